@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from lmms_medtasks.cli.default_command import group_with
+from lmms_medtasks.cli.options import group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_bytes, write_text
 

@@ -19,12 +19,6 @@ ModalityOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the two commands to ``app``."""
-    app.command()(degrade)
-    app.command()(preview)
-
-
 def _seed(text: str) -> int | str:
     """A number where ``text`` is one, as in the library: there, 0 and "0" are different seeds."""
     return int(text) if text.removeprefix("-").isdecimal() else text

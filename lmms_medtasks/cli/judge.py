@@ -1,4 +1,4 @@
-"""``lmms-medtasks judge``: judge what is missing in a run, or all of it by another judge, without the model."""
+"""``lmms-medtasks judge``: judge a run's answers, or check a judge, without the model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli import judge_check
-from lmms_medtasks.cli.default_command import group_with
+from lmms_medtasks.cli.options import group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
@@ -27,7 +26,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Judge a run's open answers, or check a judge; 'judge RUN' is short for 'judge run RUN'.",
 )
-app.command("check")(judge_check.check)
 
 
 @app.command("run")
@@ -201,3 +199,49 @@ def _report(done: list[Done], settings: Settings) -> None:
         for key, value in each.results.items():
             if "_stderr" not in key and isinstance(value, int | float):
                 typer.echo(f"  {key.partition(',')[0]}: {value:.6g}")
+
+
+@app.command("check")
+def check_judge(
+    judge: Annotated[str | None, typer.Option("--judge", help="provider:model. Default: MEDTASKS_JUDGE.")] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option("--protocol", help="Judge protocol: its name, a rubric's file, FILE.py:NAME. Repeatable."),
+    ] = None,
+    max_requests: Annotated[int | None, typer.Option(min=0, help="Ask at most this often.")] = None,
+) -> None:
+    """Have a judge score twenty answers of known quality under each protocol, each answer twice.
+
+    Four questions with a right answer, a wrong one, one that says nothing, the wrong one behind padding, and the wrong
+    one with an instruction to the judge behind it. The result stands with the judge in every run that it judges
+    afterwards. Nothing of a benchmark is sent. Exits with 1 if the judge falls short in something.
+    """
+    from lmms_medtasks.judges import judge_check, registry, settings
+    from lmms_medtasks.judges.judging import Judge
+    from lmms_medtasks.progress import say
+
+    names = list(dict.fromkeys(protocol or []))
+    if not names:
+        raise UserError(f"Name the protocols to check with --protocol: {', '.join(registry.names())}.")
+    chosen = settings.read(judge=judge)
+    if chosen.provider == "none":
+        raise UserError("No judge: name one with --judge provider:model, or set MEDTASKS_JUDGE.")
+    if max_requests is not None:
+        chosen = dataclasses.replace(chosen, max_requests=max_requests)
+    protocols = [registry.get(name) for name in names]
+    wanted = {each.name: judge_check.wanted(each) for each in protocols}
+    fell_short = False
+    with Judge(chosen, protocols) as asked:
+        for each in protocols:
+            verdicts, counts = asked.judge(each, wanted[each.name], say=say)
+            found = judge_check.result(each, verdicts)
+            fell_short = fell_short or bool(found.problems)
+            typer.echo(f"{each.name}, {chosen.name}: {found.sentence()}")
+            for problem in found.problems:
+                typer.echo(f"  {problem}")
+            given = sorted((found.verdicts or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+            if given:
+                typer.echo(f"  verdicts: {', '.join(f'{number} times {text}' for text, number in given)}")
+            typer.echo(f"  {counts.sentence()}".replace("\n", "\n  "))
+    if fell_short:
+        raise typer.Exit(1)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmms_medtasks.cli import pack
-from lmms_medtasks.cli.confidence_option import Confidence
-from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.cli.options import Confidence, IncludePath
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import visible
@@ -90,11 +89,9 @@ def build(
     from lmms_medtasks.board.trust import rules_of_trust
     from lmms_medtasks.build_cache import NO_CACHE, BuildCache
     from lmms_medtasks.data import store
-    from lmms_medtasks.suites import registry
 
     # A build makes millions of objects, few in cycles: to look for these after every 700 is a sixth of its time.
     gc.set_threshold(1_000_000)
-    registry.give(include_path or ())
     shown = suite_words.shown(texts or (), images or ())
     folder.check(output)
     trust, known = rules_of_trust.read(pins, owners, verified), model_facts.read(models)
@@ -156,9 +153,7 @@ def pin(
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.trust import pins
     from lmms_medtasks.report.judged_tables import is_lexical
-    from lmms_medtasks.suites import registry
 
-    registry.give(include_path or ())
     board = collect(runs, tasks=task or (), processes=os.cpu_count() or 1)
     for problem in board.refused:
         typer.echo(visible(f"lmms-medtasks: refused: {problem.reason}"), err=True)
@@ -206,9 +201,7 @@ def verify(
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.packing import differences
     from lmms_medtasks.board.trust import levels
-    from lmms_medtasks.suites import registry
 
-    registry.give(include_path or ())
     if level not in levels.LEVELS:
         raise unknown("level", level, levels.LEVELS, "--level")
     board = collect([submission])
@@ -265,10 +258,8 @@ def check(
     from lmms_medtasks.board.trust import rules_of_trust
     from lmms_medtasks.report.markdown import markdown
     from lmms_medtasks.report.terminal import screen
-    from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
-    registry.give(include_path or ())
     trust = rules_of_trust.read(pins, owners, verified)
     found = submissions.check(base, submission, account, read(rules), trust, resamples)
     if output is not None:

@@ -8,16 +8,10 @@ from typing import Annotated
 
 import typer
 
-from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.visible_text import visible
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command()(pack)
-
 
 SignedOffBy = Annotated[
     str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
@@ -43,9 +37,7 @@ def pack(
 
     Exits with 1 when a task of the run could not be written, or a submission that is checked is not sound.
     """
-    from lmms_medtasks.suites import registry
 
-    registry.give(include_path or ())
     if check:
         _check(run, against)
         return
@@ -68,10 +60,8 @@ def repack(
     """
     from lmms_medtasks.board import packing
     from lmms_medtasks.samples import result_files
-    from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import check_folder
 
-    registry.give(include_path or ())
     packing.check_signature(signed_off_by)
     check_folder(output)
     found = sorted(result_files.files(runs))

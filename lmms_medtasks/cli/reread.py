@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from lmms_medtasks.harness.rereading import Reread, RereadRun
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command()(reread)
-
-
 def reread(
     run: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Result folders of runs, folders with several, or files.")

@@ -21,7 +21,6 @@ import typer
 
 from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
-from lmms_medtasks.cli import installed_package
 from lmms_medtasks.cli.estimate import QUESTIONS
 from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, value_of
 from lmms_medtasks.data import release_counts, subsets
@@ -33,7 +32,7 @@ from lmms_medtasks.samples.degraded import is_name
 from lmms_medtasks.samples.runs import new_folder
 from lmms_medtasks.writing import check_folder
 
-_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 _TOLD = (1, 2)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
@@ -47,11 +46,6 @@ _GO_ON = (
 _CAUSES = {signal.SIGKILL: " (kill -9, or the machine or the job had no memory left)"}
 _OUTLIVED = 'read -r _; kill -s TERM -- "-$0"; kill -s CONT -- "-$0"'
 """For a shell that waits for the end of its input, and ends a group of processes then."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command(context_settings=_CONTEXT)(run)
 
 
 def run(
@@ -311,7 +305,7 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     of its processes, or a scheduler to this one. A shell ends them where this process is killed: the end of the pipe
     that it reads is closed then.
     """
-    own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
+    own = {**os.environ, **variables, **_installed_first(Path.cwd())}
     started: list[int] = []
     came: list[int] = []
     early: list[int] = []
@@ -349,6 +343,23 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _installed_first(folder: Path) -> dict[str, str]:
+    """Environment variables by which ``python -m`` in ``folder`` imports the installed package, not a copy there.
+
+    A copy of the source (a working copy, as in CI) is not whole: its task_configs and judges lie beside it. Nothing is
+    set where it is the installed package itself (an editable installation).
+    """
+    copy, installed = folder / "lmms_medtasks", Path(__file__).parents[1]
+    if not (copy / "__init__.py").is_file() or copy.samefile(installed):
+        return {}
+    if sys.version_info < (3, 11):  # the variable is new in 3.11
+        raise UserError(
+            f"{folder} has a copy of lmms_medtasks, which Python 3.10 would take for the installed one ({installed}). "
+            "Run from another folder, or install the copy: pip install -e ."
+        )
+    return {"PYTHONSAFEPATH": "1"}
 
 
 def _command(arguments: list[str], processes: int) -> list[str]:

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli import installed_package, run_arguments
 from lmms_medtasks.cli import run as command
+from lmms_medtasks.cli import run_arguments
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute import taken_names
 from lmms_medtasks.errors import UserError
@@ -144,12 +144,12 @@ def test_a_working_copy_in_the_folder_is_not_taken_for_the_installed_package(har
     assert call(*ASKED).exit_code == 0 and "PYTHONSAFEPATH" not in harness.environment
     (tmp_path / "lmms_medtasks").mkdir()
     (tmp_path / "lmms_medtasks" / "__init__.py").touch()
-    monkeypatch.setattr(installed_package.sys, "version_info", (3, 11, 0))
+    monkeypatch.setattr(command.sys, "version_info", (3, 11, 0))
     assert call(*ASKED).exit_code == 0 and harness.environment["PYTHONSAFEPATH"] == "1"
-    assert installed_package.variables(Path(installed_package.lmms_medtasks.__file__).parents[1]) == {}  # editable
-    monkeypatch.setattr(installed_package.sys, "version_info", (3, 10, 9))
+    assert command._installed_first(Path(command.__file__).parents[2]) == {}  # editable
+    monkeypatch.setattr(command.sys, "version_info", (3, 10, 9))
     with pytest.raises(UserError, match="another folder"):
-        installed_package.variables(tmp_path)
+        command._installed_first(tmp_path)
 
 
 def test_no_result_file_is_a_failure(harness):
