@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.agreement.two_raters import agreement
+from lmms_medtasks.statistics.agreement import agreement
 from lmms_medtasks.statistics.intervals import (
     Limits,
     difference_limits,

@@ -20,19 +20,10 @@ from lmms_medtasks.agreement.ratings import Scores
 from lmms_medtasks.agreement.sheet import alike
 from lmms_medtasks.report import cells
 from lmms_medtasks.report.document import Document, Flag, Frame, FrameColumn, FrameRow, Part, Section, Value
-from lmms_medtasks.statistics.agreement import (
-    COEFFICIENTS,
-    Contest,
-    Measure,
-    WinRates,
-    agreement,
-    alpha_of,
-    win_rates,
-    wins,
-    without_value,
-)
+from lmms_medtasks.statistics.agreement import COEFFICIENTS, Measure, agreement, alpha_of, without_value
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
+from lmms_medtasks.statistics.win_rates import Contest, WinRates, win_rates, wins
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

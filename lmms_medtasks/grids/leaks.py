@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lmms_medtasks.grids.features import CONTENT, INVISIBLE, RESOLUTION, SAME_CONTENT
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.p_values import p_text
+from lmms_medtasks.statistics.significance import p_text
 
 ALPHA = 0.01
 """Adjusted p value below which a set is refused: a clean set is refused once in a hundred."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lmms_medtasks.statistics.agreement.measure import DECIMALS
+from lmms_medtasks.statistics.agreement import DECIMALS
 from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,

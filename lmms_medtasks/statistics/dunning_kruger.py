@@ -1,13 +1,19 @@
-"""The intra-model Dunning-Kruger effect (MedQ-Deg, equation 5), and what it looks like where a model does not change.
+"""The Dunning-Kruger effects of MedQ-Deg, and what they look like where nothing changes.
 
-Equation 5 is a yes or no on two noisy differences. Of a model that answers alike at both levels it says yes in a third
-of the data sets. The exchanges of levels show how often for the data at hand, and give a p value.
+Intra-model (equation 5): does a model's accuracy fall with degradation while its confidence falls less? The equation is
+a yes or no on two noisy differences: of a model that answers alike at both levels it says yes in a third of the data
+sets. The exchanges of levels show how often for the data at hand, and give a p value.
+
+Inter-model (equation 6): do less accurate models have the higher shift? The paper's figures take a model's accuracy and
+shift from the same replies. As shift is confidence less accuracy, luck raises one and lowers the other: models that are
+all alike fulfil equation 6 in about 70 % of their pairs. Here the paper's figures stand beside what models that are all
+alike would show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,10 +27,11 @@ from lmms_medtasks.statistics.calibration import (
     confidence_values,
 )
 from lmms_medtasks.statistics.intervals import Interval, intervals
-from lmms_medtasks.statistics.sums import AnyStatistic, Group, Through, group, mean_statistic, scored
+from lmms_medtasks.statistics.ranks import known, rounded, spearman
+from lmms_medtasks.statistics.sums import AnyStatistic, Group, Through, group, mean_statistic, scored, sums_by_cluster
 from lmms_medtasks.statistics.votes import VoteTable
 
-EXCHANGES = 1999
+EXCHANGES_OF_LEVELS = 1999
 _DECIMALS = 12
 _CHUNK = 2**21
 _SAME = 1e-9
@@ -81,7 +88,7 @@ class IntraModelDKE:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class CleanDegradedPairs:
     """A pair a degraded question that has its clean form here.
 
     Attributes:
@@ -93,7 +100,7 @@ class Pairs:
     degraded: np.ndarray
 
 
-def pairs(clean: Sequence[str], degraded: Sequence[str]) -> Pairs:
+def join_clean_degraded(clean: Sequence[str], degraded: Sequence[str]) -> CleanDegradedPairs:
     """Join degraded to clean questions by question id; pairs are in the order of ``degraded``.
 
     Raises UserError when a clean question is there twice: it would not be known which of them a form belongs to.
@@ -106,7 +113,7 @@ def pairs(clean: Sequence[str], degraded: Sequence[str]) -> Pairs:
         )
     found = [(rows[question], row) for row, question in enumerate(degraded) if question in rows]
     joined = np.array(found, dtype=np.intp).reshape(-1, 2)
-    return Pairs(clean=joined[:, 0], degraded=joined[:, 1])
+    return CleanDegradedPairs(clean=joined[:, 0], degraded=joined[:, 1])
 
 
 def intra_model_dke(
@@ -115,7 +122,7 @@ def intra_model_dke(
     *,
     kind: Confidence = "entropy",
     seed: int | str = 0,
-    exchanges: int = EXCHANGES,
+    exchanges: int = EXCHANGES_OF_LEVELS,
 ) -> IntraModelDKE:
     """Intra-model Dunning-Kruger effect (equation 5): accuracy at L0 > accuracy at L2, shift at L0 <= shift at L2.
 
@@ -143,19 +150,20 @@ def intra_model_dke(
             f"The clean questions were asked T = {clean.trials} times, the degraded ones T = {degraded.trials} times. "
             "Confidence depends on T: compare levels that were asked with the same number of trials."
         )
-    clean_rows, clean_group = _usable(clean, kind)
-    degraded_rows, degraded_group = _usable(degraded, kind)
-    joined = pairs(clean_rows.question_ids, degraded_rows.question_ids)
+    clean_rows, clean_group = _usable_votes(clean, kind)
+    degraded_rows, degraded_group = _usable_votes(degraded, kind)
+    joined = join_clean_degraded(clean_rows.question_ids, degraded_rows.question_ids)
     before, after = clean_group.columns[joined.clean], degraded_group.columns[joined.degraded]
     images = [clean_rows.image_ids[row] for row in joined.clean]
-    untested = _untested(images, max(clean.trials, degraded.trials), exchanges)
+    untested = _untested_reason(images, max(clean.trials, degraded.trials), exchanges)
     null = None
     if not untested:
-        forms, counts, own = _forms(joined, clean_rows, degraded_rows, clean_group.columns, degraded_group.columns)
-        null = _no_change(forms, counts, own, generator("exchanged levels", seed), exchanges)
+        columns = clean_group.columns, degraded_group.columns
+        forms, counts, image_codes = _question_forms(joined, clean_rows, degraded_rows, *columns)
+        null = _exchange_levels(forms, counts, image_codes, generator("exchanged levels", seed), exchanges)
     return IntraModelDKE(
-        whole=_change(*_whole(clean_group, degraded_group)),
-        paired=_change(*_paired(group(images, *before.T), group(images, *after.T))),
+        whole=_make_change(*_whole_changes(clean_group, degraded_group)),
+        paired=_make_change(*_paired_changes(group(images, *before.T), group(images, *after.T))),
         no_change=null,
         untested=untested,
         pairs=len(images),
@@ -163,7 +171,7 @@ def intra_model_dke(
     )
 
 
-def _untested(images: list[str], trials: int, exchanges: int) -> str:
+def _untested_reason(images: list[str], trials: int, exchanges: int) -> str:
     if trials == 1:
         return "T = 1: one reply is always unanimous, so there is no confidence to compare"
     if not images:
@@ -173,21 +181,21 @@ def _untested(images: list[str], trials: int, exchanges: int) -> str:
     return "" if exchanges else "no resamples were asked for"
 
 
-def _usable(table: VoteTable, kind: Confidence) -> tuple[VoteTable, Group]:
+def _usable_votes(table: VoteTable, kind: Confidence) -> tuple[VoteTable, Group]:
     known = np.zeros(len(table), dtype=bool) if table.trials == 1 else ~np.isnan(confidence_values(table, kind))
     kept = table.take(known)
     return kept, calibration_group(kept, kind)
 
 
-def _whole(before: Group, after: Group) -> Statistics:
+def _whole_changes(before: Group, after: Group) -> Statistics:
     """The changes between two sides as they are."""
     groups, changes = changes_of({"before": before, "after": after}, "before")
     return groups, changes["after"]
 
 
-def _paired(before: Group, after: Group) -> Statistics:
+def _paired_changes(before: Group, after: Group) -> Statistics:
     """The changes of two sides whose rows belong together one by one."""
-    groups, changes = _whole(before, after)
+    groups, changes = _whole_changes(before, after)
     accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
     steps = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
     statistics: dict[str, AnyStatistic] = {}
@@ -198,20 +206,20 @@ def _paired(before: Group, after: Group) -> Statistics:
     return groups, statistics
 
 
-def _change(groups: dict[str, Group], changes: dict[str, AnyStatistic]) -> Change:
+def _make_change(groups: dict[str, Group], changes: dict[str, AnyStatistic]) -> Change:
     found = intervals(groups, changes)
     accuracy, shift = found["accuracy"], found["shift"]
     if accuracy.estimate is None or shift.estimate is None:
         return Change(None, accuracy, shift)
-    return Change(bool(_holds(np.array(accuracy.estimate), np.array(shift.estimate))), accuracy, shift)
+    return Change(bool(_equation_5_holds(np.array(accuracy.estimate), np.array(shift.estimate))), accuracy, shift)
 
 
-def _holds(accuracy: np.ndarray, shift: np.ndarray) -> np.ndarray:
+def _equation_5_holds(accuracy: np.ndarray, shift: np.ndarray) -> np.ndarray:
     return (np.round(accuracy, _DECIMALS) < 0) & (np.round(shift, _DECIMALS) >= 0)
 
 
-def _forms(
-    joined: Pairs, clean: VoteTable, degraded: VoteTable, before: np.ndarray, after: np.ndarray
+def _question_forms(
+    joined: CleanDegradedPairs, clean: VoteTable, degraded: VoteTable, before: np.ndarray, after: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(q, 1 + k, 2) accuracy and shift of each question's forms, the clean one first, then by id; 0 where it has fewer.
 
@@ -229,7 +237,7 @@ def _forms(
     return forms, counts, images
 
 
-def _no_change(
+def _exchange_levels(
     forms: np.ndarray, counts: np.ndarray, images: np.ndarray, rng: np.random.Generator, exchanges: int
 ) -> NoChange:
     number = int(images.max()) + 1
@@ -269,8 +277,169 @@ def _no_change(
 
     turned = np.array([-1, 1])
     return NoChange(
-        holds=float(_holds(means[:, 0], means[:, 1]).mean()),
+        holds=float(_equation_5_holds(means[:, 0], means[:, 1]).mean()),
         p=p((turned * ratios).min(axis=1), float((turned * ratio).min())),
         accuracy_p=p(-ratios[:, 0], float(-ratio[0, 0])),
         shift_p=p(ratios[:, 1], float(ratio[0, 1])),
     )
+
+
+EXCHANGES_OF_MODELS = 200
+
+
+@dataclass(frozen=True)
+class Equation6:
+    """Equation 6 over all pairs of models, accuracy and shift from the same questions, as in the paper.
+
+    Attributes:
+        models: the models with both numbers.
+        pairs: pairs of models with different accuracy: of others equation 6 says nothing. fulfilled: pairs whose less
+            accurate model has the higher shift (a tie in shift is not higher).
+        share: fulfilled / pairs; None without pairs. spearman: of accuracy against shift; None where a number
+            is the same for all models, or there are fewer than two.
+    """
+
+    models: tuple[str, ...]
+    pairs: int
+    fulfilled: int
+    share: float | None
+    spearman: float | None
+
+
+@dataclass(frozen=True)
+class InterModelDKE:
+    """Equation 6 as in the paper, and what models that are all alike would show.
+
+    Attributes:
+        paper: on all images, of which there are ``images``.
+        alike_share, alike_spearman: what the paper's figures are on average if the models are all alike: over exchanges
+            of the models' replies, those to an image together, drawn anew for each image.
+        untested: why nothing is computed; "" where it is.
+    """
+
+    paper: Equation6
+    images: int
+    alike_share: float | None = None
+    alike_spearman: float | None = None
+    untested: str = ""
+
+
+def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float | None]) -> Equation6:
+    """Equation 6: accuracy of f1 < accuracy of f2 and shift of f1 > shift of f2, over the pairs of models.
+
+    The numbers are by model, of one set of questions at one level.
+    """
+    models = tuple(sorted(name for name in accuracy if known(accuracy, name) and known(shift, name)))
+    first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
+    pairs, fulfilled = _count_pairs(first, second)
+    return Equation6(
+        models=models,
+        pairs=int(pairs),
+        fulfilled=int(fulfilled),
+        share=float(fulfilled / pairs) if pairs else None,
+        spearman=_none_for_nan(spearman(first, second)),
+    )
+
+
+def inter_model_dkes(
+    cases: Sequence[tuple[Mapping[str, VoteTable], Confidence]],
+    *,
+    seed: int | str = 0,
+    exchanges: int = EXCHANGES_OF_MODELS,
+) -> list[InterModelDKE]:
+    """The inter-model effect of each of several cases: votes of models that were asked the same questions the same
+    number of times, and a kind of confidence.
+
+    Models with no question that has both numbers are left out. With one trial there is no confidence, and nothing is
+    computed. Cases of as many models and images have the same exchanges. Raises UserError where the tables of a case
+    hold different questions (use :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
+    """
+    found = [_paper_numbers(*case) for case in cases]
+    alike = _exchange_models([sums for sums, _ in found], exchanges, seed)
+    return [
+        replace(each, alike_share=share, alike_spearman=correlation)
+        for (_, each), (share, correlation) in zip(found, alike, strict=True)
+    ]
+
+
+def _paper_numbers(tables: Mapping[str, VoteTable], kind: Confidence) -> tuple[np.ndarray, InterModelDKE]:
+    """(models, images, 3) sums, and the result without what it is if the models are alike."""
+    _check_comparable(tables)
+    if max((table.trials for table in tables.values()), default=0) == 1:
+        said = "T = 1: one reply is always unanimous, so there is no confidence to compare"
+        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=said)
+    groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
+    kept = {name: each for name, each in groups.items() if each.clusters}
+    sums = sums_by_cluster(kept)
+    accuracy, shift = _accuracy_and_shift(sums.sum(axis=1))
+    paper = equation_6(*(dict(zip(kept, each.tolist(), strict=True)) for each in (accuracy, shift)))
+    return sums, InterModelDKE(paper, sums.shape[1])
+
+
+def _check_comparable(tables: Mapping[str, VoteTable]) -> None:
+    trials = {name: table.trials for name, table in tables.items() if len(table)}
+    if len(set(trials.values())) > 1:
+        said = ", ".join(f"{name} T = {number}" for name, number in sorted(trials.items()))
+        raise UserError(
+            f"These runs have different numbers of trials: {said}. Confidence depends on T: compare runs of one T."
+        )
+    sets = {name: frozenset(table.ids) for name, table in tables.items()}
+    if len(set(sets.values())) > 1:
+        first, *others = sorted(sets)
+        other = next(name for name in others if sets[name] != sets[first])
+        example = min(sets[first] ^ sets[other])
+        raise UserError(
+            f"{first} and {other} were asked different questions ({example!r} is in one of them only). Compare models "
+            "on the questions that all were asked."
+        )
+
+
+def _exchange_models(
+    every: Sequence[np.ndarray], exchanges: int, seed: int | str
+) -> list[tuple[float | None, float | None]]:
+    """Of each (models, images, 3) sums the mean share and Spearman's correlation over exchanges of the models' sums,
+    image by image."""
+    found: list[tuple[float | None, float | None]] = [(None, None)] * len(every)
+    for models, images in dict.fromkeys(sums.shape[:2] for sums in every):
+        if models < 2 or not images or not exchanges:
+            continue
+        places = [place for place, sums in enumerate(every) if sums.shape[:2] == (models, images)]
+        # A row an image and model: taking rows by their number is several times as fast as np.take_along_axis.
+        by_image = [np.ascontiguousarray(every[place].swapaxes(0, 1)).reshape(images * models, -1) for place in places]
+        totals = [np.zeros((exchanges, models, each.shape[1])) for each in by_image]
+        first, rng = models * np.arange(images)[:, None], generator("exchanged models", seed)
+        for exchange in range(exchanges):
+            rows = rng.random((images, models)).argsort(axis=1) + first
+            for own, total in zip(by_image, totals, strict=True):
+                total[exchange] = own.take(rows, axis=0).sum(axis=0)
+        for place, total in zip(places, totals, strict=True):
+            accuracy, shift = _accuracy_and_shift(total[(total[..., 0] > 0).all(axis=1)])
+            pairs, fulfilled = _count_pairs(accuracy, shift)
+            found[place] = (
+                _mean_of_known(fulfilled[pairs > 0] / pairs[pairs > 0]),
+                _mean_of_known(spearman(accuracy, shift)),
+            )
+    return found
+
+
+def _count_pairs(accuracy: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(...) pairs of (..., models) with different accuracy, and those of them that fulfil equation 6."""
+    one, other = rounded(accuracy), rounded(shift)
+    less = one[..., :, None] < one[..., None, :]
+    return less.sum((-2, -1)), (less & (other[..., :, None] > other[..., None, :])).sum((-2, -1))
+
+
+def _accuracy_and_shift(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Accuracy and shift from (..., 3) sums: rows, accuracy and confidence; NaN for a model without rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = totals[..., 1:] / totals[..., :1]
+    return means[..., 0], means[..., 1] - means[..., 0]
+
+
+def _mean_of_known(numbers: np.ndarray) -> float | None:
+    known_ones = numbers[~np.isnan(numbers)]
+    return float(known_ones.mean()) if len(known_ones) else None
+
+
+def _none_for_nan(number: np.ndarray) -> float | None:
+    return None if np.isnan(number) else float(number)
