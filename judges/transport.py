@@ -15,9 +15,9 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any, Protocol
 
-from lmms_medtasks import __version__
 from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, ending, error_said
 from lmms_medtasks.judges.retrying import retry_after
 from lmms_medtasks.judges.settings import Settings
@@ -93,7 +93,7 @@ class ChatTransport:
 
         self._settings = settings
         self._url = f"{settings.address.url}/chat/completions"
-        headers = {"User-Agent": f"lmms-medtasks/{__version__}"}
+        headers = {"User-Agent": f"lmms-medtasks/{metadata.version('lmms-medtasks')}"}
         auth = None
         if settings.address.user:
             auth = httpx.BasicAuth(settings.address.user, settings.address.password)

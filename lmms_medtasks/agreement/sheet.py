@@ -9,9 +9,8 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
+from importlib import metadata, resources
 
-from lmms_medtasks import __version__
 from lmms_medtasks.agreement.judged_answers import Answer, Judged
 from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, guarded, text_column
 from lmms_medtasks.data import question_pictures
@@ -192,7 +191,7 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     script = _resource("sheet.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(_resource("sheet.html")).render(
-        version=__version__,
+        version=metadata.version("lmms-medtasks"),
         protocol=protocol,
         scales={each.name: _scale(each) for each in protocol.dimensions},
         alike=alike(protocol),

@@ -7,10 +7,10 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import lmms_medtasks
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import checking, leaks
 from lmms_medtasks.grids.build_grids import Item
@@ -59,7 +59,7 @@ def write(
             tasks, records = _write_all(items, part, total)
             manifest: dict[str, Any] = {
                 "manifest_version": MANIFEST_VERSION,
-                "lmms_medtasks": lmms_medtasks.__version__,
+                "lmms_medtasks": metadata.version("lmms-medtasks"),
                 "settings": dict(settings),
                 "items": records,
             }

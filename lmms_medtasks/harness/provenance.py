@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import __version__, digests
+from lmms_medtasks import digests
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.store import Located
 from lmms_medtasks.harness import chosen_settings, runners, scoring, task_digests
@@ -72,7 +72,7 @@ def _code(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, An
     modified = digests.is_modified()
     return {
         "digests": task_digests.of_task(config, folder),
-        "package_version": __version__,
+        "package_version": importlib.metadata.version("lmms-medtasks"),
         **({} if modified is None else {"package_modified": modified}),
         "libraries": dict(task_digests.libraries()),
     }

@@ -7,6 +7,7 @@ reasoning tags go with it. A judge's verdicts stay where the judge would be show
 from __future__ import annotations
 
 import copy
+import importlib.metadata
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from lmms_medtasks import __version__, digests
+from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring, run_files
 from lmms_medtasks.judges import records, registry, stage
@@ -308,7 +309,7 @@ def _put(content: dict[str, Any], done: Reread, definitions: rescoring.Definitio
     metadata["digests"] = {**(metadata.get("digests") or {}), **own}
     # A prompt of another version stays one: only who reads is of today.
     if done.asked_alike and "version" in today:
-        metadata["version"], metadata["package_version"] = today["version"], __version__
+        metadata["version"], metadata["package_version"] = today["version"], importlib.metadata.version("lmms-medtasks")
         content.setdefault("versions", {})[task] = today["version"]
     if today.get("package_modified"):
         metadata["package_modified"] = True
@@ -349,7 +350,7 @@ def _provenance(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, 
     logs = {task: digests.digest(run.samples_file(task).read_bytes()) for task in tasks}
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "version": __version__,
+        "version": importlib.metadata.version("lmms-medtasks"),
         "of": {"file": run.path.name, "digest": digests.digest(run.path.read_bytes()), "logs": logs},
         **({} if tags is None else {"reasoning_tags": [list(each) for each in tags]}),
     }

@@ -1,4 +1,4 @@
-"""Degradations of images in any form, and as a transform for a data loader."""
+"""Degradations: listed, of images in any form, and as a transform for a data loader."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from lmms_medtasks.degradations.images import size_of
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from torch import Tensor
 
 AnyImages = TypeVar("AnyImages")
@@ -25,6 +26,34 @@ _FORMS = (
     "a PIL image; a NumPy array (H, W) or (H, W, C), or a batch (N, H, W, C); a torch tensor (H, W) or (C, H, W), or a "
     "batch (N, C, H, W); a list or tuple of these"
 )
+
+
+def list_degradations(modality: str | None = None) -> DataFrame:
+    """The degradations, a row each.
+
+    Args:
+        modality: Only those for this modality; one of your own in a file: "oct/modalities.yml:OCT".
+
+    Returns:
+        Columns ``name``, ``category``, ``modalities`` (a list: those that it is for), ``source`` (where operator and
+        numbers come from).
+
+    Raises:
+        UserError: An unknown modality.
+
+    Example:
+        >>> list_degradations("CT").name.tolist()[:3]
+        ['limited_angle', 'sparse_view', 'object_rotation']
+    """
+    import pandas as pd
+
+    known = modality_files.named(modality)
+    names = degradations.names() if known is None else degradations.for_modality(known)
+    rows = [
+        (name, degradations.category(name), list(degradations.modalities_of(name)), degradations.source(name))
+        for name in names
+    ]
+    return pd.DataFrame(rows, columns=["name", "category", "modalities", "source"])
 
 
 @dataclass(frozen=True, repr=False)
