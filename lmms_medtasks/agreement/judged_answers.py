@@ -111,7 +111,7 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     if not chosen:
         names = ", ".join(sorted({task for _, task in judged}))
         raise UserError(f"No judged task is called {', '.join(map(repr, tasks))}. Judged ones: {names}.")
-    rows = [row for run, task in chosen for row in _answers(run, task)]
+    rows = [row for run, task in chosen for row in _read_answers(run, task)]
     protocols = {each.name: each for each, _, _ in rows}
     if protocol and protocol not in protocols:
         raise unknown("judge protocol", protocol, sorted(protocols), "these runs")
@@ -123,7 +123,7 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     wanted = protocol or next(iter(protocols))
     kept = [(answer, judge) for each, answer, judge in rows if each.name == wanted]
     answers = _named_judges(kept)
-    _check(answers)
+    _check_answers(answers)
     notes = {
         answer.judge: report_runs.printable(str(judge["note"]))
         for answer, (_, judge) in zip(answers, kept, strict=True)
@@ -132,7 +132,7 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     return Judged(protocols[wanted], answers, notes)
 
 
-def _answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, Any]]]:
+def _read_answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, Any]]]:
     """For each of the task's answers its protocol, the answer, and a description of its judge."""
     found: list[tuple[Protocol, Answer, Mapping[str, Any]]] = []
     for record, line in report_runs.records(run, task):
@@ -143,7 +143,9 @@ def _answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, A
             protocol = records.protocol_of(record.judgement)
             judge = {key: record.judgement.judge.get(key) for key in (*identity.SAME, "note")}
             judge[_MODEL] = " + ".join(map(identity.answer_phrase, identity.answered_models(record.judgement))) or None
-            found += [(protocol, each, judge) for each in _of_record(record, record.judgement, run, task, protocol)]
+            found += [
+                (protocol, each, judge) for each in _iter_record_answers(record, record.judgement, run, task, protocol)
+            ]
         except UserError as error:
             raise UserError(f"{where}: {error}") from error
         except (KeyError, TypeError, IndexError, ValueError) as error:
@@ -157,7 +159,9 @@ def _answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, A
     return [(protocol, answer, {**judge, **only}) for protocol, answer, judge in found]
 
 
-def _of_record(record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol) -> Iterator[Answer]:
+def _iter_record_answers(
+    record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol
+) -> Iterator[Answer]:
     measures: dict[str, records.Measure] = {each.name: each.name for each in protocol.dimensions}
     if protocol.total:
         measures[TOTAL] = protocol.total
@@ -184,16 +188,18 @@ def _named_judges(rows: Sequence[tuple[Answer, Mapping[str, Any]]]) -> tuple[Ans
         known = by_name.setdefault(answer.judge, [])
         if judge not in known:
             known.append(judge)
-    return tuple(replace(answer, judge=_name(answer.judge, judge, by_name[answer.judge])) for answer, judge in rows)
+    return tuple(
+        replace(answer, judge=_judge_name(answer.judge, judge, by_name[answer.judge])) for answer, judge in rows
+    )
 
 
-def _name(name: str, own: Mapping[str, Any], of_that_name: Sequence[Mapping[str, Any]]) -> str:
+def _judge_name(name: str, own: Mapping[str, Any], of_that_name: Sequence[Mapping[str, Any]]) -> str:
     differing = sorted(key for key in own if any(each[key] != own[key] for each in of_that_name))
     told = f" ({', '.join(f'{key} {own[key]}' for key in differing)})" if differing else ""
     return report_runs.printable(name + told)
 
 
-def _check(answers: Sequence[Answer]) -> None:
+def _check_answers(answers: Sequence[Answer]) -> None:
     seen: dict[tuple[AnswerKey, str], Answer] = {}
     texts: dict[AnswerKey, Answer] = {}
     for answer in answers:

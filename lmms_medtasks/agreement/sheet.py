@@ -34,7 +34,7 @@ class Drawn:
     code: str
     answer: Answer
 
-    def text(self, field: str) -> str:
+    def shown_text(self, field: str) -> str:
         """A text that the judge was shown."""
         return (self.answer.fields or {}).get(field, "")
 
@@ -53,7 +53,7 @@ class Pictures:
     of_question: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
-    def names(self, drawn: Drawn) -> tuple[str, ...]:
+    def picture_names(self, drawn: Drawn) -> tuple[str, ...]:
         """The names of the pictures of an answer's question; () without any."""
         return self.of_question.get(drawn.answer.key.id, ())
 
@@ -81,12 +81,12 @@ def draw(judged: Judged, questions: int, *, seed: int = 0) -> tuple[Drawn, ...]:
     if not ids:
         raise UserError("There is no answer to rate in these runs: all requests failed, or a rule settled all answers.")
     places = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
-    answers = [answer for place in places.tolist() for answer in _of_one_trial(by_question[ids[place]], seed)]
+    answers = [answer for place in places.tolist() for answer in _answers_of_one_trial(by_question[ids[place]], seed)]
     order = generator("rating sheet order", seed).permutation(len(answers))
-    return _coded([answers[place] for place in order.tolist()], seed)
+    return _give_codes([answers[place] for place in order.tolist()], seed)
 
 
-def _of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
+def _answers_of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
     """The answers of one trial, one that most models have an answer in."""
     trials = [answer.key.trial for answer in answers]
     count = max(map(trials.count, trials))
@@ -95,7 +95,7 @@ def _of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
     return [answer for answer in answers if answer.key.trial == chosen]
 
 
-def _coded(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
+def _give_codes(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
     rng = generator("rating sheet codes", seed)
     codes: dict[str, Answer] = {}
     for answer in answers:
@@ -139,12 +139,12 @@ def read_pictures(runs: Iterable[Run], drawn: Sequence[Drawn]) -> Pictures:
 def sheet_csv(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     """The sheet as CSV: a row an answer with its code, the files of its pictures in the folder ``images`` beside the
     sheet (no such column without any), its texts, and empty columns for rater, ratings and a comment."""
-    images = [IMAGES] if any(map(pictures.names, drawn)) else []
+    images = [IMAGES] if any(map(pictures.picture_names, drawn)) else []
     rated = [*(each.name for each in protocol.dimensions), COMMENT]
     rows = [["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]]
     for each in drawn:
-        shown = [" ".join(f"images/{name}" for name in pictures.names(each)) for _ in images]
-        rows.append([each.code, "", *shown, *map(each.text, protocol.fields), *("" for _ in rated)])
+        shown = [" ".join(f"images/{name}" for name in pictures.picture_names(each)) for _ in images]
+        rows.append([each.code, "", *shown, *map(each.shown_text, protocol.fields), *("" for _ in rated)])
     return csv_text(rows)
 
 
@@ -188,17 +188,17 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     from markupsafe import Markup
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    script = _resource("sheet.js")
+    script = _read_resource("sheet.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.from_string(_resource("sheet.html")).render(
+    return environment.from_string(_read_resource("sheet.html")).render(
         version=metadata.version("lmms-medtasks"),
         protocol=protocol,
-        scales={each.name: _scale(each) for each in protocol.dimensions},
+        scales={each.name: _scale_keys(each) for each in protocol.dimensions},
         alike=alike(protocol),
         drawn=drawn,
-        texts=[{name: _shown(each.text(name)) for name in protocol.fields} for each in drawn],
+        texts=[{name: _replace_controls(each.shown_text(name)) for name in protocol.fields} for each in drawn],
         anchors=anchors.of(protocol),
-        pictures=[[name.removesuffix(".png") for name in pictures.names(each)] for each in drawn],
+        pictures=[[name.removesuffix(".png") for name in pictures.picture_names(each)] for each in drawn],
         files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
         prompt=prompts.text_of(protocol.prompt),
         columns=["id", "rater", *(each.name for each in protocol.dimensions), COMMENT],
@@ -209,16 +209,16 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     )
 
 
-def _resource(name: str) -> str:
+def _read_resource(name: str) -> str:
     return resources.files("lmms_medtasks.agreement").joinpath(name).read_text(encoding="utf-8")
 
 
-def _shown(text: str) -> str:
+def _replace_controls(text: str) -> str:
     """A text with its control characters as U+FFFD."""
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-def _scale(dimension: Dimension) -> list[tuple[str, str]]:
+def _scale_keys(dimension: Dimension) -> list[tuple[str, str]]:
     """The labels from worst to best, each with the key that chooses it: its own digit, or its place."""
     labels = sorted(dimension.labels, key=lambda label: dimension.labels[label])
     own = all(len(label) == 1 and label in "0123456789" for label in labels)

@@ -33,7 +33,7 @@ def build() -> typer.Typer:
         add_completion=False,
         rich_markup_mode="markdown",
     )
-    app.callback()(_options)
+    app.callback()(_root_options)
     app.add_typer(data.app, name="data")
     app.command(context_settings=run.CONTEXT)(run.run)
     app.add_typer(judge.app, name="judge")
@@ -75,7 +75,7 @@ def _print_versions(requested: bool) -> None:
 _VERSION_HELP = "Print the versions of lmms-medtasks and lmms-eval, and exit."
 
 
-def _options(
+def _root_options(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_versions, help=_VERSION_HELP)
     ] = False,

@@ -48,8 +48,8 @@ def compare(
 
     sides = compared_entries.read_both(first, second, tasks=task or (), pins=pins)
     compared = measure_comparison.compare(*sides, telling=questions)
-    chosen = format or (_of_file(output) if output else "terminal")
-    text = _text(compared, chosen)
+    chosen = format or (_format_of_file(output) if output else "terminal")
+    text = _render_comparison(compared, chosen)
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -57,13 +57,13 @@ def compare(
         typer.echo(f"Written: {output}", err=True)
 
 
-def _of_file(output: Path) -> Format:
+def _format_of_file(output: Path) -> Format:
     if output.suffix not in _BY_SUFFIX:
         raise UserError(f"--output {output}: its suffix says no format. Use {', '.join(_BY_SUFFIX)}, or --format.")
     return _BY_SUFFIX[output.suffix]
 
 
-def _text(compared: Compared, chosen: Format) -> str:
+def _render_comparison(compared: Compared, chosen: Format) -> str:
     from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
     from lmms_medtasks.report import terminal
 
@@ -162,7 +162,9 @@ def power(
     from lmms_medtasks.statistics.power import Criterion
 
     asked = [each.strip() for each in (tasks or "").split(",") if each.strip()]
-    plan = planning.Plan(difference / 100, Criterion(power=probability, comparisons=comparisons), _numbers(trials))
+    plan = planning.Plan(
+        difference / 100, Criterion(power=probability, comparisons=comparisons), _parse_trial_counts(trials)
+    )
     if runs and len(runs) != 2:
         raise UserError(f"Got {len(runs)} run(s): expected two, A and B, or none and --tasks.")
     if runs:
@@ -189,7 +191,7 @@ def power(
     typer.echo(screen(planning.document(found, plan, notes)), nl=False)
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _parse_trial_counts(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(each) for each in text.split(",") if each.strip())
     except ValueError:

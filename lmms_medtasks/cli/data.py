@@ -37,7 +37,7 @@ def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> 
     """Show all benchmarks and splits, and which of them are prepared."""
     sources.give(include_path or ())
     store.chosen_data()  # a misspelt MEDTASKS_DATA is told here too
-    rows = [row for name in sources.names() for row in _state(sources.get(name))]
+    rows = [row for name in sources.names() for row in _split_states(sources.get(name))]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
@@ -48,7 +48,7 @@ def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> 
         typer.echo(f"{name:<23} {state:<40} {row['about']}{counts}")
 
 
-def _state(suite: sources.DataSource) -> list[dict[str, Any]]:
+def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
     """One row a split: rows by variant, or what is wrong with it, and where its counts are not the release's."""
     rows = []
     for split in suite.splits:
@@ -99,16 +99,16 @@ def prepare(
         sample=sample,
         accept_counts=accept_counts or None,
     )
-    typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _summary(manifest))
+    typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _describe_manifest(manifest))
 
 
-def _summary(manifest: dict[str, Any]) -> str:
+def _describe_manifest(manifest: dict[str, Any]) -> str:
     data, splits = manifest["data"], manifest["splits"]
     lines = [f"{manifest['title']}, {data} data ({manifest['data_because']})"]
     for name, split in splits.items():
         lines.append(
             f"  {name:<12} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  {split['images']:>6,} images"
-            + (f"  ({split['counts']})" if split["counts"] else _against_the_paper(split))
+            + (f"  ({split['counts']})" if split["counts"] else _paper_difference(split))
         )
     rows = sum(split["rows"] for split in splits.values())
     paper = ", ".join(f"{count:,} {what}" for what, count in manifest["paper"].items())
@@ -119,7 +119,7 @@ def _summary(manifest: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _against_the_paper(split: dict[str, Any]) -> str:
+def _paper_difference(split: dict[str, Any]) -> str:
     """What the release has more or fewer of than the paper says, where that is known of a split."""
     records, paper = split["rows"] + split["rejected"], split["notes"].get("paper")
     if paper is None or paper == records:
@@ -140,17 +140,17 @@ def doctor(
     """
     sources.give(include_path or ())
     found = doctors.diagnose(suite, source)
-    typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if as_json else _diagnosis(found))
+    typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if as_json else _describe_diagnosis(found))
     if not found.complete:
         raise typer.Exit(1)
 
 
-def _diagnosis(found: doctors.Diagnosis) -> str:
+def _describe_diagnosis(found: doctors.Diagnosis) -> str:
     record = sources.get(found.suite)
     lines = [f"{record.title}: {found.source}"]
     lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in found.findings]
     if found.sizes:
-        lines += _sizes(found.sizes)
+        lines += _size_lines(found.sizes)
     for shift, count in found.shared.items():
         lines.append(f"  {shift}: {count:,} images have both i.i.d. and OoD test questions")
     lines.append(f"Terms of use: {record.terms}")
@@ -165,7 +165,7 @@ def _diagnosis(found: doctors.Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def _sizes(sizes: Sequence[sources.Size]) -> Iterator[str]:
+def _size_lines(sizes: Sequence[sources.Size]) -> Iterator[str]:
     """The table of sizes; a column for the release's where that is known beside the paper's."""
     known = any(size.release is not None for size in sizes)
     head = ("here", *(("release", "more") if known else ()), "paper", "more")
@@ -190,20 +190,22 @@ def inspect(
     """Check prepared data against its manifest, count its tags, and show some rows."""
     sources.give(include_path or ())
     record = sources.get(suite)
-    variant = _variant(data)
+    variant = _parse_variant(data)
     names = [record.split(split).name] if split else [s.name for s in record.splits]
     found = []
     for name in names:
         if (located := find(suite, name, variant)) is not None:
             if located.data != "mini":
                 store.verify(suite, located.data, name)
-            found.append({"suite": suite, "split": name, **_contents(record, located, rows)})
+            found.append({"suite": suite, "split": name, **_read_contents(record, located, rows)})
     if not found:
         raise not_found(suite, names[0], variant)
-    typer.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n\n".join(map(_shown, found)))
+    typer.echo(
+        json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n\n".join(map(_describe_contents, found))
+    )
 
 
-def _variant(text: str) -> Data | None:
+def _parse_variant(text: str) -> Data | None:
     """What --data asks for, or else MEDTASKS_DATA, or else None."""
     if not text:
         return store.chosen_data()
@@ -213,7 +215,7 @@ def _variant(text: str) -> Data | None:
     raise unknown("data", text, DATA, "--data")
 
 
-def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> dict[str, Any]:
+def _read_contents(suite: sources.DataSource, located: store.Located, rows: int) -> dict[str, Any]:
     """What a split holds, read without its images but for the rows shown."""
     import pyarrow.parquet as pq
 
@@ -225,7 +227,7 @@ def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> d
     return {
         "data": located.data,
         "path": str(located.path),
-        **_references(located),
+        **_referenced_images(located),
         "rows": located.rows,
         "counts": located.counts,
         "digest": located.digest,
@@ -234,7 +236,7 @@ def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> d
     }
 
 
-def _references(located: store.Located) -> dict[str, Any]:
+def _referenced_images(located: store.Located) -> dict[str, Any]:
     """How many images stay in the user's own folder, and which of them are gone or changed; {} if none does."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -262,7 +264,7 @@ def _without_pixels(document: dict[str, Any]) -> dict[str, Any]:
     return {**plain, "images": sizes}
 
 
-def _shown(contents: dict[str, Any]) -> str:
+def _describe_contents(contents: dict[str, Any]) -> str:
     lines = [f"{contents['suite']}/{contents['split']} ({contents['data']}): {contents['rows']:,} rows"]
     if contents["counts"]:
         lines.append(f"  not the release's counts: {contents['counts']}")

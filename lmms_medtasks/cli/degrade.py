@@ -19,7 +19,7 @@ ModalityOption = Annotated[
 ]
 
 
-def _seed(text: str) -> int | str:
+def _parse_seed(text: str) -> int | str:
     """A number where ``text`` is one, as in the library: there, 0 and "0" are different seeds."""
     return int(text) if text.removeprefix("-").isdecimal() else text
 
@@ -57,7 +57,7 @@ def degrade(
     """
     from lmms_medtasks.degradations import files, modality_files
 
-    order = files.Order(name, severity, _seed(seed), modality_files.named(modality), force, vary, strength)
+    order = files.Order(name, severity, _parse_seed(seed), modality_files.named(modality), force, vary, strength)
     try:
         outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
     except KeyboardInterrupt:
@@ -68,7 +68,7 @@ def degrade(
             typer.echo(json.dumps(record))
     for path, problem in outcome.problems:
         typer.echo(f"{path}: {problem}", err=True)
-    for line in _about_views(outcome.records):
+    for line in _view_notes(outcome.records):
         typer.echo(line, err=True)
     skipped = f", {outcome.skipped} skipped (there already)" if outcome.skipped else ""
     images = "image" if len(outcome.records) == 1 else "images"
@@ -79,7 +79,7 @@ def degrade(
         raise typer.Exit(1)
 
 
-def _about_views(records: list[dict[str, Any]]) -> list[str]:
+def _view_notes(records: list[dict[str, Any]]) -> list[str]:
     """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
     views = [record.get("shown_as", {}) for record in records]
     windows, laid = (sum(key in view for view in views) for key in ("window", "background"))
@@ -120,7 +120,7 @@ def preview(
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
-    shown, failed = sections(sources or [], modality_files.named(modality), name or [], _seed(seed), curve)
+    shown, failed = sections(sources or [], modality_files.named(modality), name or [], _parse_seed(seed), curve)
     for path, problem in failed:
         typer.echo(f"{path}: {problem}", err=True)
     if not shown:

@@ -76,14 +76,14 @@ def build(
     write_grids.check_target(output, force)
     needed = plan.needed_pictures(items, parsed, negatives)
 
-    def counted(there: int) -> None:
+    def check_count(there: int) -> None:
         if not reuse:
             plan.check_enough(there, items, parsed, negatives)
         how = f"{needed:,} panels to fill, images used again" if reuse else f"{needed:,} images needed at least"
         typer.echo(f"{items * len(sizes):,} items: {how}, {there:,} there.", err=True)
 
     found = labelled_pictures.read(
-        source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled, counted=counted
+        source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled, counted=check_count
     )
     for name, reason in found.skipped:
         typer.echo(f"left out: {name}: {reason}", err=True)

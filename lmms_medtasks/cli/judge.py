@@ -72,22 +72,22 @@ def judge(
     if judge_prompt:
         runs = [rejudging.with_judge_prompts(each, judge_prompt, task or []) for each in runs]
     tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))
-    settings = _settings(judge, tasks, every, max_requests, max_cost)
+    settings = _choose_settings(judge, tasks, every, max_requests, max_cost)
     settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)
     # In place only where no task of the run, asked for or not, has another judge's verdicts.
-    target = output or (None if all(each.by(settings) for each in every) else _beside(run, settings))
+    target = output or (None if all(each.by(settings) for each in every) else _folder_beside(run, settings))
     if target is None:
         for each in every:
             each.check_same(settings)
-    done, interrupted = _rejudge(run, paths, tasks, settings, target, include_path, everything=not task)
-    _report(done, settings)
+    done, interrupted = _judge_files(run, paths, tasks, settings, target, include_path, everything=not task)
+    _print_report(done, settings)
     if interrupted:
         raise typer.Exit(130)
     if any(each.counts.missing for each in done):
         raise typer.Exit(1)
 
 
-def _settings(
+def _choose_settings(
     judge: str | None, tasks: list[Judged], every: list[Judged], max_requests: int | None, max_cost: float | None
 ) -> Settings:
     from lmms_medtasks.judges import settings
@@ -114,14 +114,14 @@ def _settings(
     )
 
 
-def _beside(run: Path, settings: Settings) -> Path:
+def _folder_beside(run: Path, settings: Settings) -> Path:
     """``RUN-judge-<model>``, beside the run's folder."""
     folder = (run if run.is_dir() else run.parent).resolve()
     judge = re.sub(r"[^A-Za-z0-9._-]+", "_", settings.model or settings.provider)
     return folder.with_name(f"{folder.name}-judge-{judge}")
 
 
-def _rejudge(
+def _judge_files(
     run: Path,
     paths: list[Path],
     tasks: list[Judged],
@@ -188,7 +188,7 @@ def _copy_others(tasks: list[Judged], folder: Path) -> None:
         shutil.copyfile(source, copy)
 
 
-def _report(done: list[Done], settings: Settings) -> None:
+def _print_report(done: list[Done], settings: Settings) -> None:
     from lmms_medtasks.judges import identity
 
     for each in done:

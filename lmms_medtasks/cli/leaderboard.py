@@ -211,7 +211,7 @@ def verify(
         raise UserError(f"{submission} has no pack and no run.")
     left: dict[str, str] = {}
     if level == levels.RECOMPUTED and not said:
-        said, left = _recomputed(against, {entry.task for entry in entries})
+        said, left = _recompute_scores(against, {entry.task for entry in entries})
     if said:
         for text in said[:_SHOWN]:
             typer.echo(visible(f"refused: {text}"), err=True)
@@ -269,7 +269,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _recomputed(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
+def _recompute_scores(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
     """What of these tasks' logs does not follow from the replies in them; and why tasks can't be read again."""
     from lmms_medtasks.harness.recomputing import differences
     from lmms_medtasks.harness.rescoring import Definitions

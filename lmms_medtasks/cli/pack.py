@@ -39,11 +39,11 @@ def pack(
     """
 
     if check:
-        _check(run, against)
+        _check_submissions(run, against)
         return
     if output is None or against is not None:
         raise UserError("Name the file to write with -o FILE. --against is for --check.")
-    if _pack(run, output, signed_off_by, task or []):
+    if _write_submission(run, output, signed_off_by, task or []):
         raise typer.Exit(1)
 
 
@@ -72,7 +72,7 @@ def repack(
         name = f"{file.name.removesuffix(result_files.SUFFIX)}.json.gz"
         typer.echo(visible(f"{number} of {len(found)}: {file}"), err=True)
         try:
-            bad |= _pack(file, output / file.relative_to(runs).with_name(name), signed_off_by, [])
+            bad |= _write_submission(file, output / file.relative_to(runs).with_name(name), signed_off_by, [])
         except UserError as error:
             typer.echo(visible(f"refused: {error}"), err=True)
             bad = True
@@ -80,7 +80,7 @@ def repack(
         raise typer.Exit(1)
 
 
-def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool:
+def _write_submission(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool:
     """Write the submission of a run, and say what of it could not be written: whether there is any."""
     from lmms_medtasks.board import packing
     from lmms_medtasks.board.collect import collect
@@ -99,7 +99,7 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool
     return bool(board.refused)
 
 
-def _check(path: Path, against: Path | None) -> None:
+def _check_submissions(path: Path, against: Path | None) -> None:
     from lmms_medtasks.board import packing, packs
     from lmms_medtasks.board.trust import safe_files
     from lmms_medtasks.samples.result_files import SUFFIX

@@ -88,29 +88,29 @@ def report(
         more = f" ({len(files)} files; start with report.html)" if len(files) > 1 else ""
         typer.echo(f"Written: {output}{more}", err=True)
     else:
-        _print(_of_suite(document, suite) if suite else document, format, everything)
+        _print_report(_select_benchmark(document, suite) if suite else document, format, everything)
     if document.unread:
         if output is not None or format is not Format.terminal:
             typer.echo("\n".join(f"Left out: {text}" for text in document.unread), err=True)
         raise typer.Exit(2)
 
 
-def _of_suite(document: Document, suite: str) -> Document:
+def _select_benchmark(document: Document, suite: str) -> Document:
     """The parts of a benchmark, by its title or its folder's name, without the first screen."""
     from dataclasses import replace
 
     from lmms_medtasks.errors import unknown
 
-    def folded(text: str) -> str:
+    def fold_name(text: str) -> str:
         return "".join(filter(str.isalnum, text.casefold()))
 
-    parts = tuple(part for part in document.parts if folded(part.suite) == folded(suite))
+    parts = tuple(part for part in document.parts if fold_name(part.suite) == fold_name(suite))
     if not parts:
         raise unknown("benchmark", suite, {part.suite for part in document.parts}, "this report")
     return replace(document, parts=parts, first=None)
 
 
-def _print(document: Document, format: Format, everything: bool) -> None:
+def _print_report(document: Document, format: Format, everything: bool) -> None:
     if format is Format.terminal:
         from rich.console import Console
 

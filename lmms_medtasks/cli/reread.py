@@ -95,7 +95,7 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
         shown.append(f"    {each.unjudged:,} judgements missing now, since the judge would be shown another text")
     if not each.asked_alike:
         shown.append("    Its prompts or degradations were others than this release's: it keeps its task version.")
-    table = [(name, *map(_number, (old, new)), _difference(old, new)) for name, old, new in metrics]
+    table = [(name, *map(_format_number, (old, new)), _format_difference(old, new)) for name, old, new in metrics]
     table += [(f"replies {name}", f"{old:,}", f"{new:,}", f"{new - old:+,}") for name, old, new in rows]
     if table:
         table = [("", "before", "now", "difference"), *table]
@@ -115,9 +115,9 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
     return shown
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
 
 
-def _difference(before: float | None, now: float | None) -> str:
+def _format_difference(before: float | None, now: float | None) -> str:
     return "-" if before is None or now is None else f"{now - before:+.6g}"

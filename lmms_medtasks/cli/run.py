@@ -136,10 +136,10 @@ def run(
     arguments = list(context.args)
     check_known(arguments, [name for each in context.command.params for name in each.opts])
     tasks = checked_tasks(arguments)
-    tasks = _degraded(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
+    tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
-    variables = _subset(arguments, subset, subset_seed) | _own_modalities(degrade)
-    variables |= _chosen(settings, prompt or [], judge_prompt or [])
+    variables = _subset_variables(arguments, subset, subset_seed) | _modality_variables(degrade)
+    variables |= _setting_variables(settings, prompt or [], judge_prompt or [])
     check_prompts(tasks, {**os.environ, **variables})
     judge_settings.named(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
@@ -148,7 +148,7 @@ def run(
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
-        _estimate(arguments, processes, estimate_questions, prices, variables)
+        _estimate_run(arguments, processes, estimate_questions, prices, variables)
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
@@ -156,7 +156,7 @@ def run(
     before = results.files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
         own = Path(name) / "written"
-        status = _ended(_command(arguments, processes), {**variables, stamps.WRITTEN: str(own)})
+        status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(own)})
         # Another run may write into the folder at the same time.
         told = own.read_text("utf-8").splitlines() if own.is_file() else []
     written = [Path(each) for each in told] or sorted(results.files(output) - before)
@@ -180,13 +180,13 @@ def run(
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
-    advice = [] if failed else _advice(tasks, value_of(arguments, "--include_path"))
+    advice = [] if failed else _iter_advice(tasks, value_of(arguments, "--include_path"))
     for each in filter(None, [*missing, failed, *advice]):
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
 
 
-def _advice(tasks: list[str], included: str | None) -> Iterator[str]:
+def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
     """What finds the cause where a task that is none of ours has no result."""
     ours = folders.task_files()
     if all(each.partition("@")[0] in ours for each in tasks):
@@ -199,7 +199,7 @@ def _advice(tasks: list[str], included: str | None) -> Iterator[str]:
         yield "A task that is not installed needs --include_path FOLDER, the folder that holds its folder."
 
 
-def _degraded(
+def _add_degraded_tasks(
     arguments: list[str], tasks: list[str], degrade: str | None, how: tuple[str | None, int, bool]
 ) -> list[str]:
     """The tasks with those that --degrade adds, which are added to --tasks too."""
@@ -225,7 +225,7 @@ def _degraded(
     return every
 
 
-def _own_modalities(degrade: str | None) -> dict[str, str]:
+def _modality_variables(degrade: str | None) -> dict[str, str]:
     """The variable that tells the run's processes of modalities of someone's own; {} without --degrade."""
     if degrade is None:
         return {}
@@ -234,7 +234,7 @@ def _own_modalities(degrade: str | None) -> dict[str, str]:
     return modality_files.variables()
 
 
-def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
+def _subset_variables(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
     """The variable that tells the run's processes of a subset; {} without one."""
     if size is None:
         if seed:
@@ -246,7 +246,7 @@ def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]
     return {subsets.VARIABLE: str(chosen)}
 
 
-def _chosen(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict[str, str]:
+def _setting_variables(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict[str, str]:
     """The variables that tell the run's processes of settings and prompts; {} without any."""
     from lmms_medtasks.harness import chosen_settings
     from lmms_medtasks.suites import paper
@@ -259,7 +259,7 @@ def _chosen(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict
     return {name: value for name, value in given.items() if value}
 
 
-def _estimate(
+def _estimate_run(
     arguments: list[str],
     processes: int,
     asked: int,
@@ -282,8 +282,8 @@ def _estimate(
         own = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
         started = time.perf_counter()
         # The last --output_path counts.
-        command = _command([*arguments, *limit, "--output_path", str(folder)], processes)
-        status = _ended(command, own)
+        command = _harness_command([*arguments, *limit, "--output_path", str(folder)], processes)
+        status = _run_to_end(command, own)
         wall = time.perf_counter() - started
         runs = [results.read(path) for path in sorted(results.files(folder))]
         if status or not runs:
@@ -296,7 +296,7 @@ def _estimate(
             typer.echo(line)
 
 
-def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
+def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
     """The exit status of ``command``, and of all that it starts. What ends this process ends them first.
 
     Minus the signal's number where one came and it failed then: the launcher of several processes says 1.
@@ -310,19 +310,19 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     came: list[int] = []
     early: list[int] = []
 
-    def passed_on(number: int, frame: object) -> None:
+    def pass_signal_on(number: int, frame: object) -> None:
         came.extend([number] if number in _ENDING else [])
         early.extend([] if started else [number])
         for each in started:
             with suppress(ProcessLookupError):
                 os.killpg(each, number)
 
-    def paused(number: int, frame: object) -> None:
-        passed_on(signal.SIGSTOP, frame)
+    def pause_all(number: int, frame: object) -> None:
+        pass_signal_on(signal.SIGSTOP, frame)
         os.kill(os.getpid(), signal.SIGSTOP)
-        passed_on(signal.SIGCONT, frame)
+        pass_signal_on(signal.SIGCONT, frame)
 
-    handlers = {**dict.fromkeys(_ENDING, passed_on), signal.SIGTSTP: paused}
+    handlers = {**dict.fromkeys(_ENDING, pass_signal_on), signal.SIGTSTP: pause_all}
     # What is ignored stays so: nohup ignores SIGHUP.
     before = {
         number: signal.signal(number, handler)
@@ -334,7 +334,7 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
             started.append(process.pid)
             # What came before there was anybody to tell.
             for number in [each for each in early if each in _ENDING]:
-                passed_on(number, None)
+                pass_signal_on(number, None)
             watch = ["sh", "-c", _OUTLIVED, str(process.pid)]
             with subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True) as watching:
                 status = process.wait()
@@ -362,7 +362,7 @@ def _installed_first(folder: Path) -> dict[str, str]:
     return {"PYTHONSAFEPATH": "1"}
 
 
-def _command(arguments: list[str], processes: int) -> list[str]:
+def _harness_command(arguments: list[str], processes: int) -> list[str]:
     launcher = [sys.executable]
     if processes > 1:
         # Not `accelerate launch --cpu --num_processes N`: it starts a single process and says nothing.

@@ -41,7 +41,7 @@ def checked_tasks(arguments: list[str]) -> list[str]:
         )
     asked = [task.strip() for task in tasks.split(",") if task.strip()]
     start_checks.check(arguments, asked, os.environ)
-    bases = _bases(asked)
+    bases = _base_tasks(asked)
     model = str(value_of(arguments, "--model"))
     included = value_of(arguments, "--include_path")
     if included is not None:
@@ -157,7 +157,7 @@ def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     )
 
 
-def _bases(tasks: list[str]) -> list[str]:
+def _base_tasks(tasks: list[str]) -> list[str]:
     """The tasks, of degraded ones their bases; raises UserError for names of such that can't be read."""
     if not any("@" in each for each in tasks):
         return tasks  # to read names takes importing the degradations
@@ -206,6 +206,6 @@ def check_prompts(tasks: Sequence[str], variables: Mapping[str, str]) -> None:
 
     configs = [
         {"task": each.path.stem, _SETTINGS: each.value(_SETTINGS) or {}}
-        for each in chain.installed(_bases(list(tasks)))
+        for each in chain.installed(_base_tasks(list(tasks)))
     ]
     chosen_settings.check_files(tasks, configs, variables)

@@ -57,7 +57,7 @@ def new(
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
     if shift:
-        settings["shift"] = _shift(shift)
+        settings["shift"] = _parse_shift(shift)
     wanted = Wanted(
         name=name,
         template=template,
@@ -92,15 +92,15 @@ def _without_hub(dataset: str) -> str:
     return dataset
 
 
-def _shift(text: str) -> dict[str, Any]:
+def _parse_shift(text: str) -> dict[str, Any]:
     parts = text.split(":")
     if len(parts) != 3 or not all(parts):
         raise UserError(f"--shift {text!r}: expected COLUMN:IID:OOD, as in site:own:other,third.")
     column, iid, ood = parts
-    return {"column": column, "iid": _values(iid), "ood": _values(ood)}
+    return {"column": column, "iid": _split_values(iid), "ood": _split_values(ood)}
 
 
-def _values(text: str) -> Any:
+def _split_values(text: str) -> Any:
     values = text.split(",")
     return values if len(values) > 1 else values[0]
 

@@ -100,7 +100,7 @@ class Degrade:
 
     def __call__(self, images: AnyImages, *, key: Key | Sequence[Key] = None) -> AnyImages:
         """``images`` degraded, see :func:`degrade`."""
-        made: AnyImages = _each(images, key, self._picture, "")
+        made: AnyImages = _map_images(images, key, self._degrade_one, "")
         return made
 
     def parameters(self, image: Any, *, key: Key = None) -> dict[str, Any]:
@@ -108,18 +108,18 @@ class Degrade:
 
         Raises UserError where ``image`` is a batch, a list, or something else.
         """
-        array = _array(image) if _is_tensor(image) else image
+        array = _to_array(image) if _is_tensor(image) else image
         if isinstance(image, (list, tuple)) or getattr(array, "ndim", 3) > 3:
             raise UserError("parameters() takes one image, not a batch or a list.")
         if degradations.check_level(self.severity, self.strength) == 0:
             return {}
-        drawn = degradations.sample(self.name, size=size_of(array), **self._settings(array, key))
+        drawn = degradations.sample(self.name, size=size_of(array), **self._draw_settings(array, key))
         return dict(drawn.to_json())
 
-    def _picture(self, picture: Any, key: Key) -> Any:
-        return degradations.apply(picture, self.name, force=self.force, **self._settings(picture, key))
+    def _degrade_one(self, picture: Any, key: Key) -> Any:
+        return degradations.apply(picture, self.name, force=self.force, **self._draw_settings(picture, key))
 
-    def _settings(self, picture: Any, key: Key) -> dict[str, Any]:
+    def _draw_settings(self, picture: Any, key: Key) -> dict[str, Any]:
         size_of(picture)  # raises UserError for what is no picture
         seed = picture_digest.seed_of(picture_digest.digest(picture) if key is None else key, self.seed)
         modality = modality_files.named(self.modality)
@@ -182,28 +182,28 @@ def degrade(
     return transform(images, key=key)
 
 
-def _each(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
+def _map_images(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
     """``images`` in their form, with ``picture`` of each image and its key; ``where`` is said in errors."""
     if _is_tensor(images):
-        return _as_tensor(_each(_array(images, where), key, picture, where), images)
+        return _to_tensor(_map_images(_to_array(images, where), key, picture, where), images)
     is_batch = isinstance(images, np.ndarray) and images.ndim == 4
     if is_batch or isinstance(images, (list, tuple)):
         named = "Image {} of the batch: " if is_batch else "Item {}: "
-        keys = _keys(key, len(images), where)
-        made = [_each(one, own, picture, where + named.format(number))
+        keys = _image_keys(key, len(images), where)
+        made = [_map_images(one, own, picture, where + named.format(number))
                 for number, (one, own) in enumerate(zip(images, keys, strict=True))]  # fmt: skip
         if not is_batch:
             return type(images)(made)
         return np.stack(made) if made else images.copy()
     if isinstance(images, np.ndarray):
         _check_shape(images, where)
-        return np.asarray(_one(images, key, picture, where))
+        return np.asarray(_map_one_image(images, key, picture, where))
     if isinstance(images, Image.Image):
-        return _one(images, key, picture, where)
+        return _map_one_image(images, key, picture, where)
     raise UserError(f"{where}Images must be {_FORMS}. Got {type(images).__name__}.")
 
 
-def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
+def _map_one_image(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
     if key is not None and (isinstance(key, bool) or not isinstance(key, (str, int, np.integer))):
         raise UserError(f"{where}The key of an image must be a text or a whole number, got {key!r}.")
     try:
@@ -214,7 +214,7 @@ def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -
         raise UserError(f"{where}{error}") from error
 
 
-def _keys(key: Any, count: int, where: str) -> Sequence[Any]:
+def _image_keys(key: Any, count: int, where: str) -> Sequence[Any]:
     if key is None or isinstance(key, (str, int, np.integer)):
         shared: list[Any] = [key] * count
         return shared
@@ -241,7 +241,7 @@ def _is_tensor(images: Any) -> bool:
     return any(each.__module__ == "torch" and each.__name__ == "Tensor" for each in type(images).__mro__)
 
 
-def _array(tensor: Tensor, where: str = "") -> np.ndarray:
+def _to_array(tensor: Tensor, where: str = "") -> np.ndarray:
     """A tensor (H, W), (C, H, W) or (N, C, H, W) as an array with its channels last.
 
     Raises UserError for other shapes.
@@ -257,7 +257,7 @@ def _array(tensor: Tensor, where: str = "") -> np.ndarray:
     return values if values.ndim == 2 else np.moveaxis(values, -3, -1)
 
 
-def _as_tensor(array: np.ndarray, like: Tensor) -> Any:
+def _to_tensor(array: np.ndarray, like: Tensor) -> Any:
     """An array with its channels last as a tensor of the type, dtype, class and device of ``like``."""
     import torch
 

@@ -88,9 +88,9 @@ class EstimateResult:
         own = f"{self.n:,} {self.unit}" + ("" if self.clusters == self.n else f" in {self.clusters:,} clusters")
         missing = f", {self.left_out:,} without a value" if self.left_out else ""
         why = f"; {'no value' if self.value is None else 'no interval'}: {self.reason}" if self.reason else ""
-        return f"{self._number('')} ({own}{missing}{why})"
+        return f"{self._format_number('')} ({own}{missing}{why})"
 
-    def _number(self, sign: str) -> str:
+    def _format_number(self, sign: str) -> str:
         """The number and its interval; ``sign``: "+" where a number has its sign."""
         if self.value is None:
             return "no value"
@@ -115,9 +115,9 @@ class DifferenceResult(EstimateResult):
     ties: int
     losses: int
 
-    def _number(self, sign: str) -> str:
+    def _format_number(self, sign: str) -> str:
         said = "" if self.p is None else ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.3f}"
-        return super()._number("+") + said
+        return super()._format_number("+") + said
 
 
 def accuracy(
@@ -176,14 +176,14 @@ def mean(
         >>> mean([4, 5, 3, 4, 5, 2, 4, 5], bounds=(1, 5))
         4.000 [3.111, 4.610] (8 questions)
     """
-    found, own = _values(values, clusters, column)
+    found, own = _read_values(values, clusters, column)
     if bounds is not None:
         check_range(found, bounds, "a value is outside of bounds")
     checked(level, "level")
     known = range_of(found[~np.isnan(found)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
     interval = mean_interval(own, found, bounds=bounds, level=level)
-    return _of_interval(interval, int(np.isnan(found).sum()), method)
+    return _make_result(interval, int(np.isnan(found).sum()), method)
 
 
 def difference(
@@ -228,18 +228,18 @@ def difference(
     from lmms_medtasks.suites.estimates import Mean
 
     checked(level, "level")
-    one, other, own = _paired(first, second, clusters, column, on)
+    one, other, own = _pair_scores(first, second, clusters, column, on)
     if bounds is not None:
         for each in (one, other):
             check_range(each, bounds, "a score is outside of bounds")
     used = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
-    tables = [_table(each, own, used) for each in (one, other)]
+    tables = [_score_table(each, own, used) for each in (one, other)]
     known = range_of(np.concatenate([one[used], other[used]]), bounds)
     method = STUDENT if known is None else MOVER
     with at(level):
         found = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
     gains = np.where(np.abs(other - one) > _SAME, np.sign(other - one), 0)[used]
-    told: dict[str, Any] = _of_interval(found.interval, len(one) - len(used), f"{method}; {_SIGNS}").to_dict()
+    told: dict[str, Any] = _make_result(found.interval, len(one) - len(used), f"{method}; {_SIGNS}").to_dict()
     # The draw has a row for each of the two: what is paired are questions.
     told |= {"n": len(used), "clusters": len({own[row] for row in used})}
     told |= {name: int((gains == sign).sum()) for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))}
@@ -278,9 +278,9 @@ def cohen_kappa(
     if weights not in names:
         raise unknown("weights", weights, [name for name in names if name])
     checked(level, "level")
-    (one, other), own = _ratings((first, second), clusters, ordered=weights is not None)
+    (one, other), own = _code_ratings((first, second), clusters, ordered=weights is not None)
     found = agreement(one, other, own, names=[names[weights]], level=level)[names[weights]]
-    return _of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+    return _make_result(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
 
 
 def krippendorff_alpha(
@@ -313,12 +313,12 @@ def krippendorff_alpha(
     if measurement not in ALPHA_LEVELS:
         raise unknown("measurement", measurement, ALPHA_LEVELS)
     checked(level, "level")
-    coded, own = _ratings(ratings, clusters, ordered=measurement != "nominal")
+    coded, own = _code_ratings(ratings, clusters, ordered=measurement != "nominal")
     found = alpha_of(coded, own, measurement, coverage=level)
-    return _of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+    return _make_result(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
 
 
-def _of_interval(
+def _make_result(
     found: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
 ) -> EstimateResult:
     """The result of an interval that was made of ``found.n`` values; ``reason``: why it has no value."""
@@ -330,14 +330,14 @@ def _of_interval(
     )  # fmt: skip
 
 
-def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
+def _score_table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
     return Samples.of_rows(
         {"id": f"{row:012d}", "cluster": clusters[row], "score.score": scores[row], "score.asked": True}
         for row in used.tolist()
     )
 
 
-def _values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
+def _read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
     """(n,) floats and the cluster of each, of arrays or of a data frame."""
     if not is_frame(values):
         if column is not None:
@@ -345,10 +345,10 @@ def _values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray,
         found = numbers(values, "values")
         return found, labels(clusters, "clusters", len(found))
     rows = _question_rows(values, column or "score")
-    return numbers(column_of(rows, column or "score", "column"), "values"), _clusters(rows, clusters)
+    return numbers(column_of(rows, column or "score", "column"), "values"), _cluster_labels(rows, clusters)
 
 
-def _clusters(rows: DataFrame, name: Any) -> list[str]:
+def _cluster_labels(rows: DataFrame, name: Any) -> list[str]:
     """Of a data frame: those of the column ``name``, or of its own column ``cluster``, else each row one."""
     own = rows.get("cluster") if name is None else column_of(rows, name, "clusters")
     return labels(own, "clusters", len(rows))
@@ -372,7 +372,7 @@ def _question_rows(frame: DataFrame, column: str) -> DataFrame:
     return frame.drop_duplicates("id") if column == "score" or column.startswith("score.") else frame
 
 
-def _paired(
+def _pair_scores(
     first: Any, second: Any, clusters: Any, column: str | None, on: str
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     if is_frame(first) != is_frame(second):
@@ -385,13 +385,13 @@ def _paired(
     for frame in (first, second):
         column_of(frame, on, "on"), column_of(frame, name, "column")
     sides = [_question_rows(frame, name) for frame in (first, second)]
-    pairs = _pairs(sides[0][on].tolist(), sides[1][on].tolist(), on)
+    pairs = _pair_rows(sides[0][on].tolist(), sides[1][on].tolist(), on)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
     one, other = (numbers(each[name], "scores") for each in rows)
-    return one, other, _clusters(rows[0], clusters)
+    return one, other, _cluster_labels(rows[0], clusters)
 
 
-def _pairs(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
+def _pair_rows(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
     """The rows of both that have the same key, in the order of keys; a row without one is in no pair.
 
     One of the two may have a key several times (not an id), as a question has several degraded forms: each is a pair.
@@ -414,7 +414,7 @@ def _pairs(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[i
     return [(one, other) for key in shared for one in places[0][key] for other in places[1][key]]
 
 
-def _ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
+def _code_ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
     """(raters, items) ratings, texts as numbers, NaN where one is missing; and the cluster of each item."""
     if not isinstance(given, Iterable) or getattr(given, "ndim", 2) != 2:
         raise UserError(f"Ratings must be a column for each rater: a list of columns, or an array, got {given!r:.40}.")

@@ -158,12 +158,12 @@ def evaluate(
         model,
         names,
         folder,
-        model_args=_text(model_args, "model_args"),
+        model_args=_format_arguments(model_args, "model_args"),
         limit=limit,
         batch_size=batch_size,
         device=device,
         num_fewshot=num_fewshot,
-        gen_kwargs=_text(gen_kwargs, "gen_kwargs") or None,
+        gen_kwargs=_format_arguments(gen_kwargs, "gen_kwargs") or None,
         include_path=included,
         use_cache=None if use_cache is None else os.fspath(use_cache),
         verbose=verbose,
@@ -171,7 +171,7 @@ def evaluate(
     return EvaluationResult(written)
 
 
-def _text(given: str | Mapping[str, Any] | None, what: str) -> str:
+def _format_arguments(given: str | Mapping[str, Any] | None, what: str) -> str:
     """Arguments as the harness's command line takes them. Raises UserError for a value that has a comma."""
     if given is None or isinstance(given, str):
         return given or ""

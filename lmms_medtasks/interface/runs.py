@@ -76,7 +76,7 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     registry.give(paths_of(include_path))
     found = find(paths_of(runs))
     names = distinct_names(found, [tuple(run.tasks) for run in found])
-    rows = [row for run, name in zip(found, names, strict=True) for row in _rows(run, printable(name))]
+    rows = [row for run, name in zip(found, names, strict=True) for row in _iter_rows(run, printable(name))]
     if not rows:
         where = ", ".join(map(str, paths_of(runs)))
         raise UserError(f"No sample log in {where}: there are result files only. Run with --log_samples.")
@@ -85,7 +85,7 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     return frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *measures, *frame.columns])))
 
 
-def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
+def _iter_rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
     configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
     model = printable(model_name(run.content))
     for task, config in configs.items():
@@ -93,16 +93,16 @@ def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
             continue
         # A degraded task of ours has the base's records.
         suite = registry.find(base_of(task, config) or task, config)
-        for row in _of_suite(suite, run, task) if suite else _of_harness(run, task):
+        for row in _iter_benchmark_rows(suite, run, task) if suite else _iter_harness_rows(run, task):
             yield {"run": name, "model": model, "task": printable(task), **row}
 
 
-def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
+def _iter_benchmark_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     """The questions of a benchmark's task, as its report reads them."""
     table = task_table(suite, run, task)
-    logged = {line: _logged(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
+    logged = {line: _logged_replies(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
     main = _main_measure(suite, run, task, table.measures)
-    scores = {name: _scores(table, name) for name in table.measures}
+    scores = {name: _counted_scores(table, name) for name in table.measures}
     columns = {name: table.column(name) for name in ("id", "cluster", "pair")}
     columns |= {f"score.{name}": values for name, values in scores.items()}
     for name in table.columns:
@@ -115,12 +115,12 @@ def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
         question |= {"answer": answer, "score": scores[main][place] if main else float("nan"), "measure": main}
         for trial, read in enumerate(trials):
             text = said[trial] if trial < len(said) else None
-            yield {**question, **_reading(read, judgement is not None, expected), "trial": trial,
+            yield {**question, **_reading_fields(read, judgement is not None, expected), "trial": trial,
                    "ended": ended[trial] if trial < len(ended) else None,
                    "reply": None if read == FAILED else text}  # fmt: skip
 
 
-def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
+def _logged_replies(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
     """The replies of a question, its right answer, and why each reply ended.
 
     Neither replies nor answer where the data's terms withhold them.
@@ -129,10 +129,10 @@ def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str |
     ended = [note.get("ended") for note in record.replies]
     if record.judgement is not None and isinstance(record.judgement.items, str):
         return [], None, ended
-    return _replies(row), record.right_answer, ended
+    return _reply_texts(row), record.right_answer, ended
 
 
-def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
+def _reading_fields(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
     is_read = read != FAILED and read not in NO_ANSWER
     is_known = not judged and read != FAILED and (expected is not None or not is_read)
     return {
@@ -142,7 +142,7 @@ def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
     }
 
 
-def _scores(table: Samples, measure: str) -> np.ndarray:
+def _counted_scores(table: Samples, measure: str) -> np.ndarray:
     """(n,) floats: the scores that a mean of the measure is over; NaN for all other rows."""
     counted = table.scored(measure)
     scores = np.full(len(table), np.nan)
@@ -157,7 +157,7 @@ def _main_measure(suite: Suite, run: Run, task: str, measures: Sequence[str]) ->
     return next((each for each in (*main, *_MAIN, *measures) if each in measures), None)
 
 
-def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
+def _iter_harness_rows(run: Run, task: str) -> Iterator[dict[str, Any]]:
     """The questions of any other task, as the harness logged them."""
     for _, row in run.rows(task):
         logged: Mapping[str, float] = row.get(SCORES) or {}
@@ -165,7 +165,7 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
         only = next(iter(scores)) if len(scores) == 1 else None
         pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
         name = str(row.get("doc_id"))
-        for trial, text in enumerate(_replies(row) or [None]):
+        for trial, text in enumerate(_reply_texts(row) or [None]):
             yield {
                 "id": name,
                 "cluster": pictures[0] if pictures else name,
@@ -180,7 +180,7 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
             }
 
 
-def _replies(row: Mapping[str, Any]) -> list[str | None]:
+def _reply_texts(row: Mapping[str, Any]) -> list[str | None]:
     """The replies in any of the forms that the harness writes them in, without what can't be seen."""
     found = row.get("filtered_resps")
     while isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):

@@ -25,18 +25,18 @@ def said(told: Mapping[str, Any]) -> str:
     asked = [
         each for each in (server.get("model"), serves.get("id"), serves.get("root")) if isinstance(each, str) and each
     ]
-    known = set(map(_plain, asked))
+    known = set(map(_plain_name, asked))
     names = sorted(set(server.get("answers_as") or ()))
-    plain = set(map(_plain, names))
+    plain = set(map(_plain_name, names))
     same = known.union(*map(_without_dates, known))
     if not known or not plain or (len(plain) == 1 and (plain <= same or _without_dates(*plain) & known)):
         return ""
     more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
-    answered = listed([*map(_shown, names[:_MOST]), *more])
-    return f"asked for {_shown(asked[0])}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
+    answered = listed([*map(_quote_name, names[:_MOST]), *more])
+    return f"asked for {_quote_name(asked[0])}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     """A name without its folder or provider, and the ending of a file; letters alike."""
     return _FILE.sub("", name.rstrip("/").rpartition("/")[2]).lower()
 
@@ -45,5 +45,5 @@ def _without_dates(name: str) -> set[str]:
     return {name[:place] for place in range(1, len(name)) if _DATE.fullmatch(name, place)}
 
 
-def _shown(name: str) -> str:
+def _quote_name(name: str) -> str:
     return repr(visible(name)[:_LONGEST])

@@ -91,13 +91,13 @@ class Run:
 
     def sample_count(self, task: str) -> int | None:
         """Number of rows in the task's sample log, None if there is none."""
-        return self._count(task, bool)
+        return self._count_rows(task, bool)
 
     def whole_count(self, task: str) -> int | None:
         """Number of rows in the task's sample log that can be read, None if there is none; a disk may have cut one."""
-        return self._count(task, _is_row)
+        return self._count_rows(task, _is_row)
 
-    def _count(self, task: str, counts: Callable[[bytes], bool]) -> int | None:
+    def _count_rows(self, task: str, counts: Callable[[bytes], bool]) -> int | None:
         path = self.samples_file(task)
         if not path.is_file():
             return None
@@ -133,7 +133,7 @@ def read(path: Path) -> Run:
     if not isinstance(content, dict) or "results" not in content:
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
     for kinds, places in _FORM.items():
-        for keys, value in itertools.chain.from_iterable(_values(content, place.split()) for place in places):
+        for keys, value in itertools.chain.from_iterable(_iter_values(content, place.split()) for place in places):
             if not any(_IS[kind](value) for kind in kinds):
                 named = ", ".join(visible(key[:60]) for key in keys)
                 said = f"{path}: {named} is {value!r:.40}; expected {' or '.join(kinds)}."
@@ -144,13 +144,15 @@ def read(path: Path) -> Run:
     return Run(path, content)
 
 
-def _values(within: Any, place: Sequence[str], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _iter_values(
+    within: Any, place: Sequence[str], keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The values that stand at a place of :data:`_FORM`, with their keys."""
     if not place:
         yield keys, within
     elif isinstance(within, dict):
         for name in within if place[0] == "*" else {place[0]} & set(within):
-            yield from _values(within[name], place[1:], (*keys, name))
+            yield from _iter_values(within[name], place[1:], (*keys, name))
 
 
 def _without_secrets(content: Any) -> Any:
@@ -164,7 +166,7 @@ def _without_secrets(content: Any) -> Any:
 def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
     """A line of a sample log, read. Raises UserError, with the file and the line, when it is broken or cut off."""
     try:
-        row = _decoded(line)
+        row = _parse_json_line(line)
     except (ValueError, RecursionError) as error:
         raise UserError(
             f"{path}, line {number}: broken or cut off ({error}). Was the run stopped while it wrote? Run it again."
@@ -176,12 +178,12 @@ def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
 
 def _is_row(line: bytes) -> bool:
     try:
-        return isinstance(_decoded(line), dict)
+        return isinstance(_parse_json_line(line), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def _decoded(line: bytes) -> Any:
+def _parse_json_line(line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -220,33 +222,33 @@ def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
     runs = list(runs)
     found: list[str] = []
     for name in requested:
-        holding = [(run, task) for run in runs for task in _named(run, name)]
+        holding = [(run, task) for run in runs for task in _matching_tasks(run, name)]
         if not holding:
             found.append(f"No result of task {name!r}.")
         for run, task in holding:
-            found += _incomplete(run, task)
+            found += _incomplete_problems(run, task)
     return found
 
 
-def _named(run: Run, name: str) -> list[str]:
+def _matching_tasks(run: Run, name: str) -> list[str]:
     """The tasks that ``name`` stands for in this run: itself, what a wildcard matches, what a group or a tag holds."""
     groups = run.content.get("group_subtasks", {})
     matched = [task for task in {**run.tasks, **groups} if fnmatch.fnmatchcase(task, name)]
-    matched += [task for task in run.tasks if name in _tags(run, task)]
+    matched += [task for task in run.tasks if name in _task_tags(run, task)]
     leaves: list[str] = []
     for task in matched:
         leaves += groups[task] if groups.get(task) else [task]
     return list(dict.fromkeys(leaves))
 
 
-def _tags(run: Run, task: str) -> list[str]:
+def _task_tags(run: Run, task: str) -> list[str]:
     """The tags of a task; a degraded task TASK@DEGRADATION.LEVEL has those of its base, degraded alike."""
     tags = run.config(task).get("tag") or []
     suffix = "".join(task.partition("@")[1:])
     return [f"{tag}{suffix}" for tag in ([tags] if isinstance(tags, str) else tags)]
 
 
-def _incomplete(run: Run, task: str) -> list[str]:
+def _incomplete_problems(run: Run, task: str) -> list[str]:
     result = run.tasks.get(task)
     if result is None:
         return [f"No result of task {task!r} in {run.path.name}."]
@@ -255,7 +257,7 @@ def _incomplete(run: Run, task: str) -> list[str]:
     metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
     if not any(isinstance(value, int | float) for value in metrics.values()):
         return [f"Task {task!r} has no metric with a value in {run.path.name}."]
-    requests = _requests(run.content, task)
+    requests = _count_requests(run.content, task)
     accuracies = [value for key, value in metrics.items() if key.startswith("accuracy")]
     has_none = bool(accuracies) and all(value is None for value in accuracies)
     if has_none and (requests.failed or not _waits_for_a_judge(run, task)):
@@ -295,10 +297,12 @@ class FailedRequests:
 
 def failed_requests(content: Mapping[str, Any]) -> list[FailedRequests]:
     """The requests of each task of a result file's content, of which none failed where a task counts none."""
-    return [_requests(content, task) for task in content.get("configs", {}) if task in content.get("n-samples", {})]
+    return [
+        _count_requests(content, task) for task in content.get("configs", {}) if task in content.get("n-samples", {})
+    ]
 
 
-def _requests(content: Mapping[str, Any], task: str) -> FailedRequests:
+def _count_requests(content: Mapping[str, Any], task: str) -> FailedRequests:
     """Those of one task. A task has the number of its failed requests once for each of its filters: the largest."""
     repeats = content.get("configs", {}).get(task, {}).get("repeats") or 1
     questions = content.get("n-samples", {}).get(task, {}).get("effective", 0)

@@ -47,21 +47,21 @@ def given_tags(value: object, where: str) -> Tags:
 def said(told: Mapping[str, Any]) -> list[str]:
     """The changes, each as ``temperature=0 instead of 0.7``; ``told``: the metadata of a task."""
     found = told.get(METADATA)
-    return list(_said(found)) if isinstance(found, Mapping) else []
+    return list(_iter_changes(found)) if isinstance(found, Mapping) else []
 
 
-def _said(found: Mapping[str, Any]) -> Iterator[str]:
+def _iter_changes(found: Mapping[str, Any]) -> Iterator[str]:
     generation = found.get(GENERATION)
     for name, values in generation.items() if isinstance(generation, Mapping) else ():
         own, used = values if isinstance(values, list | tuple) and len(values) == 2 else (None, values)
-        yield f"{name}={_shown(used)} instead of {_shown(own)}"
+        yield f"{name}={_format_value(used)} instead of {_format_value(own)}"
     if digest := found.get(SYSTEM_INSTRUCTION):
         yield f"system instruction ({digest})"
     if REASONING_TAGS in found:
-        yield f"reasoning tags {_shown(found[REASONING_TAGS])}"
+        yield f"reasoning tags {_format_value(found[REASONING_TAGS])}"
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return "none" if value is None else str(value)

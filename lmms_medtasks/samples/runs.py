@@ -127,13 +127,13 @@ def model_name(content: Mapping[str, Any]) -> str:
 
     Other arguments are not shown: they may hold keys.
     """
-    arguments = _arguments(content)
+    arguments = _model_arguments(content)
     named = [arguments[name] for name in _MODEL_ARGUMENTS if arguments.get(name)]
     of_harness = content.get("config", {}).get("model") or content.get("model_source")
     return printable(str((named or [of_harness])[0] or "unnamed model"))
 
 
-def _arguments(content: Mapping[str, Any]) -> Mapping[str, Any]:
+def _model_arguments(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """The model's arguments by name."""
     given = content.get("config", {}).get("model_args") or {}
     return given if isinstance(given, Mapping) else dict(part.strip().partition("=")[::2] for part in given.split(","))
@@ -144,7 +144,9 @@ def shown_arguments(content: Mapping[str, Any]) -> str:
 
     Numbers, True, False and None of any argument that is not called after a secret; words of :data:`_WORDS` alone.
     """
-    pairs = ((str(name), str(value)) for name, value in _arguments(content).items() if name not in _MODEL_ARGUMENTS)
+    pairs = (
+        (str(name), str(value)) for name, value in _model_arguments(content).items() if name not in _MODEL_ARGUMENTS
+    )
     return ",".join(sorted(f"{name}={value}" for name, value in pairs if _may_be_shown(name, value)))
 
 

@@ -112,10 +112,10 @@ class Samples:
         while block := list(itertools.islice(remaining, _BLOCK)):
             names = dict.fromkeys(itertools.chain(blocks, *block))
             for name in names:
-                values = _column([row.get(name) for row in block])
+                values = _make_column([row.get(name) for row in block])
                 blocks.setdefault(name, [pa.nulls(done)] if done else []).append(with_texts(values, text))
             done += len(block)
-        return cls(pa.table({name: _joined(arrays) for name, arrays in blocks.items()}))
+        return cls(pa.table({name: _join_arrays(arrays) for name, arrays in blocks.items()}))
 
     @classmethod
     def of_records(cls, records: Iterable[Record]) -> Samples:
@@ -142,7 +142,7 @@ class Samples:
 
     def column(self, name: str) -> np.ndarray:
         """(n,) values of a column: float64 for the numbers of a measure, else objects."""
-        return self._whole(name)[self.rows]
+        return self._whole_column(name)[self.rows]
 
     def arrow(self, name: str) -> pa.ChunkedArray:
         """A column of the whole table as Arrow holds it."""
@@ -155,14 +155,16 @@ class Samples:
             lists = lists.dictionary.take(lists.indices)
         return np.asarray(pc.list_parent_indices(lists)), pc.list_flatten(lists).cast(pa.string())
 
-    def _whole(self, name: str) -> np.ndarray:
+    def _whole_column(self, name: str) -> np.ndarray:
         if name not in self._decoded:
             there = self._shared is not None and name in self._shared.columns
-            self._decoded[name] = self._shared._whole(name) if self._shared and there else self._read(name)
+            self._decoded[name] = (
+                self._shared._whole_column(name) if self._shared and there else self._decode_column(name)
+            )
         column: np.ndarray = self._decoded[name]
         return column
 
-    def _read(self, name: str) -> np.ndarray:
+    def _decode_column(self, name: str) -> np.ndarray:
         numeric = name.rpartition(".")[2] in FIELDS
         count = self._table.num_rows
         if name not in self._table.column_names:
@@ -213,9 +215,9 @@ class Samples:
         settle the extremes only (an exact match, an empty answer). Their mean would be the rule's, not the model's.
         """
         found = self.take(~np.isnan(self.column(f"{measure}.score")))
-        return found if len(found) and not self._only_rules(measure) else self.take(np.zeros(len(self), dtype=bool))
+        return found if len(found) and not self._has_only_rules(measure) else self.take(np.zeros(len(self), dtype=bool))
 
-    def _only_rules(self, measure: str) -> bool:
+    def _has_only_rules(self, measure: str) -> bool:
         if "judgement" not in self._table.column_names:
             return False
         own = self.of_measure(measure)
@@ -260,7 +262,7 @@ class Samples:
         table = second._table.take(pa.array(second.rows))
         kept = [name for name in table.column_names if name.rpartition(".")[2] not in (*FIELDS, "asked")]
         table = table.select(kept).set_column(
-            kept.index("cluster"), "cluster", _column(first.column("cluster").tolist())
+            kept.index("cluster"), "cluster", _make_column(first.column("cluster").tolist())
         )
         before, after = first.column(f"{measure}.score"), second.column(f"{measure}.score")
         for name, numbers in (("before", before), ("after", after), ("change", after - before)):
@@ -269,7 +271,7 @@ class Samples:
         return Samples(table)
 
 
-def _column(values: list[Any]) -> pa.Array:
+def _make_column(values: list[Any]) -> pa.Array:
     """A column of ``values``; texts are stored once each. A tag of several types becomes texts."""
     try:
         array = pa.array(values)
@@ -295,10 +297,10 @@ def with_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array:
     return array
 
 
-def _joined(arrays: Sequence[pa.Array]) -> pa.Array:
-    """One array of several; where their types differ, what :func:`_column` makes of all their values."""
+def _join_arrays(arrays: Sequence[pa.Array]) -> pa.Array:
+    """One array of several; where their types differ, what :func:`_make_column` makes of all their values."""
     if len(arrays) == 1:
         return arrays[0]
     if len({array.type for array in arrays}) > 1:
-        return _column([value for array in arrays for value in array.to_pylist()])
+        return _make_column([value for array in arrays for value in array.to_pylist()])
     return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()

@@ -66,10 +66,10 @@ class Pairs:
     one: np.ndarray
     other: np.ndarray
 
-    def marginals(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def count_marginals(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(..., P) counts -> how often each rater gave each rating, (..., A) and (..., B)."""
         order = np.argsort(self.other, kind="stable")
-        return _sums(counts, self.one), _sums(counts[..., order], self.other[order])
+        return _sum_runs(counts, self.one), _sum_runs(counts[..., order], self.other[order])
 
 
 Coefficient = Callable[[np.ndarray, Pairs], np.ndarray]
@@ -78,7 +78,7 @@ Coefficient = Callable[[np.ndarray, Pairs], np.ndarray]
 
 def spearman(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Spearman's rho: Pearson's correlation of the ranks, ties sharing their mean rank."""
-    given = pairs.marginals(counts)
+    given = pairs.count_marginals(counts)
     middle = (counts.sum(-1)[..., None] + 1) / 2
     first, second = (each.cumsum(-1) - (each - 1) / 2 - middle for each in given)
     together = (counts * first[..., pairs.one] * second[..., pairs.other]).sum(-1)
@@ -90,14 +90,14 @@ def spearman(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
 def kendall(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Kendall's tau-b: concordant less discordant pairs over the geometric mean of the pairs untied in each rater."""
     count = counts.sum(-1)
-    untied = [(count * (count - 1) - (each * (each - 1)).sum(-1)) / 2 for each in pairs.marginals(counts)]
+    untied = [(count * (count - 1) - (each * (each - 1)).sum(-1)) / 2 for each in pairs.count_marginals(counts)]
     product = untied[0] * untied[1]
-    return _surplus(counts, pairs) / np.sqrt(np.where(product > 0, product, np.nan))
+    return _concordance_surplus(counts, pairs) / np.sqrt(np.where(product > 0, product, np.nan))
 
 
 def kappa(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Cohen's kappa (1960): every disagreement weighs the same."""
-    return _kappa(counts, pairs, (pairs.first[:, None] != pairs.second).astype(float))
+    return _weighted_kappa(counts, pairs, (pairs.first[:, None] != pairs.second).astype(float))
 
 
 def kappa_linear(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
@@ -106,12 +106,12 @@ def kappa_linear(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     With equally spaced labels this is the kappa weighted by the distance of the labels' places, labels that nobody gave
     included.
     """
-    return _kappa(counts, pairs, np.abs(pairs.first[:, None] - pairs.second))
+    return _weighted_kappa(counts, pairs, np.abs(pairs.first[:, None] - pairs.second))
 
 
 def kappa_quadratic(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Weighted kappa (Cohen 1968); a disagreement weighs the squared distance of the two ratings as numbers."""
-    return _kappa(counts, pairs, (pairs.first[:, None] - pairs.second) ** 2)
+    return _weighted_kappa(counts, pairs, (pairs.first[:, None] - pairs.second) ** 2)
 
 
 def exact(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
@@ -163,22 +163,22 @@ def agreement(
     measures = {}
     for name, interval in intervals({"": counted}, statistics, level=level).items():
         missing = interval.estimate is None
-        measures[name] = Measure(interval, _reason(name, one[both], other[both]) if missing else "")
+        measures[name] = Measure(interval, _missing_reason(name, one[both], other[both]) if missing else "")
     return measures
 
 
 def _pair_statistic(compute: Coefficient, pairs: Pairs) -> StatisticFunction:
-    def statistic(sums: np.ndarray) -> np.ndarray:
+    def compute_statistic(sums: np.ndarray) -> np.ndarray:
         counts = sums[..., 0]
         if not len(pairs.one):
             return np.full(counts.shape[:-1], np.nan)
         fewest = 1 if compute is exact else 2
         return np.where(counts.sum(-1) >= fewest, compute(counts, pairs), np.nan)
 
-    return statistic
+    return compute_statistic
 
 
-def _reason(name: str, first: np.ndarray, second: np.ndarray) -> str:
+def _missing_reason(name: str, first: np.ndarray, second: np.ndarray) -> str:
     if not len(first):
         return "no item was rated by both"
     if len(first) == 1:
@@ -189,21 +189,21 @@ def _reason(name: str, first: np.ndarray, second: np.ndarray) -> str:
     return f"the {constant[0]} rater gave one rating only" if constant else f"{name} has no value here"
 
 
-def _sums(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _sum_runs(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
     """The sums over each run of equal ``places``, which are ascending and leave none out."""
     return np.add.reduceat(counts, np.flatnonzero(np.diff(places, prepend=-1)), axis=-1)
 
 
-def _kappa(counts: np.ndarray, pairs: Pairs, weights: np.ndarray) -> np.ndarray:
+def _weighted_kappa(counts: np.ndarray, pairs: Pairs, weights: np.ndarray) -> np.ndarray:
     """1 less observed over expected disagreement; ``weights``: (A, B), 0 where the raters agree."""
-    first, second = pairs.marginals(counts)
+    first, second = pairs.count_marginals(counts)
     observed = (counts * weights[pairs.one, pairs.other]).sum(-1) * counts.sum(-1)
     expected = ((first @ weights) * second).sum(-1)
     kappa: np.ndarray = 1 - observed / np.where(expected > 0, expected, np.nan)
     return kappa
 
 
-def _surplus(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def _concordance_surplus(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Concordant less discordant pairs of items."""
     shape = (len(pairs.first), len(pairs.second))
     if shape[0] * shape[1] > _DENSE * len(pairs.one):
@@ -242,7 +242,7 @@ def alpha_of(
     used = np.flatnonzero((~np.isnan(values)).sum(0) >= 2)
     kept = values[:, used]
     numbers = coded(kept[~np.isnan(kept)])[0]
-    rows, cells = _coincidences(kept, [clusters[item] for item in used.tolist()])
+    rows, cells = _count_coincidences(kept, [clusters[item] for item in used.tolist()])
     statistic = _alpha_statistic(numbers, cells, level)
     found = intervals({"": rows}, {"": Statistic(statistic, ("",), (-1.0, 1.0), mean=False)}, level=coverage)[""]
     interval = replace(found, n=len(used))
@@ -251,7 +251,7 @@ def alpha_of(
     return Measure(interval, "all ratings are the same" if len(used) else "no item has two ratings")
 
 
-def _coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Group, np.ndarray]:
+def _count_coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Group, np.ndarray]:
     """A row for each ordered pair of ratings of an item, that weighs 1 / (ratings of the item - 1).
 
     ``values``: (raters, items), two ratings at least for each item. The sums over the group's cells are those entries
@@ -278,7 +278,7 @@ def _coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Group, n
 def _alpha_statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> StatisticFunction:
     one, other = np.divmod(cells, max(1, len(numbers)))
 
-    def statistic(sums: np.ndarray) -> np.ndarray:
+    def compute_statistic(sums: np.ndarray) -> np.ndarray:
         if not len(cells):
             return np.full(sums.shape[:-2], np.nan)
         pairs = sums[..., 1]
@@ -288,7 +288,7 @@ def _alpha_statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> St
             observed = (pairs * (one != other)).sum(-1)
             expected = count**2 - (given**2).sum(-1)
         else:
-            places = _places(numbers, given, level)
+            places = _scale_positions(numbers, given, level)
             observed = (pairs * (places[..., one] - places[..., other]) ** 2).sum(-1)
             # The squared distances of all pairs are twice the count times those from the mean.
             mean = (given * places).sum(-1) / count
@@ -297,10 +297,10 @@ def _alpha_statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> St
         alpha: np.ndarray = 1 - (count - 1) * observed / np.where(differ, expected, np.nan)
         return alpha
 
-    return statistic
+    return compute_statistic
 
 
-def _places(numbers: np.ndarray, given: np.ndarray, level: Level) -> np.ndarray:
+def _scale_positions(numbers: np.ndarray, given: np.ndarray, level: Level) -> np.ndarray:
     """Where the ratings stand on the scale, (..., V); ``given``: (..., V), how often each was given.
 
     Ordinal: the ratings given from one to the other, both ends half, are the difference of their middle ranks.

@@ -272,15 +272,15 @@ def _exchange_levels(
         studentised.append(found[1])
     means, ratios = np.concatenate(drawn), np.concatenate(studentised)
 
-    def p(of_exchanges: np.ndarray, of_data: float) -> float:
+    def exceeding_share(of_exchanges: np.ndarray, of_data: float) -> float:
         return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
 
     turned = np.array([-1, 1])
     return NoChange(
         holds=float(_equation_5_holds(means[:, 0], means[:, 1]).mean()),
-        p=p((turned * ratios).min(axis=1), float((turned * ratio).min())),
-        accuracy_p=p(-ratios[:, 0], float(-ratio[0, 0])),
-        shift_p=p(ratios[:, 1], float(ratio[0, 1])),
+        p=exceeding_share((turned * ratios).min(axis=1), float((turned * ratio).min())),
+        accuracy_p=exceeding_share(-ratios[:, 0], float(-ratio[0, 0])),
+        shift_p=exceeding_share(ratios[:, 1], float(ratio[0, 1])),
     )
 
 

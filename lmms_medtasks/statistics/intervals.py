@@ -112,14 +112,14 @@ def intervals(
     groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic], *, level: float | None = None
 ) -> dict[str, Interval]:
     """All statistics on the data, each with its interval. The result depends on the rows, not on their order."""
-    data = _Data(groups, confidence.of(level))
-    return {name: data.interval(statistic) for name, statistic in statistics.items()}
+    data = _ClusterData(groups, confidence.of(level))
+    return {name: data.estimate_interval(statistic) for name, statistic in statistics.items()}
 
 
 def estimates(groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic]) -> dict[str, Interval]:
     """All statistics on the data, without intervals."""
-    data = _Data(groups, confidence.level())
-    return {name: data.estimate(statistic) for name, statistic in statistics.items()}
+    data = _ClusterData(groups, confidence.level())
+    return {name: data.point_estimate(statistic) for name, statistic in statistics.items()}
 
 
 def jackknife(groups: Mapping[str, Group], statistic: AnyStatistic) -> tuple[list[str], np.ndarray, str]:
@@ -127,8 +127,8 @@ def jackknife(groups: Mapping[str, Group], statistic: AnyStatistic) -> tuple[lis
 
     Deviations: (G,) floats, each one's jackknife value less their mean; of a difference or a ratio to first order.
     """
-    data = _Data(groups, confidence.level())
-    limits = data.limits(statistic)
+    data = _ClusterData(groups, confidence.level())
+    limits = data.interval_limits(statistic)
     return data.labels, limits.deviations, limits.reason
 
 
@@ -179,9 +179,9 @@ def share_limits(
     count = deviations.shape[-1]
     # A cluster's part of the variance goes with the square of its weight.
     right, wrong = contributions > _ROUNDING, weights - contributions > _ROUNDING
-    made_by = np.minimum(_kish(weights**2, right), _kish(weights**2, wrong))
+    made_by = np.minimum(_effective_clusters(weights**2, right), _effective_clusters(weights**2, wrong))
     binary = value * (1 - value)
-    clusters = _kish(weights, weights > 0)
+    clusters = _effective_clusters(weights, weights > 0)
     largest = binary / np.maximum(clusters - 1, _ROUNDING)
     variance = (count - 1) / count * (deviations**2).sum(-1)
     known = np.maximum(made_by - 1, 0)
@@ -195,7 +195,7 @@ def share_limits(
     return np.where(value <= _ROUNDING, 0.0, low), np.where(value >= 1 - _ROUNDING, 1.0, high)
 
 
-def _kish(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _effective_clusters(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """(...) effective number of the chosen clusters, (sum w)^2 / sum w^2; 0 where none is."""
     own = weights * chosen
     squares = (own**2).sum(-1)
@@ -218,8 +218,8 @@ def difference_limits(first: Limits, second: Limits, level: float | None = None)
     """First less second, by the method of variance estimates recovery (Zou and Donner 2008)."""
     value = first.value - second.value
     together = correlation(first.deviations, second.deviations, level)
-    down = _both(first.value - first.low, second.high - second.value, together)
-    up = _both(first.high - first.value, second.value - second.low, together)
+    down = _combine_distances(first.value - first.low, second.high - second.value, together)
+    up = _combine_distances(first.high - first.value, second.value - second.low, together)
     return Limits(value, value - down, value + up, first.deviations - second.deviations, first.reason or second.reason)
 
 
@@ -275,17 +275,17 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float | None = Non
     return discounted
 
 
-def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
+def _combine_distances(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):  # an end that is infinite, with no correlation
         distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
     return distance
 
 
-def _plain(sums: csr_matrix | np.ndarray) -> np.ndarray:
+def _to_array(sums: csr_matrix | np.ndarray) -> np.ndarray:
     return sums if isinstance(sums, np.ndarray) else np.asarray(sums.toarray())
 
 
-class _Data:
+class _ClusterData:
     """The sums of each cluster and of all, and what was computed from them already."""
 
     def __init__(self, groups: Mapping[str, Group], level: float) -> None:
@@ -300,7 +300,7 @@ class _Data:
         self.totals = {name: shaped(self.sums[name].sum(axis=0), each) for name, each in groups.items()}
         self._known: dict[int, tuple[AnyStatistic, Limits]] = {}
 
-    def estimate(self, statistic: AnyStatistic) -> Interval:
+    def point_estimate(self, statistic: AnyStatistic) -> Interval:
         value = float(evaluate(statistic, self.totals)[0])
         own = [self.groups[name] for name in dict.fromkeys(statistic.groups)]
         return Interval(
@@ -312,11 +312,11 @@ class _Data:
             self.level,
         )
 
-    def interval(self, statistic: AnyStatistic) -> Interval:
-        found = self.estimate(statistic)
+    def estimate_interval(self, statistic: AnyStatistic) -> Interval:
+        found = self.point_estimate(statistic)
         if found.estimate is None:
             return found
-        limits = self.limits(statistic)
+        limits = self.interval_limits(statistic)
         low, high = float(limits.low), float(limits.high)
         if limits.reason or not np.isfinite([low, high]).all():
             return replace(found, reason=limits.reason or (ZERO if np.isinf([low, high]).any() else ALIKE))
@@ -326,22 +326,22 @@ class _Data:
         clustered = None if column is None else clustered_error(self.groups[value.groups[0]], column)
         return replace(found, low=low, high=high, standard_error=spread, clustered_error=clustered)
 
-    def limits(self, statistic: AnyStatistic) -> Limits:
+    def interval_limits(self, statistic: AnyStatistic) -> Limits:
         key = id(statistic)
         if key not in self._known:
             if isinstance(statistic, Statistic):
-                found = self._of_one(statistic)
+                found = self._statistic_limits(statistic)
             elif isinstance(statistic, Through):
-                found = self.limits(statistic.interval_of)
+                found = self.interval_limits(statistic.interval_of)
             else:
-                first, second = self.limits(statistic.first), self.limits(statistic.second)
+                first, second = self.interval_limits(statistic.first), self.interval_limits(statistic.second)
                 found = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](first, second, self.level)
                 if np.isinf(found.high) and not found.reason:
                     found = found._replace(reason=ZERO)
             self._known[key] = statistic, found
         return self._known[key][1]
 
-    def _of_one(self, statistic: Statistic) -> Limits:
+    def _statistic_limits(self, statistic: Statistic) -> Limits:
         value = evaluate(statistic, self.totals)[0]
         none = Limits(value, np.array(np.nan), np.array(np.nan), np.zeros(self.count))
         rows = np.zeros(self.count)
@@ -352,7 +352,7 @@ class _Data:
             return none._replace(reason=FEW)
         if statistic.macro and min(self._clusters_by_cell(statistic)) < MINIMUM:
             return none._replace(reason=FEW_IN_GROUP)
-        left_out, parts, weights = self._of_each(statistic, own)
+        left_out, parts, weights = self._leave_each_out(statistic, own)
         if np.isnan(left_out).any():
             return none._replace(reason=MISSING)
         deviations = np.zeros(self.count)
@@ -374,14 +374,14 @@ class _Data:
         )
         return [int(count) for each in counts for count in np.asarray((each > 0).sum(axis=0)).ravel()]
 
-    def _of_each(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _leave_each_out(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(own,) values without each of these clusters; of a mean also each one's part of it, and its weight."""
         names = list(dict.fromkeys(statistic.groups))
         values, parts, weights = np.empty(len(own)), np.zeros(len(own)), np.zeros(len(own))
         step = max(1, _CHUNK // max([1, *(self.groups[name].width for name in names)]))
         for start in range(0, len(own), step):
             chosen = slice(start, start + step)
-            each = {name: shaped(_plain(self.sums[name][own[chosen]]), self.groups[name]) for name in names}
+            each = {name: shaped(_to_array(self.sums[name][own[chosen]]), self.groups[name]) for name in names}
             rest = {name: self.totals[name] - each[name] for name in names}
             for name in names:  # what is left of a sum that was all the cluster's is 0, not the rounding of it
                 rest[name][rest[name][..., 0] < 0.5] = 0

@@ -84,23 +84,23 @@ def not_worse_p(drops: np.ndarray, questions: np.ndarray, margin: float, width: 
     0.0493
     """
     lost = (width - margin) * float(questions.max())
-    return _exceeds(np.append(drops - margin * questions, lost))
+    return _positive_sum_p(np.append(drops - margin * questions, lost))
 
 
 def largest_drop(drops: np.ndarray, questions: np.ndarray, width: float = 1.0, *, alpha: float) -> float:
     """The one-sided upper limit of the drop: the smallest margin that :func:`not_worse_p` rejects at ``alpha``."""
     from scipy.optimize import brentq
 
-    def beyond(margin: float) -> float:
+    def excess_p(margin: float) -> float:
         return not_worse_p(drops, questions, margin, width) - alpha
 
-    if beyond(width) >= 0:
+    if excess_p(width) >= 0:
         return width
-    found: float = brentq(beyond, -width, width, xtol=1e-5 * width)
+    found: float = brentq(excess_p, -width, width, xtol=1e-5 * width)
     return found
 
 
-def _exceeds(weights: np.ndarray) -> float:
+def _positive_sum_p(weights: np.ndarray) -> float:
     """P(sum of weights times independent standard exponentials > 0); ties of no weight count as above.
 
     The inverse Laplace transform along the line through its saddle point, where the integrand does not turn: exact but
@@ -119,10 +119,10 @@ def _exceeds(weights: np.ndarray) -> float:
         own, times = np.unique(np.ceil(scaled * _STEPS) / _STEPS, return_counts=True)
     top = 1 / own[-1]
 
-    def slope(at: float) -> float:
-        return float((times * own / (1 - at * own)).sum()) - 1 / at
+    def saddle_slope(point: float) -> float:
+        return float((times * own / (1 - point * own)).sum()) - 1 / point
 
-    saddle = brentq(slope, 1e-9 * top / len(weights), top * (1 - 1e-9))
+    saddle = brentq(saddle_slope, 1e-9 * top / len(weights), top * (1 - 1e-9))
     bend = float((times * (own / (1 - saddle * own)) ** 2).sum()) + saddle**-2
     line = saddle + 1j * np.sinh(_NODES) / np.sqrt(bend)
     logs = -(times * np.log1p(-line[:, None] * own)).sum(axis=1) - np.log(line)

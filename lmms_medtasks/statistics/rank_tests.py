@@ -55,7 +55,7 @@ class Dunn:
 
 def kruskal_wallis(samples: Samples) -> KruskalWallis:
     """The test of "all groups are draws from one distribution"; groups without values are left out, NaN too."""
-    groups = _groups(samples)
+    groups = _groups_with_values(samples)
     n = sum(map(len, groups.values()))
     if len(groups) < 2 or np.ptp(np.concatenate(list(groups.values()))) == 0:
         return KruskalWallis(None, None, n)
@@ -69,7 +69,7 @@ def dunn(samples: Samples) -> list[Dunn]:
     """Dunn's test (Dunn 1964, with the correction for ties) of each pair, in the order of ``samples``."""
     from scipy.stats import norm, rankdata
 
-    groups = _groups(samples)
+    groups = _groups_with_values(samples)
     if len(groups) < 2:
         return []
     names = list(groups)
@@ -90,7 +90,7 @@ def dunn(samples: Samples) -> list[Dunn]:
     ]
 
 
-def _groups(samples: Samples) -> dict[str, np.ndarray]:
+def _groups_with_values(samples: Samples) -> dict[str, np.ndarray]:
     found = {name: np.asarray(values, dtype=float) for name, values in samples.items()}
     kept = {name: values[~np.isnan(values)] for name, values in found.items()}
     return {name: values for name, values in kept.items() if len(values)}

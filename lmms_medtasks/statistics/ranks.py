@@ -54,7 +54,7 @@ def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, flo
     """Compare the order of models in two task sets by a number of which more is better (accuracy), by model."""
     shared = sorted(name for name in first if known(first, name) and known(second, name))
     one, other = (np.array([numbers[name] for name in shared], dtype=float) for numbers in (first, second))
-    ranks_one, ranks_other = _ranks(-one), _ranks(-other)
+    ranks_one, ranks_other = _mean_ranks(-one), _mean_ranks(-other)
     rows = np.lexsort((ranks_other, ranks_one))
     ahead, behind = np.nonzero((ranks_one[:, None] < ranks_one) & (ranks_other[:, None] > ranks_other))
     return RankConsistency(
@@ -76,11 +76,11 @@ def swaps_beyond_chance(
     names = [name for name in sorted(one) if name in other and one[name].clusters and other[name].clusters]
     sums = sums_by_cluster({f"{place}/{name}": each[name] for place, each in enumerate((one, other)) for name in names})
     images, (first, second) = sums.shape[1], np.split(sums, 2)
-    found, reason = _beyond_chance(names, first, second)
+    found, reason = _find_swaps(names, first, second)
     return images, found, reason
 
 
-def _beyond_chance(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[Swap, ...] | None, str]:
+def _find_swaps(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[Swap, ...] | None, str]:
     if len(names) < 2:
         return None, "fewer than two models"
     fewest = min(int((each[..., 0].sum(axis=0) > 0).sum()) for each in (first, second))
@@ -132,7 +132,7 @@ def rounded(numbers: np.ndarray) -> np.ndarray:
     return np.round(numbers, 12)
 
 
-def _ranks(numbers: np.ndarray) -> np.ndarray:
+def _mean_ranks(numbers: np.ndarray) -> np.ndarray:
     """(..., models) ranks from 1; tied numbers have the mean of theirs (scipy.stats takes half a second to import)."""
     values = rounded(numbers)
     order = np.argsort(values, axis=-1, kind="stable")
@@ -153,7 +153,7 @@ def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
     scipy.stats.spearmanr takes one pair of rows at a time, which is slow for the exchanges of models.
     """
-    one, other = (_ranks(each) - (each.shape[-1] + 1) / 2 for each in (first, second))
+    one, other = (_mean_ranks(each) - (each.shape[-1] + 1) / 2 for each in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         found: np.ndarray = (one * other).sum(-1) / np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
     return found

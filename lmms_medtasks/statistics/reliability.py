@@ -45,7 +45,7 @@ class Binning:
                 f"Expected kind 'width' or 'mass' and at least 1 bin, got {self.kind!r} and {self.bins!r}."
             )
 
-    def edges(self, confidence: np.ndarray) -> np.ndarray:
+    def bin_edges(self, confidence: np.ndarray) -> np.ndarray:
         """(b + 1,) ascending edges from 0 to 1."""
         if self.kind == "width" or not len(confidence):
             # Not linspace: 3/10 must be the very number that three votes of ten are.
@@ -125,14 +125,14 @@ def reliability_draw(table: VoteTable, kind: Kind, binning: Binning | None = Non
 
     Questions without a reply, and for "entropy" those with one option, are left out.
     """
-    certain, correct = _judged(table, kind)
+    certain, correct = _confidence_and_correctness(table, kind)
     used = ~np.isnan(certain)
-    edges = (binning or Binning()).edges(certain[used])
-    places = _bin_of(certain[used], edges)
-    return _groups(table.take(used), certain[used], correct[used], places, len(edges) - 1), dict(_STATISTICS)
+    edges = (binning or Binning()).bin_edges(certain[used])
+    places = _find_bins(certain[used], edges)
+    return _make_groups(table.take(used), certain[used], correct[used], places, len(edges) - 1), dict(_STATISTICS)
 
 
-def _judged(table: VoteTable, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+def _confidence_and_correctness(table: VoteTable, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
     """(n,) confidences of this kind, NaN where a question has none, and (n,) whether the majority is right."""
     certain = confidences(table) if kind == "entropy" else majority_share(table)
     return certain, majority_correct(table)
@@ -140,11 +140,11 @@ def _judged(table: VoteTable, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
 
 def reliability_bins(table: VoteTable, kind: Kind, binning: Binning | None = None) -> tuple[ReliabilityBin, ...]:
     """The bins of :func:`reliability_draw`, the empty ones too."""
-    certain, correct = _judged(table, kind)
+    certain, correct = _confidence_and_correctness(table, kind)
     used = ~np.isnan(certain)
     certain, correct = certain[used], correct[used]
-    edges = (binning or Binning()).edges(certain)
-    return _bins(certain, correct, _bin_of(certain, edges), edges)
+    edges = (binning or Binning()).bin_edges(certain)
+    return _make_bins(certain, correct, _find_bins(certain, edges), edges)
 
 
 _STATISTICS: Mapping[str, AnyStatistic] = {
@@ -156,7 +156,7 @@ _STATISTICS: Mapping[str, AnyStatistic] = {
 }
 
 
-def _groups(
+def _make_groups(
     kept: VoteTable, certain: np.ndarray, correct: np.ndarray, places: np.ndarray, bin_count: int
 ) -> dict[str, Group]:
     levels, rank = np.unique(-certain, return_inverse=True)
@@ -169,11 +169,11 @@ def _groups(
     }
 
 
-def _bin_of(certain: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def _find_bins(certain: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.searchsorted(edges[1:-1], certain, side="left")
 
 
-def _bins(
+def _make_bins(
     certain: np.ndarray, correct: np.ndarray, places: np.ndarray, edges: np.ndarray
 ) -> tuple[ReliabilityBin, ...]:
     count = len(edges) - 1

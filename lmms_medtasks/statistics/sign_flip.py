@@ -41,14 +41,14 @@ def sign_flip(sums: np.ndarray, alternative: Alternative = "two-sided") -> float
     if not len(own):
         return 1.0
     if len(own) <= EXACT_UP_TO:
-        below, above = _tails(_in_units(own))
+        below, above = _tail_shares(_scale_to_units(own))
     else:
         z = float(own.sum()) / math.sqrt(float((own**2).sum()))
-        below, above = _normal(z), _normal(-z)
+        below, above = _normal_cdf(z), _normal_cdf(-z)
     return above if alternative == "greater" else min(1.0, 2 * min(below, above))
 
 
-def _in_units(sums: np.ndarray) -> np.ndarray:
+def _scale_to_units(sums: np.ndarray) -> np.ndarray:
     """The sums as whole numbers of their largest common unit, or rounded."""
     total = float(np.abs(sums).sum())
     every = np.arange(1, _LARGEST_PARTS + 1)
@@ -65,20 +65,20 @@ def _in_units(sums: np.ndarray) -> np.ndarray:
     return np.round(sums * (_LONGEST / total)).astype(np.int64)
 
 
-def _tails(units: np.ndarray) -> tuple[float, float]:
+def _tail_shares(units: np.ndarray) -> tuple[float, float]:
     """P(sum <= seen) and P(sum >= seen) over all signs, by convolving the clusters one size after the other."""
     # A sum of signs is (twice the sizes with a plus) less all sizes: count the plus ones only.
     sizes, counts = np.unique(np.abs(units[units != 0]), return_counts=True)
     plus = np.ones(1)
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         steps = np.zeros(size * count + 1)
-        steps[::size] = _heads(count)
-        plus = _convolved(plus, steps, size)
+        steps[::size] = _head_shares(count)
+        plus = _convolve_steps(plus, steps, size)
     seen = int(units[units > 0].sum())
     return float(min(1.0, plus[: seen + 1].sum())), float(min(1.0, plus[seen:].sum()))
 
 
-def _heads(count: int) -> np.ndarray:
+def _head_shares(count: int) -> np.ndarray:
     """(count + 1,) probabilities of so many heads in ``count`` throws of a coin, each correctly rounded."""
     ways = [1]
     for heads in range(count):
@@ -87,7 +87,7 @@ def _heads(count: int) -> np.ndarray:
     return np.array([each / 2**count for each in ways])
 
 
-def _convolved(one: np.ndarray, other: np.ndarray, step: int) -> np.ndarray:
+def _convolve_steps(one: np.ndarray, other: np.ndarray, step: int) -> np.ndarray:
     """As np.convolve, where only each ``step``-th of ``other`` is not 0; sums of positive numbers: no tail is lost."""
     if step == 1:
         return np.convolve(one, other)
@@ -97,5 +97,5 @@ def _convolved(one: np.ndarray, other: np.ndarray, step: int) -> np.ndarray:
     return found
 
 
-def _normal(z: float) -> float:
+def _normal_cdf(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2))

@@ -200,13 +200,13 @@ def cluster_sums(rows: Group, codes: Mapping[str, int]) -> csr_matrix:
     """(clusters, width) sums of each cluster's rows, sparse: a cluster has rows in few of the cells."""
     from scipy.sparse import coo_matrix
 
-    entries, cluster, places = _entries(rows, codes)
+    entries, cluster, places = _sum_entries(rows, codes)
     return coo_matrix((entries, (cluster, places)), shape=(len(codes), rows.width)).tocsr()
 
 
 def plain_cluster_sums(rows: Group, codes: Mapping[str, int]) -> np.ndarray:
     """The same as a plain array: quicker where it is small."""
-    entries, cluster, places = _entries(rows, codes)
+    entries, cluster, places = _sum_entries(rows, codes)
     size = len(codes) * rows.width
     return np.bincount(cluster * rows.width + places, weights=entries, minlength=size).reshape(len(codes), rows.width)
 
@@ -219,7 +219,7 @@ def sums_by_cluster(groups: Mapping[str, Group]) -> np.ndarray:
     return np.stack(sums) if sums else np.zeros((0, 0, 1))
 
 
-def _entries(rows: Group, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sum_entries(rows: Group, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What is added up, and to which cluster and place of the sums."""
     cluster = np.fromiter((codes[label] for label in rows.clusters), dtype=np.intp, count=len(rows.clusters))
     # Floating-point sums depend on their order: rows are put into one that depends on nothing but themselves.

@@ -69,16 +69,16 @@ def bleu(answer: str, reference: str) -> float:
     0.6065
     """
     given, wanted = " ".join(tokens(answer)), " ".join(tokens(reference))
-    return min(1.0, _bleu().sentence_score(given, [wanted]).score / 100) if given and wanted else 0.0
+    return min(1.0, _load_bleu().sentence_score(given, [wanted]).score / 100) if given and wanted else 0.0
 
 
 def tokens(text: str) -> tuple[str, ...]:
     """The tokens of a text, normalised as the module says; none for a text of white space."""
-    return tuple(_processor()(text).split() or text.lower().split())
+    return tuple(_load_processor()(text).split() or text.lower().split())
 
 
 @functools.cache
-def _processor() -> Callable[[str], str]:
+def _load_processor() -> Callable[[str], str]:
     """The harness's, from its file alone: the package that it is in imports torch and transformers."""
     found = importlib.util.find_spec("lmms_eval")
     folders = (found.submodule_search_locations if found else None) or [""]
@@ -87,7 +87,7 @@ def _processor() -> Callable[[str], str]:
 
 
 @functools.cache
-def _bleu() -> BLEU:
+def _load_bleu() -> BLEU:
     from sacrebleu.metrics import BLEU
 
     # effective_order changes nothing with one order of n-grams; without it sacrebleu warns at every sentence.

@@ -104,7 +104,7 @@ def votes(records: Iterable[Record]) -> VoteTable:
     """
     records = list(records)
     for record in records:
-        _check(record)
+        _check_record(record)
     option_counts = np.array([record["option_count"] for record in records], dtype=np.int32)
     most = int(option_counts.max(initial=0))
     column = {letter: number for number, letter in enumerate(option_letters(most) if most else "")}
@@ -119,7 +119,7 @@ def votes(records: Iterable[Record]) -> VoteTable:
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         record = records[rows[place]]
-        raise _not_an_option("trial", record["trials"][place - sum(lengths[: rows[place]])], record)
+        raise _wrong_option_error("trial", record["trials"][place - sum(lengths[: rows[place]])], record)
     counts = np.bincount(rows * (most + 2) + places, minlength=len(records) * (most + 2))
     counts = counts.reshape(len(records), most + 2)
     return VoteTable(
@@ -143,7 +143,7 @@ def common(tables: Mapping[str, VoteTable]) -> dict[str, VoteTable]:
     return {name: table.take([places[name][each] for each in shared]) for name, table in tables.items()}
 
 
-def _check(record: Record) -> None:
+def _check_record(record: Record) -> None:
     missing = [] if all(map(record.get, _NEEDED)) else [name for name in _NEEDED if record.get(name) in _NOTHING]
     if missing:
         raise UserError(
@@ -153,10 +153,10 @@ def _check(record: Record) -> None:
     if not 1 <= record["option_count"] <= 26:
         raise UserError(f"Record {record['id']!r} has option_count {record['option_count']!r}, allowed are 1 to 26.")
     if record["answer"] not in _LETTERS[record["option_count"]]:
-        raise _not_an_option("answer", record["answer"], record)
+        raise _wrong_option_error("answer", record["answer"], record)
 
 
-def _not_an_option(kind: str, got: object, record: Record) -> UserError:
+def _wrong_option_error(kind: str, got: object, record: Record) -> UserError:
     letters = ", ".join(option_letters(record["option_count"]))
     statuses = f", {', '.join(NO_ANSWER)}, {FAILED}" if kind == "trial" else ""
     return UserError(f"Record {record['id']!r} has the {kind} {got!r}. Allowed: {letters}{statuses}.")

@@ -134,7 +134,7 @@ def test_bins_are_those_of_scikit_learn(question, kind, strategy):
 
 def test_equal_mass_bins_of_different_confidences_are_equal():
     certain = generator("test", "mass").random(120)
-    edges = Binning("mass", 8).edges(certain)
+    edges = Binning("mass", 8).bin_edges(certain)
     counts = [int(((low < certain) & (certain <= high)).sum()) for low, high in itertools.pairwise(edges)]
     assert counts == [15] * 8
 
