@@ -121,7 +121,6 @@ def intra_model_dke(
     degraded: VoteTable,
     *,
     kind: Confidence = "entropy",
-    seed: int | str = 0,
     exchanges: int = EXCHANGES_OF_LEVELS,
 ) -> IntraModelDKE:
     """Intra-model Dunning-Kruger effect (equation 5): accuracy at L0 > accuracy at L2, shift at L0 <= shift at L2.
@@ -160,7 +159,7 @@ def intra_model_dke(
     if not untested:
         columns = clean_group.columns, degraded_group.columns
         forms, counts, image_codes = _question_forms(joined, clean_rows, degraded_rows, *columns)
-        null = _exchange_levels(forms, counts, image_codes, generator("exchanged levels", seed), exchanges)
+        null = _exchange_levels(forms, counts, image_codes, generator("exchanged levels", 0), exchanges)
     return IntraModelDKE(
         whole=_make_change(*_whole_changes(clean_group, degraded_group)),
         paired=_make_change(*_paired_changes(group(images, *before.T), group(images, *after.T))),
@@ -344,7 +343,6 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
 def inter_model_dkes(
     cases: Sequence[tuple[Mapping[str, VoteTable], Confidence]],
     *,
-    seed: int | str = 0,
     exchanges: int = EXCHANGES_OF_MODELS,
 ) -> list[InterModelDKE]:
     """The inter-model effect of each of several cases: votes of models that were asked the same questions the same
@@ -355,7 +353,7 @@ def inter_model_dkes(
     hold different questions (use :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
     """
     found = [_paper_numbers(*case) for case in cases]
-    alike = _exchange_models([sums for sums, _ in found], exchanges, seed)
+    alike = _exchange_models([sums for sums, _ in found], exchanges)
     return [
         replace(each, alike_share=share, alike_spearman=correlation)
         for (_, each), (share, correlation) in zip(found, alike, strict=True)
@@ -394,9 +392,7 @@ def _check_comparable(tables: Mapping[str, VoteTable]) -> None:
         )
 
 
-def _exchange_models(
-    every: Sequence[np.ndarray], exchanges: int, seed: int | str
-) -> list[tuple[float | None, float | None]]:
+def _exchange_models(every: Sequence[np.ndarray], exchanges: int) -> list[tuple[float | None, float | None]]:
     """Of each (models, images, 3) sums the mean share and Spearman's correlation over exchanges of the models' sums,
     image by image."""
     found: list[tuple[float | None, float | None]] = [(None, None)] * len(every)
@@ -407,7 +403,7 @@ def _exchange_models(
         # A row an image and model: taking rows by their number is several times as fast as np.take_along_axis.
         by_image = [np.ascontiguousarray(every[place].swapaxes(0, 1)).reshape(images * models, -1) for place in places]
         totals = [np.zeros((exchanges, models, each.shape[1])) for each in by_image]
-        first, rng = models * np.arange(images)[:, None], generator("exchanged models", seed)
+        first, rng = models * np.arange(images)[:, None], generator("exchanged models", 0)
         for exchange in range(exchanges):
             rows = rng.random((images, models)).argsort(axis=1) + first
             for own, total in zip(by_image, totals, strict=True):

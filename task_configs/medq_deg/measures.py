@@ -181,7 +181,7 @@ def _reliability(rows: Samples) -> Draw:
     """Of the majority's share of the votes."""
     from lmms_medtasks.statistics.reliability import reliability_draw
 
-    return Draw(*reliability_draw(counted(rows), "share"))
+    return Draw(*reliability_draw(counted(rows)))
 
 
 CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibration) for level in LEVELS}

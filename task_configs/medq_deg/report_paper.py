@@ -23,7 +23,7 @@ from lmms_medtasks.statistics.calibration import calibrated_shift, calibration, 
 from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
 from lmms_medtasks.statistics.dunning_kruger import EXCHANGES_OF_LEVELS, EXCHANGES_OF_MODELS, inter_model_dkes
 from lmms_medtasks.statistics.ranks import rank_consistency, swaps_beyond_chance
-from lmms_medtasks.statistics.reliability import Binning
+from lmms_medtasks.statistics.reliability import BINS
 from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common
 from lmms_medtasks.task_configs.medq_deg.measures import (
@@ -119,9 +119,9 @@ ERRORS = Table(
         "by it. Where options that are given with chance p are correct in a share p of the cases, replies are correct "
         "as often as two of them agree (Jiang et al., ICLR 2022): agreement less accuracy is 0. Above 0 replies agree "
         "more often than they are correct (overconfident), below 0 less often; 0 on average can hide both.",
-        f"ECE over {Binning()}, closed on the right; biased upwards in small samples. Confidence is the majority's "
-        "share of the votes, held against whether the majority is correct; a tie is correct with the probability of a "
-        f"fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over images.",
+        f"ECE over {BINS} bins of equal width, closed on the right; biased upwards in small samples. Confidence is the "
+        "majority's share of the votes, held against whether the majority is correct; a tie is correct with the "
+        f"probability of a fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over images.",
     ),
 )
 

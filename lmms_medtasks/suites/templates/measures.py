@@ -86,7 +86,7 @@ def _confidence(rows: Samples) -> Draw:
 
 
 def _reliability(rows: Samples) -> Draw:
-    return Draw(*reliability_draw(votes_of(rows), "share"))
+    return Draw(*reliability_draw(votes_of(rows)))
 
 
 _RELIABILITY = {
