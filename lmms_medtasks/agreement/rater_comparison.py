@@ -119,7 +119,7 @@ def compare(judged: Judged, people: Scores) -> Result:
         numbers = {
             name: {key: each[measure] for key, each in rows.items() if measure in each} for name, rows in people.items()
         }
-        raters = [Rater(name, own, measure != TOTAL) for name, own in numbers.items() if own]
+        raters = [Rater(name, rated, measure != TOTAL) for name, rated in numbers.items() if rated]
         for name in judges if raters else ():
             comparisons += _compare_with_people(judged, name, raters, measure)
             if len(judged.models) > 1:
@@ -173,12 +173,12 @@ def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
     """The repeated judgings of the same answers as raters; [] if there was one each."""
     scores = {each.key: each.scores[measure] for each in judged.answers if each.judge == judge and not each.settled}
     count = max(map(len, scores.values()), default=0)
-    found = []
-    for place in range(count if count > 1 else 0):
-        own = {key: each[place] for key, each in scores.items() if place < len(each)}
-        numbers = {key: number for key, number in own.items() if number is not None}
-        found.append(Rater(f"{judge}, judging {place + 1}", numbers, measure != TOTAL))
-    return found
+    raters = []
+    for index in range(count if count > 1 else 0):
+        scores_of_judging = {key: each[index] for key, each in scores.items() if index < len(each)}
+        numbers = {key: number for key, number in scores_of_judging.items() if number is not None}
+        raters.append(Rater(f"{judge}, judging {index + 1}", numbers, measure != TOTAL))
+    return raters
 
 
 def _iter_scored(
@@ -232,41 +232,43 @@ def _compare_group(judged: Judged, kind: Kind, raters: Sequence[Rater], measure:
     ratings = np.array([[rater.numbers.get(key, math.nan) for key in keys] for rater in raters])
     clusters, labels = [judged.by_key[key].cluster for key in keys], all(rater.labels for rater in raters)
     if len(raters) == 2:
-        found = agreement(ratings[0], ratings[1], clusters)
+        coefficients = agreement(ratings[0], ratings[1], clusters)
     else:
-        found = {name: without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
-        found["exact"] = without_value(0, "no item has two ratings")
+        coefficients = {name: without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
+        coefficients["exact"] = without_value(0, "no item has two ratings")
         if keys:
             same = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
-            found["exact"] = Measure(mean_interval(clusters, same.astype(float)))
+            coefficients["exact"] = Measure(mean_interval(clusters, same.astype(float)))
     if not labels:
         unfit = ("kappa", "exact") if len(raters) == 2 else ("exact",)
-        found |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
-    found["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
-    return Comparison(kind, tuple(rater.name for rater in raters), measure, len(keys), found)
+        coefficients |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
+    coefficients["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
+    return Comparison(kind, tuple(rater.name for rater in raters), measure, len(keys), coefficients)
 
 
 def _win_rates(judged: Judged, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
     verdicts = of_judge(judged, judge, measure, settled=True).numbers
     pairs = itertools.combinations(judged.models, 2)
-    return win_rates([_make_contest(judged, one, other, raters, verdicts) for one, other in pairs])
+    return win_rates(
+        [_make_contest(judged, first_model, second_model, raters, verdicts) for first_model, second_model in pairs]
+    )
 
 
 def _make_contest(
-    judged: Judged, one: str, other: str, raters: Sequence[Rater], verdicts: Mapping[AnswerKey, float]
+    judged: Judged, first_model: str, second_model: str, raters: Sequence[Rater], verdicts: Mapping[AnswerKey, float]
 ) -> Contest:
     """The pairs of two models: the same question and trial, rated by the same person."""
     pairs = [
         (rater, key, rival)
         for rater in raters
         for key in sorted(rater.numbers)
-        if key.model == one
-        and (rival := AnswerKey(other, key.id, key.trial)) in rater.numbers
+        if key.model == first_model
+        and (rival := AnswerKey(second_model, key.id, key.trial)) in rater.numbers
         and {key, rival} <= verdicts.keys()
     ]
     people = wins([rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs])
     judge = wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
-    return Contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
+    return Contest(first_model, second_model, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
 def _count_left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
@@ -302,12 +304,12 @@ def document(judged: Judged, result: Result) -> Document:
 
 def _make_flags(judged: Judged, result: Result) -> list[Flag]:
     flags = [Flag("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
-    flags += [Flag("note", said) for said in alike(judged.protocol)]
+    flags += [Flag("note", reasons) for reasons in alike(judged.protocol)]
     for judge, (missing, settled) in result.left_out.items():
         counts = {f"{missing:,} have no verdict of {judge}": missing,
                   f"{settled:,} were settled by a rule, without a judge": settled}  # fmt: skip
-        if said := [text for text, count in counts.items() if count]:
-            text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(said)}."
+        if reasons := [text for text, count in counts.items() if count]:
+            text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(reasons)}."
             flags.append(Flag("note", text))
     if result.raters and not result.left_out:
         flags.append(
@@ -335,19 +337,23 @@ def _make_row(columns: Sequence[FrameColumn], *values: Value | Interval) -> Fram
     return FrameRow(tuple(map(cells.cell_of, columns, values)))
 
 
-def _rater_names(each: Comparison) -> str:
-    return " – ".join(each.raters) if len(each.raters) == 2 else f"all {len(each.raters)}: {', '.join(each.raters)}"
+def _rater_names(comparison: Comparison) -> str:
+    return (
+        " – ".join(comparison.raters)
+        if len(comparison.raters) == 2
+        else f"all {len(comparison.raters)}: {', '.join(comparison.raters)}"
+    )
 
 
 def _missing_reasons(rows: Sequence[Comparison]) -> list[str]:
     """Why there is a dash, a sentence a reason."""
-    where: dict[str, list[str]] = {}
+    labels_by_reason: dict[str, list[str]] = {}
     for each in rows:
         for name in NAMES:
             reason = each.coefficients[name].reason
             if reason:
-                where.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}")
-    return [f"– {reason}: {', '.join(dict.fromkeys(places))}." for reason, places in where.items()]
+                labels_by_reason.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}")
+    return [f"– {reason}: {', '.join(dict.fromkeys(labels))}." for reason, labels in labels_by_reason.items()]
 
 
 def _wins_table(won: Sequence[Wins]) -> Frame:

@@ -58,11 +58,11 @@ def read(paths: Sequence[Path], judged: Judged, key: Path | None = None) -> Scor
     """
     find_answer = _find_by_code(_read_key(key), judged) if key else _find_by_id(judged)
     scores: Scores = {}
-    problems = [said for path in paths for said in _add_file(path, judged.protocol, find_answer, scores)]
+    problems = [sentence for path in paths for sentence in _add_file(path, judged.protocol, find_answer, scores)]
     if problems:
         more = f"\n… and {len(problems) - _SHOWN} more." if len(problems) > _SHOWN else ""
-        said = "\n".join(problems[:_SHOWN])
-        raise UserError(f"{len(problems)} of the ratings can't be used; nothing was computed.\n{said}{more}")
+        sentence = "\n".join(problems[:_SHOWN])
+        raise UserError(f"{len(problems)} of the ratings can't be used; nothing was computed.\n{sentence}{more}")
     if not scores:
         raise UserError(f"{', '.join(map(str, paths))}: no rating in it, all cells of ratings are empty.")
     return scores
@@ -74,13 +74,13 @@ def _read_key(path: Path) -> dict[str, AnswerKey]:
     missing = [name for name in KEY_COLUMNS if name not in table.columns]
     if missing:
         raise UserError(f"{path} is no key of a rating sheet: it has no column {', '.join(map(repr, missing))}.")
-    found: dict[str, AnswerKey] = {}
-    for where, cells in _read_rows(table):
+    answers: dict[str, AnswerKey] = {}
+    for location, cells in _read_rows(table):
         code, model, id, trial = (unguarded(cells[name]) for name in KEY_COLUMNS[:4])
-        if code in found or not trial.isdecimal():
-            raise UserError(f"{where}: code {code!r} twice, or trial {trial!r} no number. Was it edited?")
-        found[code] = AnswerKey(model, id, int(trial))
-    return found
+        if code in answers or not trial.isdecimal():
+            raise UserError(f"{location}: code {code!r} twice, or trial {trial!r} no number. Was it edited?")
+        answers[code] = AnswerKey(model, id, int(trial))
+    return answers
 
 
 def _open_table(path: Path) -> Table:
@@ -91,19 +91,19 @@ def _open_table(path: Path) -> Table:
 def _read_rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Where each row that holds any text stands, as spreadsheets count, and its cells without space around them."""
     for record in table.records():
-        where = f"{table.path}, row {record.row}"
+        location = f"{table.path}, row {record.row}"
         if record.cells is None:
-            raise UserError(f"{where}: {record.width} cells, but the header has {len(table.columns)} columns.")
+            raise UserError(f"{location}: {record.width} cells, but the header has {len(table.columns)} columns.")
         cells = {name: cell.strip() for name, cell in record.cells.items()}
         if any(cells.values()):
-            yield where, cells
+            yield location, cells
 
 
 def _add_file(path: Path, protocol: Protocol, find_answer: Find, scores: Scores) -> Iterator[str]:
     """Put the ratings of a file into ``scores``; what is wrong with it, a sentence each."""
     table = _open_table(path)
     rated = _rated_columns(path, table.columns, protocol)
-    for where, cells in _read_rows(table):
+    for location, cells in _read_rows(table):
         given = [each for each in rated if cells[each.name]]
         if not given:
             continue
@@ -111,18 +111,18 @@ def _add_file(path: Path, protocol: Protocol, find_answer: Find, scores: Scores)
         try:
             answer = find_answer(cells["id"], model, trial)
         except UserError as error:
-            yield f"{where}: {error}"
+            yield f"{location}: {error}"
             continue
         known = scores.setdefault(rater or path.stem, {}).setdefault(answer, {})
         for each in given:
             number = _parse_rating(cells[each.name], each)
             if number is None:
                 yield (
-                    f"{where}, column {each.name!r}: rating {cells[each.name]!r} is not on the scale. Allowed: "
+                    f"{location}, column {each.name!r}: rating {cells[each.name]!r} is not on the scale. Allowed: "
                     f"{', '.join(each.labels)}."
                 )
             elif each.name in known:
-                yield f"{where}: {cells['id']!r} is rated twice in {each.name!r} by {rater or path.stem!r}."
+                yield f"{location}: {cells['id']!r} is rated twice in {each.name!r} by {rater or path.stem!r}."
             else:
                 known[each.name] = number
 

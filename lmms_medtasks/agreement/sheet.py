@@ -80,10 +80,10 @@ def draw(judged: Judged, questions: int, *, seed: int = 0) -> tuple[Drawn, ...]:
     ids = [id for id, each in sorted(by_question.items()) if not all(answer.settled for answer in each)]
     if not ids:
         raise UserError("There is no answer to rate in these runs: all requests failed, or a rule settled all answers.")
-    places = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
-    answers = [answer for place in places.tolist() for answer in _answers_of_one_trial(by_question[ids[place]], seed)]
+    chosen = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
+    answers = [answer for index in chosen.tolist() for answer in _answers_of_one_trial(by_question[ids[index]], seed)]
     order = generator("rating sheet order", seed).permutation(len(answers))
-    return _give_codes([answers[place] for place in order.tolist()], seed)
+    return _give_codes([answers[index] for index in order.tolist()], seed)
 
 
 def _answers_of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
@@ -101,7 +101,7 @@ def _give_codes(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
     for answer in answers:
         code = ""
         while not code or code in codes or _NUMBER.fullmatch(code):
-            code = "".join(_LETTERS[place] for place in rng.integers(len(_LETTERS), size=5).tolist())
+            code = "".join(_LETTERS[index] for index in rng.integers(len(_LETTERS), size=5).tolist())
         codes[code] = answer
     return tuple(Drawn(code, answer) for code, answer in codes.items())
 
@@ -112,19 +112,19 @@ def read_pictures(runs: Iterable[Run], drawn: Sequence[Drawn]) -> Pictures:
     A task that was asked without its images has none here either.
     """
     by_run = {str(run.path): run for run in runs}
-    wanted: dict[tuple[str, str, str], set[str]] = {}
+    ids_by_split: dict[tuple[str, str, str], set[str]] = {}
     for each in drawn:
         run = by_run[each.answer.run]
         if settings_of(run, each.answer.task).get("no_image"):
             continue
         data = str((run.content["configs"][each.answer.task].get("metadata") or {}).get("data", ""))
         for data_set, split in splits_of(run, each.answer.task):
-            wanted.setdefault((data_set, split, data), set()).add(each.answer.key.id)
+            ids_by_split.setdefault((data_set, split, data), set()).add(each.answer.key.id)
     files: dict[str, bytes] = {}
     of_question: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
-    for place, ids in wanted.items():
-        for document in question_pictures.Split(*place).documents(ids):
+    for split_key, ids in ids_by_split.items():
+        for document in question_pictures.Split(*split_key).documents(ids):
             try:
                 made = [question_pictures.png(image) for image in document.images]
             except UserError as error:
@@ -170,13 +170,13 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 def alike(protocol: Protocol) -> list[str]:
     """Which labels score alike and so are one category for every coefficient, a sentence for each such score."""
-    found = []
+    sentences = []
     for each in protocol.dimensions:
         for number in sorted(set(each.labels.values())):
-            names = [label for label, own in each.labels.items() if own == number]
+            names = [label for label, label_number in each.labels.items() if label_number == number]
             if len(names) > 1:
-                found.append(f"{each.name}: {', '.join(names)} score alike and count as one.")
-    return found
+                sentences.append(f"{each.name}: {', '.join(names)} score alike and count as one.")
+    return sentences
 
 
 def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
@@ -221,5 +221,8 @@ def _replace_controls(text: str) -> str:
 def _scale_keys(dimension: Dimension) -> list[tuple[str, str]]:
     """The labels from worst to best, each with the key that chooses it: its own digit, or its place."""
     labels = sorted(dimension.labels, key=lambda label: dimension.labels[label])
-    own = all(len(label) == 1 and label in "0123456789" for label in labels)
-    return [(label, label if own else str(place) if place < 10 else "") for place, label in enumerate(labels, 1)]
+    has_digits = all(len(label) == 1 and label in "0123456789" for label in labels)
+    return [
+        (label, label if has_digits else str(position) if position < 10 else "")
+        for position, label in enumerate(labels, 1)
+    ]

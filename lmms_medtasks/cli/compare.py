@@ -118,13 +118,13 @@ def gate(
 
     chosen = read_rules(rules, margin=margin, on_cannot_tell=cannot_tell)
     sides = compared_entries.read_both(baseline, candidate, tasks=task or (), rules=chosen.board, pins=pins)
-    found = decided(*sides, chosen)
-    text = markdown(gate_summary.document(found))
-    printed = text if format == "md" else screen(gate_summary.document(found, is_screen=True))
+    outcome = decided(*sides, chosen)
+    text = markdown(gate_summary.document(outcome))
+    printed = text if format == "md" else screen(gate_summary.document(outcome, is_screen=True))
     typer.echo(printed, nl=False)
     if output is not None:
         write_text(output, text)
-    if status := _STATUS[found.decision]:
+    if status := _STATUS[outcome.decision]:
         raise typer.Exit(status)
 
 
@@ -161,23 +161,23 @@ def power(
     from lmms_medtasks.report.terminal import screen
     from lmms_medtasks.statistics.power import Criterion
 
-    asked = [each.strip() for each in (tasks or "").split(",") if each.strip()]
+    requested_tasks = [each.strip() for each in (tasks or "").split(",") if each.strip()]
     plan = planning.Plan(
         difference / 100, Criterion(power=probability, comparisons=comparisons), _parse_trial_counts(trials)
     )
     if runs and len(runs) != 2:
         raise UserError(f"Got {len(runs)} run(s): expected two, A and B, or none and --tasks.")
     if runs:
-        one, other = compared_entries.read_both(*runs, tasks=asked)
-        found = planning.of_runs(one, other, plan)
+        first_run, second_run = compared_entries.read_both(*runs, tasks=requested_tasks)
+        planned = planning.of_runs(first_run, second_run, plan)
         notes: tuple[str, ...] = (
-            f"From the changes between {one.name} and {other.name}. T: the trials of these runs; another number is "
-            "planned from the variance among them.",
+            f"From the changes between {first_run.name} and {second_run.name}. T: the trials of these runs; another "
+            "number is planned from the variance among them.",
         )
-    elif asked:
+    elif requested_tasks:
         from lmms_medtasks.harness import task_sizes
 
-        found = planning.assumed(task_sizes.sizes(asked, include_path or ()), plan, changed, correlation)
+        planned = planning.assumed(task_sizes.sizes(requested_tasks, include_path or ()), plan, changed, correlation)
         notes = (
             f"Assumed: the models differ on {100 * changed:g} % of the questions, and the changes of two questions of "
             f"one image correlate by {correlation:g}. Overall: all questions of a task, right or wrong in one trial "
@@ -188,7 +188,7 @@ def power(
         )
     else:
         raise UserError("Give two runs to plan from (lmms-medtasks power A B), or --tasks TASK,TASK before any run.")
-    typer.echo(screen(planning.document(found, plan, notes)), nl=False)
+    typer.echo(screen(planning.document(planned, plan, notes)), nl=False)
 
 
 def _parse_trial_counts(text: str) -> tuple[int, ...]:

@@ -44,7 +44,7 @@ def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> 
     for row in rows:
         state = ", ".join(f"{data}: {count}" for data, count in row["data"].items()) or "not prepared"
         name = f"{row['suite']}/{row['split']}"
-        counts = "".join(f"; {data}: {said}" for data, said in row["counts"].items())
+        counts = "".join(f"; {data}: {counted}" for data, counted in row["counts"].items())
         typer.echo(f"{name:<23} {state:<40} {row['about']}{counts}")
 
 
@@ -52,17 +52,19 @@ def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
     """One row a split: rows by variant, or what is wrong with it, and where its counts are not the release's."""
     rows = []
     for split in suite.splits:
-        found: dict[str, str] = {}
+        variants: dict[str, str] = {}
         counts: dict[str, str] = {}
         for data in DATA:
             try:
                 if (located := find(suite.name, split.name, data)) is not None:
-                    found[data] = f"{located.rows:,} rows"
+                    variants[data] = f"{located.rows:,} rows"
                     if located.counts:
                         counts[data] = located.counts
             except UserError as error:
-                found[data] = f"unusable ({error})"
-        rows.append({"suite": suite.name, "split": split.name, "about": split.about, "data": found, "counts": counts})
+                variants[data] = f"unusable ({error})"
+        rows.append(
+            {"suite": suite.name, "split": split.name, "about": split.about, "data": variants, "counts": counts}
+        )
     return rows
 
 
@@ -111,7 +113,7 @@ def _describe_manifest(manifest: dict[str, Any]) -> str:
             + (f"  ({split['counts']})" if split["counts"] else _paper_difference(split))
         )
     rows = sum(split["rows"] for split in splits.values())
-    paper = ", ".join(f"{count:,} {what}" for what, count in manifest["paper"].items())
+    paper = ", ".join(f"{count:,} {unit}" for unit, count in manifest["paper"].items())
     lines.append(f"  {'together':<12} {rows:>8,} rows; the paper: {paper}")
     lines.append(f"Licence: {manifest['licence']}")
     lines.append(f"Terms of use: {manifest['terms']}")
@@ -139,29 +141,35 @@ def doctor(
     Nothing is written. Status 1 if something is missing that the benchmark's default splits need.
     """
     sources.give(include_path or ())
-    found = doctors.diagnose(suite, source)
-    typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if as_json else _describe_diagnosis(found))
-    if not found.complete:
+    diagnosis = doctors.diagnose(suite, source)
+    typer.echo(
+        json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False) if as_json else _describe_diagnosis(diagnosis)
+    )
+    if not diagnosis.complete:
         raise typer.Exit(1)
 
 
-def _describe_diagnosis(found: doctors.Diagnosis) -> str:
-    record = sources.get(found.suite)
-    lines = [f"{record.title}: {found.source}"]
-    lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in found.findings]
-    if found.sizes:
-        lines += _size_lines(found.sizes)
-    for shift, count in found.shared.items():
+def _describe_diagnosis(diagnosis: doctors.Diagnosis) -> str:
+    record = sources.get(diagnosis.suite)
+    lines = [f"{record.title}: {diagnosis.source}"]
+    lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in diagnosis.findings]
+    if diagnosis.sizes:
+        lines += _size_lines(diagnosis.sizes)
+    for shift, count in diagnosis.shared.items():
         lines.append(f"  {shift}: {count:,} images have both i.i.d. and OoD test questions")
     lines.append(f"Terms of use: {record.terms}")
-    if found.complete:
-        asked_for = ", ".join(found.incomplete)
-        said = f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
-        place = sources.folder_of(found.suite)
-        where = f" --include_path {place}" if place in sources.given() else ""
-        lines.append(f"{said}. Next: lmms-medtasks data prepare {found.suite} --source {found.source}{where}")
+    if diagnosis.complete:
+        asked_for = ", ".join(diagnosis.incomplete)
+        sentence = (
+            f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
+        )
+        folder = sources.folder_of(diagnosis.suite)
+        option = f" --include_path {folder}" if folder in sources.given() else ""
+        lines.append(
+            f"{sentence}. Next: lmms-medtasks data prepare {diagnosis.suite} --source {diagnosis.source}{option}"
+        )
     else:
-        lines.append(f"Something is missing. {found.how}")
+        lines.append(f"Something is missing. {diagnosis.how}")
     return "\n".join(lines)
 
 
@@ -172,9 +180,12 @@ def _size_lines(sizes: Sequence[sources.Size]) -> Iterator[str]:
     yield f"  {'questions':<52}" + "".join(f" {each:>9}" for each in head)
     for size in sizes:
         cells = [f"{size.here:,}"]
-        for wanted in (size.release, size.paper) if known else (size.paper,):
-            differs = wanted is not None and wanted != size.here
-            cells += ["" if wanted is None else f"{wanted:,}", f"{size.here - (wanted or 0):+,}" if differs else ""]
+        for expected in (size.release, size.paper) if known else (size.paper,):
+            differs = expected is not None and expected != size.here
+            cells += [
+                "" if expected is None else f"{expected:,}",
+                f"{size.here - (expected or 0):+,}" if differs else "",
+            ]
         yield (f"  {size.what:<52}" + "".join(f" {each:>9}" for each in cells)).rstrip()
 
 
@@ -192,16 +203,18 @@ def inspect(
     record = sources.get(suite)
     variant = _parse_variant(data)
     names = [record.split(split).name] if split else [s.name for s in record.splits]
-    found = []
+    inspected = []
     for name in names:
         if (located := find(suite, name, variant)) is not None:
             if located.data != "mini":
                 store.verify(suite, located.data, name)
-            found.append({"suite": suite, "split": name, **_read_contents(record, located, rows)})
-    if not found:
+            inspected.append({"suite": suite, "split": name, **_read_contents(record, located, rows)})
+    if not inspected:
         raise not_found(suite, names[0], variant)
     typer.echo(
-        json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n\n".join(map(_describe_contents, found))
+        json.dumps(inspected, indent=2, ensure_ascii=False)
+        if as_json
+        else "\n\n".join(map(_describe_contents, inspected))
     )
 
 

@@ -125,8 +125,8 @@ def preview(
         typer.echo(f"{path}: {problem}", err=True)
     if not shown:
         raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
-    what = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
-    about = f"{what}, the untouched image above; seed {seed}, degradations {digests.degradations()}."
+    subject = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
+    about = f"{subject}, the untouched image above; seed {seed}, degradations {digests.degradations()}."
     if not sources:
         about += " The images are the mini data's, which are drawn."
     if failed:

@@ -93,16 +93,18 @@ def _choose_settings(
     from lmms_medtasks.judges import settings
     from lmms_medtasks.progress import say
 
-    own, all_names = ({each.recorded["name"] for each in some} - {"none"} for some in (tasks, every))
-    recorded = own or all_names
+    task_judges, all_names = ({each.recorded["name"] for each in some} - {"none"} for some in (tasks, every))
+    recorded = task_judges or all_names
     if judge is None and len(recorded) > 1:
         raise UserError(f"The run's tasks had different judges: {', '.join(sorted(recorded))}. Name one with --judge.")
     chosen = settings.read(judge=judge or (recorded.pop() if recorded else None))
     if chosen.provider == "none":
         raise UserError("No judge: the run had none. Name one with --judge provider:model, or set MEDTASKS_JUDGE.")
-    named = os.environ.get(settings.JUDGE, "").strip()
-    if judge is None and named not in ("", chosen.name):
-        say(f"{settings.JUDGE} names {named}, but {chosen.name} judged this run and goes on. Or give --judge {named}.")
+    preset = os.environ.get(settings.JUDGE, "").strip()
+    if judge is None and preset not in ("", chosen.name):
+        say(
+            f"{settings.JUDGE} names {preset}, but {chosen.name} judged this run and goes on. Or give --judge {preset}."
+        )
     if max_cost is not None and chosen.price is None:
         raise UserError(
             "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
@@ -140,7 +142,7 @@ def _judge_files(
     root = run if run.is_dir() else run.parent
     done: list[Done] = []
     protocols = [protocol for each in tasks for protocol in each.protocols]
-    with Judge(settings, protocols) as asked:
+    with Judge(settings, protocols) as session:
         for path in paths:
             chosen = [each for each in tasks if each.run.path == path]
             if not chosen:
@@ -149,10 +151,10 @@ def _judge_files(
             alone = target is not None and not everything
             if target is not None:
                 _check_target(folder / path.name, settings, chosen, alone)
-            done += rejudge(chosen, asked, definitions, folder, say, alone=alone)
+            done += rejudge(chosen, session, definitions, folder, say, alone=alone)
             if target is not None and everything:
                 _copy_others(chosen, folder)
-    return done, asked.interrupted
+    return done, session.interrupted
 
 
 def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bool) -> None:
@@ -167,8 +169,8 @@ def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bo
         judge = (config.get("metadata") or {}).get("judge") or {"name": None}
         same = (judge["name"], judge.get("endpoint")) == (settings.name, settings.endpoint)
         if judge["name"] not in (None, "none") and not same:
-            said = identity.full_name(judge)
-            raise UserError(f"{path} holds task {each.task!r} judged by {said}. Name another folder with -o.")
+            judge_name = identity.full_name(judge)
+            raise UserError(f"{path} holds task {each.task!r} judged by {judge_name}. Name another folder with -o.")
     lost = sorted(set(there.get("configs", {})) - {each.task for each in tasks}) if alone else []
     if lost:
         raise UserError(
@@ -229,17 +231,17 @@ def check_judge(
     if max_requests is not None:
         chosen = dataclasses.replace(chosen, max_requests=max_requests)
     protocols = [registry.get(name) for name in names]
-    wanted = {each.name: judge_check.wanted(each) for each in protocols}
+    items = {each.name: judge_check.wanted(each) for each in protocols}
     fell_short = False
-    with Judge(chosen, protocols) as asked:
+    with Judge(chosen, protocols) as session:
         for each in protocols:
-            verdicts, counts = asked.judge(each, wanted[each.name], say=say)
-            found = judge_check.result(each, verdicts)
-            fell_short = fell_short or bool(found.problems)
-            typer.echo(f"{each.name}, {chosen.name}: {found.sentence()}")
-            for problem in found.problems:
+            verdicts, counts = session.judge(each, items[each.name], say=say)
+            result = judge_check.result(each, verdicts)
+            fell_short = fell_short or bool(result.problems)
+            typer.echo(f"{each.name}, {chosen.name}: {result.sentence()}")
+            for problem in result.problems:
                 typer.echo(f"  {problem}")
-            given = sorted((found.verdicts or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+            given = sorted((result.verdicts or {}).items(), key=lambda pair: (-pair[1], pair[0]))
             if given:
                 typer.echo(f"  verdicts: {', '.join(f'{number} times {text}' for text, number in given)}")
             typer.echo(f"  {counts.sentence()}".replace("\n", "\n  "))

@@ -64,13 +64,13 @@ def repack(
 
     packing.check_signature(signed_off_by)
     check_folder(output)
-    found = sorted(result_files.files(runs))
-    if not found:
+    result_paths = sorted(result_files.files(runs))
+    if not result_paths:
         raise UserError(f"No *_results.json in {runs}. Give a folder with the --output_path of runs.")
     bad = False
-    for number, file in enumerate(found, start=1):
+    for number, file in enumerate(result_paths, start=1):
         name = f"{file.name.removesuffix(result_files.SUFFIX)}.json.gz"
-        typer.echo(visible(f"{number} of {len(found)}: {file}"), err=True)
+        typer.echo(visible(f"{number} of {len(result_paths)}: {file}"), err=True)
         try:
             bad |= _write_submission(file, output / file.relative_to(runs).with_name(name), signed_off_by, [])
         except UserError as error:
@@ -86,12 +86,12 @@ def _write_submission(run: Path, output: Path, signed_off_by: str, tasks: list[s
     from lmms_medtasks.board.collect import collect
 
     board = collect([run], tasks=tasks, processes=os.cpu_count() or 1)
-    said: dict[str, list[str]] = {}
+    tasks_by_reason: dict[str, list[str]] = {}
     for problem in board.problems:
-        said.setdefault(f"{problem.level}: {problem.reason}", []).append(problem.task)
-    for reason, of in said.items():
-        where = f" ({first_listed(list(dict.fromkeys(of)))})" if any(of) else ""
-        typer.echo(visible(f"{reason}{where}"), err=True)
+        tasks_by_reason.setdefault(f"{problem.level}: {problem.reason}", []).append(problem.task)
+    for reason, of in tasks_by_reason.items():
+        clause = f" ({first_listed(list(dict.fromkeys(of)))})" if any(of) else ""
+        typer.echo(visible(f"{reason}{clause}"), err=True)
     if not board.entries:
         raise UserError(f"No task of {run} can be packed.")
     size = packing.write(packing.pack(board.entries, signed_off_by), output)
@@ -107,25 +107,25 @@ def _check_submissions(path: Path, against: Path | None) -> None:
     unread: list[tuple[Path, str]] = []
     if not path.exists():
         raise UserError(f"{path} is not there. Give a submission, or a folder of some.")
-    found = [path]
+    submissions = [path]
     if path.is_dir():
-        named, unread = safe_files.below(path, packs.ENDINGS)
-        found = [file for file in named if not file.name.endswith(SUFFIX) and packs.is_pack(file)]
-    if not found and not unread:
+        candidates, unread = safe_files.below(path, packs.ENDINGS)
+        submissions = [file for file in candidates if not file.name.endswith(SUFFIX) and packs.is_pack(file)]
+    if not submissions and not unread:
         raise UserError(f"No submission in {path}.")
     for _, reason in unread:
         typer.echo(visible(f"refused: {reason}"))
     bad = bool(unread)
-    for file in found:
+    for file in submissions:
         try:
             entries = packs.read(file)
-            said = packing.differences(entries, against) if against else []
+            differing = packing.differences(entries, against) if against else []
         except UserError as error:
-            entries, said = [], [str(error)]
-        for text in said:
+            entries, differing = [], [str(error)]
+        for text in differing:
             typer.echo(visible(f"refused: {text}"))
-        bad = bad or bool(said)
-        if not said:
+        bad = bad or bool(differing)
+        if not differing:
             rows = sum(len(entry.questions) for entry in entries)
             signed = entries[0].source.signed_off_by
             typer.echo(visible(f"holds: {file} ({len(entries)} tasks, {rows:,} questions, {signed})"))

@@ -50,7 +50,8 @@ def sections(
     failed: list[tuple[Path, str]] = []
     subjects = [] if paths else list(_iter_mini_images(canonical))
     steps = sum(
-        len(_fitting_degradations(each, chosen)) for each in [canonical] * len(paths) + [one[2] for one in subjects]
+        len(_fitting_degradations(each, chosen))
+        for each in [canonical] * len(paths) + [mini_subject[2] for mini_subject in subjects]
     )
     with bar(steps, "preview", "degradation") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
@@ -112,9 +113,9 @@ def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
     for source in map(sources.get, sources.names()):
         if source.preview:
             table = parquet.read_table(mini.path(source.name, source.preview), columns=["modality", "image"])
-            for row, found in enumerate(table["modality"].to_pylist()):
-                if found not in first:
-                    first[found] = table["image"][row].as_py()["bytes"]
+            for row, mini_modality in enumerate(table["modality"].to_pylist()):
+                if mini_modality not in first:
+                    first[mini_modality] = table["image"][row].as_py()["bytes"]
     for each in degradations.modalities():
         if each in first and modality in (None, each):
             yield each, Image.open(io.BytesIO(first[each])), each

@@ -155,11 +155,11 @@ def run(
     output = _output_folder(arguments)
     before = results.files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
-        own = Path(name) / "written"
-        status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(own)})
+        written_list = Path(name) / "written"
+        status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
-        told = own.read_text("utf-8").splitlines() if own.is_file() else []
-    written = [Path(each) for each in told] or sorted(results.files(output) - before)
+        written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
+    written = [Path(each) for each in written_names] or sorted(results.files(output) - before)
     runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
@@ -192,19 +192,19 @@ def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
     if all(each.partition("@")[0] in ours for each in tasks):
         return
     if included is not None:
-        found = [path.parent for each in tasks for path in Path(included).rglob(f"{glob.escape(each)}.yaml")]
-        folder = shlex.quote(str(found[0])) if found else f"{included}/FOLDER"
+        task_folders = [path.parent for each in tasks for path in Path(included).rglob(f"{glob.escape(each)}.yaml")]
+        folder = shlex.quote(str(task_folders[0])) if task_folders else f"{included}/FOLDER"
         yield f"What is wrong with a contributed task or its data is said by: lmms-medtasks validate {folder}"
     else:
         yield "A task that is not installed needs --include_path FOLDER, the folder that holds its folder."
 
 
 def _add_degraded_tasks(
-    arguments: list[str], tasks: list[str], degrade: str | None, how: tuple[str | None, int, bool]
+    arguments: list[str], tasks: list[str], degrade: str | None, options: tuple[str | None, int, bool]
 ) -> list[str]:
     """The tasks with those that --degrade adds, which are added to --tasks too."""
     if degrade is None:
-        if how != (None, 0, False):
+        if options != (None, 0, False):
             raise UserError(
                 "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
             )
@@ -219,7 +219,7 @@ def _add_degraded_tasks(
     twice = [each for each in tasks if is_name(each)]
     if twice:
         raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
-    every = [*tasks, *degraded_names.names(tasks, degrade, *how)]
+    every = [*tasks, *degraded_names.names(tasks, degrade, *options)]
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every
@@ -262,7 +262,7 @@ def _setting_variables(settings: str, prompts: list[str], judge_prompts: list[st
 def _estimate_run(
     arguments: list[str],
     processes: int,
-    asked: int,
+    question_count: int,
     prices: tuple[float | None, float | None],
     variables: Mapping[str, str],
 ) -> None:
@@ -274,16 +274,16 @@ def _estimate_run(
         if value_of(arguments, name) is not None:
             raise UserError(f"{name} does not go with --estimate, which asks some questions of each task itself.")
     # Each of several processes asks as many.
-    limit = ["--limit", str(asked * processes), "--log_samples"]
+    limit = ["--limit", str(question_count * processes), "--log_samples"]
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-estimate-") as name:
         folder = Path(name)
         times = folder / "call_times.json"
         # An interrupted run's replies are neither taken nor thrown away.
-        own = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
+        estimate_variables = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
         started = time.perf_counter()
         # The last --output_path counts.
         command = _harness_command([*arguments, *limit, "--output_path", str(folder)], processes)
-        status = _run_to_end(command, own)
+        status = _run_to_end(command, estimate_variables)
         wall = time.perf_counter() - started
         runs = [results.read(path) for path in sorted(results.files(folder))]
         if status or not runs:
@@ -291,8 +291,8 @@ def _estimate_run(
             raise typer.Exit(status or 1)
         read = estimating.read_times(times)
         overhead = max(0.0, wall - sum(each["seconds"] for each in read.values()))
-        found = estimating.estimates(runs, read, processes)
-        for line in estimating.lines(found, prices, overhead, asked * processes):
+        task_estimates = estimating.estimates(runs, read, processes)
+        for line in estimating.lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
 
 
@@ -305,7 +305,7 @@ def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyT
     of its processes, or a scheduler to this one. A shell ends them where this process is killed: the end of the pipe
     that it reads is closed then.
     """
-    own = {**os.environ, **variables, **_installed_first(Path.cwd())}
+    environment = {**os.environ, **variables, **_installed_first(Path.cwd())}
     started: list[int] = []
     came: list[int] = []
     early: list[int] = []
@@ -330,7 +330,7 @@ def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyT
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
-        with subprocess.Popen(command, env=own, start_new_session=True) as process:
+        with subprocess.Popen(command, env=environment, start_new_session=True) as process:
             started.append(process.pid)
             # What came before there was anybody to tell.
             for number in [each for each in early if each in _ENDING]:

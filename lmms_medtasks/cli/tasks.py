@@ -58,7 +58,7 @@ def new(
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
     if shift:
         settings["shift"] = _parse_shift(shift)
-    wanted = Wanted(
+    request = Wanted(
         name=name,
         template=template,
         dataset=_without_hub(dataset),
@@ -72,16 +72,16 @@ def new(
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
-    found = recognising.look(wanted)
-    for line in found.said:
+    recognised = recognising.look(request)
+    for line in recognised.said:
         typer.echo(line)
-    if found.problem:
-        raise UserError(f"{found.problem.rstrip('.')}. Nothing was written.")
+    if recognised.problem:
+        raise UserError(f"{recognised.problem.rstrip('.')}. Nothing was written.")
     if look:
         return
-    for path in write(found.wanted):
+    for path in write(recognised.wanted):
         typer.echo(path)
-    typer.echo(f"Next: lmms-medtasks validate {wanted.folder}", err=True)
+    typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
 
 
 def _without_hub(dataset: str) -> str:
@@ -122,14 +122,14 @@ def validate(
     """
     from lmms_medtasks.contribute.validate import validate as run
 
-    found = run(path, static_only=static, base=base, show=show, write=write)
-    for line in found.told:
+    findings = run(path, static_only=static, base=base, show=show, write=write)
+    for line in findings.told:
         typer.echo(line)
-    for problem in found.problems:
+    for problem in findings.problems:
         typer.echo(problem)
-    errors, others = len(found.errors), len(found.problems) - len(found.errors)
-    how = "Nothing was executed. " if static else ""
-    typer.echo(f"{how}{errors} error{'s' * (errors != 1)}, {others} other finding{'s' * (others != 1)}.")
+    errors, others = len(findings.errors), len(findings.problems) - len(findings.errors)
+    prefix = "Nothing was executed. " if static else ""
+    typer.echo(f"{prefix}{errors} error{'s' * (errors != 1)}, {others} other finding{'s' * (others != 1)}.")
     if show is not None and show.is_file() and sys.stdout.isatty():
         typer.launch(show.resolve().as_uri())
     if errors:

@@ -95,8 +95,8 @@ class Degrade:
 
     def __repr__(self) -> str:
         options = ((each.name, getattr(self, each.name), each.default) for each in fields(self)[1:])
-        said = (f"{name}={value!r}" for name, value, default in options if value != default)
-        return f"Degrade({', '.join([repr(self.name), *said])})"
+        shown = (f"{name}={value!r}" for name, value, default in options if value != default)
+        return f"Degrade({', '.join([repr(self.name), *shown])})"
 
     def __call__(self, images: AnyImages, *, key: Key | Sequence[Key] = None) -> AnyImages:
         """``images`` degraded, see :func:`degrade`."""
@@ -188,10 +188,10 @@ def _map_images(images: Any, key: Any, picture: Callable[[Any, Key], Any], where
         return _to_tensor(_map_images(_to_array(images, where), key, picture, where), images)
     is_batch = isinstance(images, np.ndarray) and images.ndim == 4
     if is_batch or isinstance(images, (list, tuple)):
-        named = "Image {} of the batch: " if is_batch else "Item {}: "
+        label = "Image {} of the batch: " if is_batch else "Item {}: "
         keys = _image_keys(key, len(images), where)
-        made = [_map_images(one, own, picture, where + named.format(number))
-                for number, (one, own) in enumerate(zip(images, keys, strict=True))]  # fmt: skip
+        made = [_map_images(image, image_key, picture, where + label.format(number))
+                for number, (image, image_key) in enumerate(zip(images, keys, strict=True))]  # fmt: skip
         if not is_batch:
             return type(images)(made)
         return np.stack(made) if made else images.copy()

@@ -74,12 +74,12 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     import pandas as pd
 
     registry.give(paths_of(include_path))
-    found = find(paths_of(runs))
-    names = distinct_names(found, [tuple(run.tasks) for run in found])
-    rows = [row for run, name in zip(found, names, strict=True) for row in _iter_rows(run, printable(name))]
+    found_runs = find(paths_of(runs))
+    names = distinct_names(found_runs, [tuple(run.tasks) for run in found_runs])
+    rows = [row for run, name in zip(found_runs, names, strict=True) for row in _iter_rows(run, printable(name))]
     if not rows:
-        where = ", ".join(map(str, paths_of(runs)))
-        raise UserError(f"No sample log in {where}: there are result files only. Run with --log_samples.")
+        location = ", ".join(map(str, paths_of(runs)))
+        raise UserError(f"No sample log in {location}: there are result files only. Run with --log_samples.")
     frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
     measures = sorted(name for name in frame.columns if name.startswith("score."))
     return frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *measures, *frame.columns])))
@@ -109,12 +109,12 @@ def _iter_benchmark_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str
         if name not in _NOT_TAGS and "." not in name:
             columns[f"tag_{name}" if name in COLUMNS else name] = table.column(name)
     readings = zip(*map(table.column, ("trials", "expected", "judgement", "line")), strict=True)
-    for place, (trials, expected, judgement, line) in enumerate(readings):
-        said, answer, ended = logged[line]
-        question = {name: values[place] for name, values in columns.items()}
-        question |= {"answer": answer, "score": scores[main][place] if main else float("nan"), "measure": main}
+    for index, (trials, expected, judgement, line) in enumerate(readings):
+        texts, answer, ended = logged[line]
+        question = {name: values[index] for name, values in columns.items()}
+        question |= {"answer": answer, "score": scores[main][index] if main else float("nan"), "measure": main}
         for trial, read in enumerate(trials):
-            text = said[trial] if trial < len(said) else None
+            text = texts[trial] if trial < len(texts) else None
             yield {**question, **_reading_fields(read, judgement is not None, expected), "trial": trial,
                    "ended": ended[trial] if trial < len(ended) else None,
                    "reply": None if read == FAILED else text}  # fmt: skip
@@ -182,10 +182,10 @@ def _iter_harness_rows(run: Run, task: str) -> Iterator[dict[str, Any]]:
 
 def _reply_texts(row: Mapping[str, Any]) -> list[str | None]:
     """The replies in any of the forms that the harness writes them in, without what can't be seen."""
-    found = row.get("filtered_resps")
-    while isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
-        found = found[0]
-    listed = found if isinstance(found, list) else [found]
+    replies = row.get("filtered_resps")
+    while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
+        replies = replies[0]
+    listed = replies if isinstance(replies, list) else [replies]
     return [visible(each) if isinstance(each, str) else None for each in listed]
 
 
@@ -240,11 +240,11 @@ def compare(
         >>> compare("runs/base", "runs/tuned").tables["differences"]  # doctest: +SKIP
     """
     registry.give(paths_of(include_path))
-    wanted = [tasks] if isinstance(tasks, str) else list(tasks)
+    task_names = [tasks] if isinstance(tasks, str) else list(tasks)
     with at(confidence):
         sides = []
         for paths in map(paths_of, (first, second)):
             if len(paths) != 1:
                 raise UserError(f"A side of a comparison is one folder or file, got {len(paths)}.")
-            sides.append(compared_entries.read(paths[0], tasks=wanted))
+            sides.append(compared_entries.read(paths[0], tasks=task_names))
         return RunComparison(measure_comparison.compare(*sides, telling=questions))

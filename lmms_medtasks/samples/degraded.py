@@ -38,14 +38,14 @@ def base_of(task: str, config: Mapping[str, Any]) -> str | None:
 
 def failures(content: Mapping[str, Any]) -> dict[str, str]:
     """The degraded tasks of a result file that have no result though the model was asked, and why."""
-    told = {task: _degradation_metadata(config).get(FAILED) for task, config in content.get("configs", {}).items()}
-    return {task: str(why) for task, why in told.items() if why}
+    reasons = {task: _degradation_metadata(config).get(FAILED) for task, config in content.get("configs", {}).items()}
+    return {task: str(why) for task, why in reasons.items() if why}
 
 
 def _degradation_metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = config.get("metadata")  # a list in many of the harness's own tasks
-    told = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
-    return told if isinstance(told, Mapping) else {}
+    degradation = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
+    return degradation if isinstance(degradation, Mapping) else {}
 
 
 def units(pictures: Sequence[Sequence[str]]) -> list[str]:
@@ -59,7 +59,7 @@ def units(pictures: Sequence[Sequence[str]]) -> list[str]:
             number = root[number]
         return number
 
-    for number, own in enumerate(pictures):
-        for picture in own:
+    for number, question_pictures in enumerate(pictures):
+        for picture in question_pictures:
             root[find_root(number)] = find_root(first.setdefault(picture, number))
     return [str(find_root(number)) for number in range(len(pictures))]

@@ -72,18 +72,18 @@ class Run:
     @property
     def tasks(self) -> dict[str, dict[str, Any]]:
         """The results by task and group, as the harness wrote them."""
-        found: dict[str, dict[str, Any]] = self.content.get("results", {})
-        return found
+        results: dict[str, dict[str, Any]] = self.content.get("results", {})
+        return results
 
     def config(self, task: str) -> Mapping[str, Any]:
         """What the task was run by; empty of a group, and of a task that the file does not know."""
-        found: Mapping[str, Any] = self.content.get("configs", {}).get(task, {})
-        return found
+        settings: Mapping[str, Any] = self.content.get("configs", {}).get(task, {})
+        return settings
 
     def asked(self, task: str) -> int | None:
         """How many questions were to be asked; None where the file does not say it."""
-        found: int | None = self.content.get("n-samples", {}).get(task, {}).get("effective")
-        return found
+        count: int | None = self.content.get("n-samples", {}).get(task, {}).get("effective")
+        return count
 
     def samples_file(self, task: str) -> Path:
         """Where the task's sample log is, if samples were logged."""
@@ -132,12 +132,14 @@ def read(path: Path) -> Run:
         raise UserError(f"Can't read {path} as a result file of the harness: {error}") from error
     if not isinstance(content, dict) or "results" not in content:
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
-    for kinds, places in _FORM.items():
-        for keys, value in itertools.chain.from_iterable(_iter_values(content, place.split()) for place in places):
+    for kinds, key_paths in _FORM.items():
+        for keys, value in itertools.chain.from_iterable(
+            _iter_values(content, key_path.split()) for key_path in key_paths
+        ):
             if not any(_IS[kind](value) for kind in kinds):
-                named = ", ".join(visible(key[:60]) for key in keys)
-                said = f"{path}: {named} is {value!r:.40}; expected {' or '.join(kinds)}."
-                raise UserError(f"{said} Was the file edited? Take it as the harness wrote it, or run it again.")
+                location = ", ".join(visible(key[:60]) for key in keys)
+                problem = f"{path}: {location} is {value!r:.40}; expected {' or '.join(kinds)}."
+                raise UserError(f"{problem} Was the file edited? Take it as the harness wrote it, or run it again.")
     for task, config in content.get("configs", {}).items():
         if isinstance(config.get("metadata"), list) and _OUR_DATA in str(config.get("dataset_kwargs")):
             raise UserError(f"{path}: configs, {task}, metadata is a list; expected {_MAPPING}. Was the file edited?")
@@ -145,14 +147,14 @@ def read(path: Path) -> Run:
 
 
 def _iter_values(
-    within: Any, place: Sequence[str], keys: tuple[str, ...] = ()
+    within: Any, key_path: Sequence[str], keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The values that stand at a place of :data:`_FORM`, with their keys."""
-    if not place:
+    if not key_path:
         yield keys, within
     elif isinstance(within, dict):
-        for name in within if place[0] == "*" else {place[0]} & set(within):
-            yield from _iter_values(within[name], place[1:], (*keys, name))
+        for name in within if key_path[0] == "*" else {key_path[0]} & set(within):
+            yield from _iter_values(within[name], key_path[1:], (*keys, name))
 
 
 def _without_secrets(content: Any) -> Any:
@@ -220,14 +222,14 @@ def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) ->
 def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
     """What ``runs`` lack of the tasks, groups and wildcards ``requested``: a sentence each, [] if nothing."""
     runs = list(runs)
-    found: list[str] = []
+    sentences: list[str] = []
     for name in requested:
         holding = [(run, task) for run in runs for task in _matching_tasks(run, name)]
         if not holding:
-            found.append(f"No result of task {name!r}.")
+            sentences.append(f"No result of task {name!r}.")
         for run, task in holding:
-            found += _incomplete_problems(run, task)
-    return found
+            sentences += _incomplete_problems(run, task)
+    return sentences
 
 
 def _matching_tasks(run: Run, name: str) -> list[str]:
@@ -261,8 +263,8 @@ def _incomplete_problems(run: Run, task: str) -> list[str]:
     accuracies = [value for key, value in metrics.items() if key.startswith("accuracy")]
     has_none = bool(accuracies) and all(value is None for value in accuracies)
     if has_none and (requests.failed or not _waits_for_a_judge(run, task)):
-        said = f"no question got a reply that counts (failed requests: {requests.failed})."
-        return [f"Task {task!r} has no accuracy: {said}"]
+        reason = f"no question got a reply that counts (failed requests: {requests.failed})."
+        return [f"Task {task!r} has no accuracy: {reason}"]
     rows, expected = run.whole_count(task), run.asked(task)
     if expected and requests.failed >= requests.requests:
         return [f"Task {task!r} has no score: none of its {expected} questions got a reply, all requests failed."]
@@ -315,7 +317,7 @@ def _count_requests(content: Mapping[str, Any], task: str) -> FailedRequests:
 def too_many_failed(contents: Iterable[Mapping[str, Any]], most: float) -> list[FailedRequests]:
     """The tasks of a run of which too many requests failed; where of none did, all tasks together if theirs are."""
     every = [each for content in contents for each in failed_requests(content)]
-    if found := [each for each in every if each.are_too_many(most)]:
-        return found
+    if too_many := [each for each in every if each.are_too_many(most)]:
+        return too_many
     total = FailedRequests("all tasks", sum(each.failed for each in every), sum(each.requests for each in every))
     return [total] if total.are_too_many(most) else []

@@ -172,16 +172,16 @@ class Samples:
         column = self._table.column(name)
         if numeric:
             return np.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
-        found = np.empty(count, object)
+        values = np.empty(count, object)
         if pa.types.is_dictionary(column.type):
             array = column.combine_chunks()
             distinct = np.array([*array.dictionary.to_pylist(), None], dtype=object)
-            found[:] = distinct[
+            values[:] = distinct[
                 array.indices.cast(pa.int64()).fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
             ]
         else:
-            found[:] = column.to_pylist()
-        return found
+            values[:] = column.to_pylist()
+        return values
 
     def made_of_all(self, name: str, make: Callable[[Samples], T]) -> T:
         """What ``make`` gives of the whole table, made once for all choices of its rows."""
@@ -214,17 +214,21 @@ class Samples:
         None of them where judgements are missing and no judge gave any: a rule settled those that there are, and rules
         settle the extremes only (an exact match, an empty answer). Their mean would be the rule's, not the model's.
         """
-        found = self.take(~np.isnan(self.column(f"{measure}.score")))
-        return found if len(found) and not self._has_only_rules(measure) else self.take(np.zeros(len(self), dtype=bool))
+        with_score = self.take(~np.isnan(self.column(f"{measure}.score")))
+        return (
+            with_score
+            if len(with_score) and not self._has_only_rules(measure)
+            else self.take(np.zeros(len(self), dtype=bool))
+        )
 
     def _has_only_rules(self, measure: str) -> bool:
         if "judgement" not in self._table.column_names:
             return False
-        own = self.of_measure(measure)
-        statuses = set(own.column("judgement"))
+        questions = self.of_measure(measure)
+        statuses = set(questions.column("judgement"))
         if not statuses - {None}:
             return False
-        requested, judged = own.column(f"{measure}.requested"), own.column(f"{measure}.judged")
+        requested, judged = questions.column(f"{measure}.requested"), questions.column(f"{measure}.judged")
         return bool(np.nansum(requested - judged) > 0) and not statuses & {"judged", "partial"}
 
     def by(
@@ -246,9 +250,9 @@ class Samples:
 
         A row here may have several partners. Where two rows here agree in ``on``, the last one counts.
         """
-        places = {key: row for row, key in enumerate(zip(*(self.column(name) for name in on), strict=True))}
+        rows_by_key = {key: row for row, key in enumerate(zip(*(self.column(name) for name in on), strict=True))}
         keys = enumerate(zip(*(other.column(name) for name in on), strict=True))
-        both = [(places[key], row) for row, key in keys if key in places]
+        both = [(rows_by_key[key], row) for row, key in keys if key in rows_by_key]
         first, second = np.array(both, dtype=np.intp).reshape(-1, 2).T
         return Pairs(self.take(first), other.take(second))
 
@@ -260,9 +264,9 @@ class Samples:
         """
         first, second = self.scored(measure).paired(other.scored(measure), on)
         table = second._table.take(pa.array(second.rows))
-        kept = [name for name in table.column_names if name.rpartition(".")[2] not in (*FIELDS, "asked")]
-        table = table.select(kept).set_column(
-            kept.index("cluster"), "cluster", _make_column(first.column("cluster").tolist())
+        kept_columns = [name for name in table.column_names if name.rpartition(".")[2] not in (*FIELDS, "asked")]
+        table = table.select(kept_columns).set_column(
+            kept_columns.index("cluster"), "cluster", _make_column(first.column("cluster").tolist())
         )
         before, after = first.column(f"{measure}.score"), second.column(f"{measure}.score")
         for name, numbers in (("before", before), ("after", after), ("change", after - before)):

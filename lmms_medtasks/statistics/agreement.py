@@ -146,15 +146,18 @@ def agreement(
     rate are left out; ``interval.n`` is the number of those that both did.
     Raises ValueError when the lengths differ.
     """
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if not one.shape == other.shape == (len(clusters),):
-        raise ValueError(f"Expected as many ratings as clusters, got {one.shape}, {other.shape} and {len(clusters)}.")
-    both = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
-    rows, row_codes = coded(one[both])
-    columns, column_codes = coded(other[both])
+    first_ratings, second_ratings = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if not first_ratings.shape == second_ratings.shape == (len(clusters),):
+        raise ValueError(
+            f"Expected as many ratings as clusters, got {first_ratings.shape}, "
+            f"{second_ratings.shape} and {len(clusters)}."
+        )
+    both = np.flatnonzero(~(np.isnan(first_ratings) | np.isnan(second_ratings)))
+    rows, row_codes = coded(first_ratings[both])
+    columns, column_codes = coded(second_ratings[both])
     occurring, cells = np.unique(row_codes * len(columns) + column_codes, return_inverse=True)
     pairs = Pairs(rows, columns, *np.divmod(occurring, max(1, len(columns))))
-    counted = group([clusters[place] for place in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
+    counted = group([clusters[row] for row in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
     statistics = {
         name: Statistic(_pair_statistic(COEFFICIENTS[name], pairs), ("",), (-1.0, 1.0), mean=False) for name in names
     }
@@ -163,7 +166,9 @@ def agreement(
     measures = {}
     for name, interval in intervals({"": counted}, statistics, level=level).items():
         missing = interval.estimate is None
-        measures[name] = Measure(interval, _missing_reason(name, one[both], other[both]) if missing else "")
+        measures[name] = Measure(
+            interval, _missing_reason(name, first_ratings[both], second_ratings[both]) if missing else ""
+        )
     return measures
 
 
@@ -183,15 +188,15 @@ def _missing_reason(name: str, first: np.ndarray, second: np.ndarray) -> str:
         return "no item was rated by both"
     if len(first) == 1:
         return "one item only was rated by both"
-    constant = [place for place, each in (("first", first), ("second", second)) if len(coded(each)[0]) == 1]
+    constant = [rater for rater, each in (("first", first), ("second", second)) if len(coded(each)[0]) == 1]
     if len(constant) == 2:
         return "both raters gave one rating only"
     return f"the {constant[0]} rater gave one rating only" if constant else f"{name} has no value here"
 
 
-def _sum_runs(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _sum_runs(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The sums over each run of equal ``places``, which are ascending and leave none out."""
-    return np.add.reduceat(counts, np.flatnonzero(np.diff(places, prepend=-1)), axis=-1)
+    return np.add.reduceat(counts, np.flatnonzero(np.diff(codes, prepend=-1)), axis=-1)
 
 
 def _weighted_kappa(counts: np.ndarray, pairs: Pairs, weights: np.ndarray) -> np.ndarray:
@@ -240,12 +245,12 @@ def alpha_of(
     if values.ndim != 2 or values.shape[1] != len(clusters):
         raise ValueError(f"Expected ratings as (raters, {len(clusters)} items), got {values.shape}.")
     used = np.flatnonzero((~np.isnan(values)).sum(0) >= 2)
-    kept = values[:, used]
-    numbers = coded(kept[~np.isnan(kept)])[0]
-    rows, cells = _count_coincidences(kept, [clusters[item] for item in used.tolist()])
+    rated = values[:, used]
+    numbers = coded(rated[~np.isnan(rated)])[0]
+    rows, cells = _count_coincidences(rated, [clusters[item] for item in used.tolist()])
     statistic = _alpha_statistic(numbers, cells, level)
-    found = intervals({"": rows}, {"": Statistic(statistic, ("",), (-1.0, 1.0), mean=False)}, level=coverage)[""]
-    interval = replace(found, n=len(used))
+    estimate = intervals({"": rows}, {"": Statistic(statistic, ("",), (-1.0, 1.0), mean=False)}, level=coverage)[""]
+    interval = replace(estimate, n=len(used))
     if interval.estimate is not None:
         return Measure(interval)
     return Measure(interval, "all ratings are the same" if len(used) else "no item has two ratings")
@@ -262,37 +267,37 @@ def _count_coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Gr
     codes = np.zeros(values.shape, dtype=np.intp)
     numbers, codes[given] = coded(values[given])
     weights = 1 / np.maximum(given.sum(0) - 1, 1)
-    places, entries = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
-    for one in range(len(values)):
-        for other in range(len(values)):
-            if one != other:
-                both = np.flatnonzero(given[one] & given[other])
-                places.append(both)
-                entries.append(codes[one, both] * len(numbers) + codes[other, both])
-    order = np.concatenate(places)
+    rated_items, entries = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
+    for first in range(len(values)):
+        for second in range(len(values)):
+            if first != second:
+                both = np.flatnonzero(given[first] & given[second])
+                rated_items.append(both)
+                entries.append(codes[first, both] * len(numbers) + codes[second, both])
+    order = np.concatenate(rated_items)
     occurring, cells = np.unique(np.concatenate(entries), return_inverse=True)
     labels = [clusters[item] for item in order.tolist()]
     return group(labels, weights[order], cells=cells, cell_count=max(1, len(occurring))), occurring
 
 
 def _alpha_statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> StatisticFunction:
-    one, other = np.divmod(cells, max(1, len(numbers)))
+    first_codes, second_codes = np.divmod(cells, max(1, len(numbers)))
 
     def compute_statistic(sums: np.ndarray) -> np.ndarray:
         if not len(cells):
             return np.full(sums.shape[:-2], np.nan)
         pairs = sums[..., 1]
-        given = np.add.reduceat(pairs, np.flatnonzero(np.diff(one, prepend=-1)), axis=-1)
+        given = np.add.reduceat(pairs, np.flatnonzero(np.diff(first_codes, prepend=-1)), axis=-1)
         count = given.sum(-1)
         if level == "nominal":
-            observed = (pairs * (one != other)).sum(-1)
+            observed = (pairs * (first_codes != second_codes)).sum(-1)
             expected = count**2 - (given**2).sum(-1)
         else:
-            places = _scale_positions(numbers, given, level)
-            observed = (pairs * (places[..., one] - places[..., other]) ** 2).sum(-1)
+            positions = _scale_positions(numbers, given, level)
+            observed = (pairs * (positions[..., first_codes] - positions[..., second_codes]) ** 2).sum(-1)
             # The squared distances of all pairs are twice the count times those from the mean.
-            mean = (given * places).sum(-1) / count
-            expected = 2 * count * (given * (places - mean[..., None]) ** 2).sum(-1)
+            mean = (given * positions).sum(-1) / count
+            expected = 2 * count * (given * (positions - mean[..., None]) ** 2).sum(-1)
         differ = (given > 0).sum(-1) > 1
         alpha: np.ndarray = 1 - (count - 1) * observed / np.where(differ, expected, np.nan)
         return alpha

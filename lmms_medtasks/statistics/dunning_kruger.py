@@ -111,8 +111,8 @@ def join_clean_degraded(clean: Sequence[str], degraded: Sequence[str]) -> CleanD
         raise UserError(
             f"Question {twice!r} is there more than once among the clean questions. Give one run, at one level."
         )
-    found = [(rows[question], row) for row, question in enumerate(degraded) if question in rows]
-    joined = np.array(found, dtype=np.intp).reshape(-1, 2)
+    row_pairs = [(rows[question], row) for row, question in enumerate(degraded) if question in rows]
+    joined = np.array(row_pairs, dtype=np.intp).reshape(-1, 2)
     return CleanDegradedPairs(clean=joined[:, 0], degraded=joined[:, 1])
 
 
@@ -182,8 +182,8 @@ def _untested_reason(images: list[str], trials: int, exchanges: int) -> str:
 
 def _usable_votes(table: VoteTable, kind: Confidence) -> tuple[VoteTable, Group]:
     known = np.zeros(len(table), dtype=bool) if table.trials == 1 else ~np.isnan(confidence_values(table, kind))
-    kept = table.take(known)
-    return kept, calibration_group(kept, kind)
+    usable = table.take(known)
+    return usable, calibration_group(usable, kind)
 
 
 def _whole_changes(before: Group, after: Group) -> Statistics:
@@ -206,8 +206,8 @@ def _paired_changes(before: Group, after: Group) -> Statistics:
 
 
 def _make_change(groups: dict[str, Group], changes: dict[str, AnyStatistic]) -> Change:
-    found = intervals(groups, changes)
-    accuracy, shift = found["accuracy"], found["shift"]
+    estimates = intervals(groups, changes)
+    accuracy, shift = estimates["accuracy"], estimates["shift"]
     if accuracy.estimate is None or shift.estimate is None:
         return Change(None, accuracy, shift)
     return Change(bool(_equation_5_holds(np.array(accuracy.estimate), np.array(shift.estimate))), accuracy, shift)
@@ -228,9 +228,9 @@ def _question_forms(
     of_clean = joined.clean[order]
     rows, question, counts = np.unique(of_clean, return_inverse=True, return_counts=True)
     starts = np.cumsum(counts) - counts
-    place = 1 + np.arange(len(of_clean)) - starts[question]
+    form_index = 1 + np.arange(len(of_clean)) - starts[question]
     forms = np.zeros((len(rows), 1 + counts.max(), 2))
-    forms[:, 0], forms[question, place] = before[rows], after[joined.degraded[order]]
+    forms[:, 0], forms[question, form_index] = before[rows], after[joined.degraded[order]]
     forms[..., 1] -= forms[..., 0]  # confidence to shift
     images = np.unique([clean.image_ids[row] for row in rows], return_inverse=True)[1]
     return forms, counts, images
@@ -246,11 +246,11 @@ def _exchange_levels(
     firsts = np.searchsorted(images, np.arange(number))
     # What each question's change is, summed over its forms, where one of these is the clean one: (q, 1 + k, 2) in rows.
     changed = forms.sum(axis=1)[:, None] - (1 + counts)[:, None, None] * forms
-    rows, own = changed.reshape(-1, 2), np.arange(len(forms)) * forms.shape[1]
+    rows, offsets = changed.reshape(-1, 2), np.arange(len(forms)) * forms.shape[1]
 
     def changes(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(r, 2) mean changes where form ``chosen`` (r, q) is the clean one, and the same over their standard error."""
-        questions = rows.take(own + chosen, axis=0)
+        questions = rows.take(offsets + chosen, axis=0)
         sums = np.add.reduceat(questions, firsts, axis=1)
         # The same sums in the same order as .sum(axis=1) has them; five times as fast where the last axis is short.
         means = np.einsum("rik->rk", sums) / weights.sum()
@@ -266,9 +266,9 @@ def _exchange_levels(
     step = max(1, _CHUNK // (2 * len(forms)))
     for start in range(0, exchanges, step):
         uniform = rng.random((min(step, exchanges - start), number))
-        found = changes((uniform[:, images] * (1 + counts)).astype(np.intp))
-        drawn.append(found[0])
-        studentised.append(found[1])
+        exchanged = changes((uniform[:, images] * (1 + counts)).astype(np.intp))
+        drawn.append(exchanged[0])
+        studentised.append(exchanged[1])
     means, ratios = np.concatenate(drawn), np.concatenate(studentised)
 
     def exceeding_share(of_exchanges: np.ndarray, of_data: float) -> float:
@@ -352,11 +352,11 @@ def inter_model_dkes(
     computed. Cases of as many models and images have the same exchanges. Raises UserError where the tables of a case
     hold different questions (use :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
     """
-    found = [_paper_numbers(*case) for case in cases]
-    alike = _exchange_models([sums for sums, _ in found], exchanges)
+    results = [_paper_numbers(*case) for case in cases]
+    alike = _exchange_models([sums for sums, _ in results], exchanges)
     return [
         replace(each, alike_share=share, alike_spearman=correlation)
-        for (_, each), (share, correlation) in zip(found, alike, strict=True)
+        for (_, each), (share, correlation) in zip(results, alike, strict=True)
     ]
 
 
@@ -364,22 +364,22 @@ def _paper_numbers(tables: Mapping[str, VoteTable], kind: Confidence) -> tuple[n
     """(models, images, 3) sums, and the result without what it is if the models are alike."""
     _check_comparable(tables)
     if max((table.trials for table in tables.values()), default=0) == 1:
-        said = "T = 1: one reply is always unanimous, so there is no confidence to compare"
-        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=said)
+        reason = "T = 1: one reply is always unanimous, so there is no confidence to compare"
+        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=reason)
     groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
-    kept = {name: each for name, each in groups.items() if each.clusters}
-    sums = sums_by_cluster(kept)
+    with_questions = {name: each for name, each in groups.items() if each.clusters}
+    sums = sums_by_cluster(with_questions)
     accuracy, shift = _accuracy_and_shift(sums.sum(axis=1))
-    paper = equation_6(*(dict(zip(kept, each.tolist(), strict=True)) for each in (accuracy, shift)))
+    paper = equation_6(*(dict(zip(with_questions, each.tolist(), strict=True)) for each in (accuracy, shift)))
     return sums, InterModelDKE(paper, sums.shape[1])
 
 
 def _check_comparable(tables: Mapping[str, VoteTable]) -> None:
     trials = {name: table.trials for name, table in tables.items() if len(table)}
     if len(set(trials.values())) > 1:
-        said = ", ".join(f"{name} T = {number}" for name, number in sorted(trials.items()))
+        counts = ", ".join(f"{name} T = {number}" for name, number in sorted(trials.items()))
         raise UserError(
-            f"These runs have different numbers of trials: {said}. Confidence depends on T: compare runs of one T."
+            f"These runs have different numbers of trials: {counts}. Confidence depends on T: compare runs of one T."
         )
     sets = {name: frozenset(table.ids) for name, table in tables.items()}
     if len(set(sets.values())) > 1:
@@ -395,34 +395,36 @@ def _check_comparable(tables: Mapping[str, VoteTable]) -> None:
 def _exchange_models(every: Sequence[np.ndarray], exchanges: int) -> list[tuple[float | None, float | None]]:
     """Of each (models, images, 3) sums the mean share and Spearman's correlation over exchanges of the models' sums,
     image by image."""
-    found: list[tuple[float | None, float | None]] = [(None, None)] * len(every)
+    results: list[tuple[float | None, float | None]] = [(None, None)] * len(every)
     for models, images in dict.fromkeys(sums.shape[:2] for sums in every):
         if models < 2 or not images or not exchanges:
             continue
-        places = [place for place, sums in enumerate(every) if sums.shape[:2] == (models, images)]
+        same_shape = [index for index, sums in enumerate(every) if sums.shape[:2] == (models, images)]
         # A row an image and model: taking rows by their number is several times as fast as np.take_along_axis.
-        by_image = [np.ascontiguousarray(every[place].swapaxes(0, 1)).reshape(images * models, -1) for place in places]
+        by_image = [
+            np.ascontiguousarray(every[index].swapaxes(0, 1)).reshape(images * models, -1) for index in same_shape
+        ]
         totals = [np.zeros((exchanges, models, each.shape[1])) for each in by_image]
         first, rng = models * np.arange(images)[:, None], generator("exchanged models", 0)
         for exchange in range(exchanges):
             rows = rng.random((images, models)).argsort(axis=1) + first
-            for own, total in zip(by_image, totals, strict=True):
-                total[exchange] = own.take(rows, axis=0).sum(axis=0)
-        for place, total in zip(places, totals, strict=True):
+            for image_sums, total in zip(by_image, totals, strict=True):
+                total[exchange] = image_sums.take(rows, axis=0).sum(axis=0)
+        for index, total in zip(same_shape, totals, strict=True):
             accuracy, shift = _accuracy_and_shift(total[(total[..., 0] > 0).all(axis=1)])
             pairs, fulfilled = _count_pairs(accuracy, shift)
-            found[place] = (
+            results[index] = (
                 _mean_of_known(fulfilled[pairs > 0] / pairs[pairs > 0]),
                 _mean_of_known(spearman(accuracy, shift)),
             )
-    return found
+    return results
 
 
 def _count_pairs(accuracy: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(...) pairs of (..., models) with different accuracy, and those of them that fulfil equation 6."""
-    one, other = rounded(accuracy), rounded(shift)
-    less = one[..., :, None] < one[..., None, :]
-    return less.sum((-2, -1)), (less & (other[..., :, None] > other[..., None, :])).sum((-2, -1))
+    accuracies, shifts = rounded(accuracy), rounded(shift)
+    less = accuracies[..., :, None] < accuracies[..., None, :]
+    return less.sum((-2, -1)), (less & (shifts[..., :, None] > shifts[..., None, :])).sum((-2, -1))
 
 
 def _accuracy_and_shift(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -96,8 +96,8 @@ def largest_drop(drops: np.ndarray, questions: np.ndarray, width: float = 1.0, *
 
     if excess_p(width) >= 0:
         return width
-    found: float = brentq(excess_p, -width, width, xtol=1e-5 * width)
-    return found
+    limit: float = brentq(excess_p, -width, width, xtol=1e-5 * width)
+    return limit
 
 
 def _positive_sum_p(weights: np.ndarray) -> float:
@@ -114,18 +114,18 @@ def _positive_sum_p(weights: np.ndarray) -> float:
         return 0.0
     # Clusters that are alike are one, many times; very many that differ are rounded up, which can only make p larger.
     scaled = np.round(weights / np.abs(weights).max(), 12)
-    own, times = np.unique(scaled, return_counts=True)
-    if len(own) > _STEPS:
-        own, times = np.unique(np.ceil(scaled * _STEPS) / _STEPS, return_counts=True)
-    top = 1 / own[-1]
+    distinct, times = np.unique(scaled, return_counts=True)
+    if len(distinct) > _STEPS:
+        distinct, times = np.unique(np.ceil(scaled * _STEPS) / _STEPS, return_counts=True)
+    top = 1 / distinct[-1]
 
     def saddle_slope(point: float) -> float:
-        return float((times * own / (1 - point * own)).sum()) - 1 / point
+        return float((times * distinct / (1 - point * distinct)).sum()) - 1 / point
 
     saddle = brentq(saddle_slope, 1e-9 * top / len(weights), top * (1 - 1e-9))
-    bend = float((times * (own / (1 - saddle * own)) ** 2).sum()) + saddle**-2
+    bend = float((times * (distinct / (1 - saddle * distinct)) ** 2).sum()) + saddle**-2
     line = saddle + 1j * np.sinh(_NODES) / np.sqrt(bend)
-    logs = -(times * np.log1p(-line[:, None] * own)).sum(axis=1) - np.log(line)
+    logs = -(times * np.log1p(-line[:, None] * distinct)).sum(axis=1) - np.log(line)
     values = np.exp(logs).real * np.cosh(_NODES) / np.sqrt(bend)
     integral = (values.sum() - (values[0] + values[-1]) / 2) * (_NODES[1] - _NODES[0])
     return float(min(1.0, max(0.0, integral / np.pi)))

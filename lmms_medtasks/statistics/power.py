@@ -108,16 +108,16 @@ def power_of(difference: float, standard_error: float, clusters: int, criterion:
     # Not of scipy.stats, whose import takes longer than most that a report does with it.
     from scipy.special import nctdtr, stdtrit
 
-    asked = criterion or Criterion()
+    test = criterion or Criterion()
     freedom = clusters - 1
-    critical = -stdtrit(freedom, asked.level / asked.sides)
+    critical = -stdtrit(freedom, test.level / test.sides)
     away = abs(difference) / standard_error
     # Far out, scipy's noncentral t has no value where the chance is 0 or 1; in its lower tail also at scattered points.
     below = nctdtr(freedom, away, critical)
     if np.isnan(below):
         below = 0.0 if away > critical else 1.0
-    other = nctdtr(freedom, away, -critical) if asked.sides == 2 else 0.0
-    return float(np.clip(1 - below + np.nan_to_num(other), 0, 1))
+    opposite_tail = nctdtr(freedom, away, -critical) if test.sides == 2 else 0.0
+    return float(np.clip(1 - below + np.nan_to_num(opposite_tail), 0, 1))
 
 
 @functools.cache
@@ -126,10 +126,10 @@ def standard_errors_needed(clusters: int, criterion: Criterion | None = None) ->
 
     With many clusters it is the sum of two normal quantiles, of 1 - alpha / 2 and of the power: 1.96 + 0.84.
     """
-    asked = criterion or Criterion()
+    test = criterion or Criterion()
     # Not by a root finder of scipy.optimize: a tenth of a second for its import, when a board has one entry more.
-    found = _find_smallest(lambda step: power_of(_STEP * step, 1.0, clusters, asked) >= asked.power, 1, _MOST_STEPS)
-    return math.inf if found is None else _STEP * found
+    steps = _find_smallest(lambda step: power_of(_STEP * step, 1.0, clusters, test) >= test.power, 1, _MOST_STEPS)
+    return math.inf if steps is None else _STEP * steps
 
 
 def detectable(
@@ -218,7 +218,7 @@ def images_needed(
     """
     if trials < 1:
         raise UserError(f"trials is {trials!r}: a question has 1 trial or more.")
-    asked = criterion or Criterion()
+    test = criterion or Criterion()
     if not difference > 0 or questions < 1:
         raise UserError(
             f"difference is {difference!r}, questions {questions!r}: the difference is above 0, such as 0.02 for two "
@@ -228,7 +228,7 @@ def images_needed(
     def is_enough(images: int) -> bool:
         left = difference - 1 / (trials * questions * images)
         error = math.sqrt(varied.of_mean(images, questions, trials))
-        return left > 0 and (error == 0 or power_of(left, error, images, asked) >= asked.power)
+        return left > 0 and (error == 0 or power_of(left, error, images, test) >= test.power)
 
     return _find_smallest(is_enough, MINIMUM, MOST_IMAGES)
 

@@ -106,9 +106,9 @@ def _compare_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         for start in range(0, len(flipped), at_once):
             drawn = np.ascontiguousarray(flipped[start : start + at_once].T)
             largest.append(_count_reached(drawn, first, second, spread, seen, reached))
-    found = np.concatenate(largest)
-    adjusted[first, second] = np.maximum.accumulate(reached / len(found))
-    return adjusted, found
+    largest_of_each = np.concatenate(largest)
+    adjusted[first, second] = np.maximum.accumulate(reached / len(largest_of_each))
+    return adjusted, largest_of_each
 
 
 def _pair_spreads(values: np.ndarray) -> np.ndarray:

@@ -61,8 +61,8 @@ def kruskal_wallis(samples: Samples) -> KruskalWallis:
         return KruskalWallis(None, None, n)
     from scipy.stats import kruskal
 
-    found = kruskal(*groups.values())
-    return KruskalWallis(float(found.statistic), float(found.pvalue), n)
+    test = kruskal(*groups.values())
+    return KruskalWallis(float(test.statistic), float(test.pvalue), n)
 
 
 def dunn(samples: Samples) -> list[Dunn]:
@@ -75,7 +75,7 @@ def dunn(samples: Samples) -> list[Dunn]:
     names = list(groups)
     values = np.concatenate(list(groups.values()))
     ranks = np.split(rankdata(values), np.cumsum([len(groups[name]) for name in names])[:-1])
-    means = {name: float(own.mean()) for name, own in zip(names, ranks, strict=True)}
+    means = {name: float(group_ranks.mean()) for name, group_ranks in zip(names, ranks, strict=True)}
     variance = _rank_variance(values)
     pairs = list(itertools.combinations(names, 2))
     differences = [means[first] - means[second] for first, second in pairs]
@@ -91,9 +91,9 @@ def dunn(samples: Samples) -> list[Dunn]:
 
 
 def _groups_with_values(samples: Samples) -> dict[str, np.ndarray]:
-    found = {name: np.asarray(values, dtype=float) for name, values in samples.items()}
-    kept = {name: values[~np.isnan(values)] for name, values in found.items()}
-    return {name: values for name, values in kept.items() if len(values)}
+    arrays = {name: np.asarray(values, dtype=float) for name, values in samples.items()}
+    known = {name: values[~np.isnan(values)] for name, values in arrays.items()}
+    return {name: values for name, values in known.items() if len(values)}
 
 
 def _rank_variance(values: np.ndarray) -> float:

@@ -34,16 +34,16 @@ def sign_flip(sums: np.ndarray, alternative: Alternative = "two-sided") -> float
     >>> round(sign_flip(np.array([1.0, 1.0, 1.0, -1.0])), 9)  # 2 * (1 + 4) / 16: McNemar's exact test of 3 against 1
     0.625
     """
-    own = np.asarray(sums, dtype=float)
-    if not len(own):
+    differing = np.asarray(sums, dtype=float)
+    if not len(differing):
         return None
-    own = own[np.abs(own) > _SAME]
-    if not len(own):
+    differing = differing[np.abs(differing) > _SAME]
+    if not len(differing):
         return 1.0
-    if len(own) <= EXACT_UP_TO:
-        below, above = _tail_shares(_scale_to_units(own))
+    if len(differing) <= EXACT_UP_TO:
+        below, above = _tail_shares(_scale_to_units(differing))
     else:
-        z = float(own.sum()) / math.sqrt(float((own**2).sum()))
+        z = float(differing.sum()) / math.sqrt(float((differing**2).sum()))
         below, above = _normal_cdf(z), _normal_cdf(-z)
     return above if alternative == "greater" else min(1.0, 2 * min(below, above))
 
@@ -87,14 +87,14 @@ def _head_shares(count: int) -> np.ndarray:
     return np.array([each / 2**count for each in ways])
 
 
-def _convolve_steps(one: np.ndarray, other: np.ndarray, step: int) -> np.ndarray:
+def _convolve_steps(probabilities: np.ndarray, steps: np.ndarray, step: int) -> np.ndarray:
     """As np.convolve, where only each ``step``-th of ``other`` is not 0; sums of positive numbers: no tail is lost."""
     if step == 1:
-        return np.convolve(one, other)
-    found = np.zeros(len(one) + len(other) - 1)
-    for place in range(0, len(other), step):
-        found[place : place + len(one)] += other[place] * one
-    return found
+        return np.convolve(probabilities, steps)
+    convolved = np.zeros(len(probabilities) + len(steps) - 1)
+    for offset in range(0, len(steps), step):
+        convolved[offset : offset + len(probabilities)] += steps[offset] * probabilities
+    return convolved
 
 
 def _normal_cdf(z: float) -> float:

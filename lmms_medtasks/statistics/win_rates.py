@@ -83,15 +83,15 @@ def win_rates(contests: Sequence[Contest]) -> WinRates:
         statistics[f"difference {name}"] = Through(
             Statistic(_win_difference, (name,)), mean_statistic(name, (-1.0, 1.0))
         )
-    found = intervals(groups, statistics)
+    results = intervals(groups, statistics)
     largest = Statistic(_largest_difference, tuple(models))
-    found["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
+    results["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
     return WinRates(
         models={
-            name: ModelWins(found[f"people {name}"], found[f"judge {name}"], found[f"difference {name}"])
+            name: ModelWins(results[f"people {name}"], results[f"judge {name}"], results[f"difference {name}"])
             for name in models
         },
-        largest=replace(found["largest"], n=sum(len(each.clusters) for each in contests)),
+        largest=replace(results["largest"], n=sum(len(each.clusters) for each in contests)),
     )
 
 

@@ -121,7 +121,8 @@ ERRORS = Table(
         "more often than they are correct (overconfident), below 0 less often; 0 on average can hide both.",
         f"ECE over {BINS} bins of equal width, closed on the right; biased upwards in small samples. Confidence is the "
         "majority's share of the votes, held against whether the majority is correct; a tie is correct with the "
-        f"probability of a fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over images.",
+        f"probability of a fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over "
+        "images.",
     ),
 )
 
