@@ -7,7 +7,6 @@ import: a judge's endpoint must get each text once, from here, and no other endp
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import json
 import math
 import os
@@ -19,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
+from importlib import metadata
 from typing import Any
 
 from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, ending, error_said
@@ -193,7 +193,7 @@ class ChatTransport:
 
         self._settings = settings
         self._url = f"{settings.address.url}/chat/completions"
-        headers = {"User-Agent": f"lmms-medtasks/{importlib.metadata.version('lmms-medtasks')}"}
+        headers = {"User-Agent": f"lmms-medtasks/{metadata.version('lmms-medtasks')}"}
         auth = None
         if settings.address.user:
             auth = httpx.BasicAuth(settings.address.user, settings.address.password)

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lmms_medtasks.errors import UserError as UserError
-    from lmms_medtasks.interface.comparing import compare as compare
     from lmms_medtasks.interface.degrading import Degrade as Degrade
     from lmms_medtasks.interface.degrading import degrade as degrade
+    from lmms_medtasks.interface.degrading import list_degradations as list_degradations
     from lmms_medtasks.interface.estimates import accuracy as accuracy
     from lmms_medtasks.interface.estimates import cohen_kappa as cohen_kappa
     from lmms_medtasks.interface.estimates import difference as difference
     from lmms_medtasks.interface.estimates import krippendorff_alpha as krippendorff_alpha
     from lmms_medtasks.interface.estimates import mean as mean
     from lmms_medtasks.interface.evaluation import evaluate as evaluate
-    from lmms_medtasks.interface.listings import list_degradations as list_degradations
-    from lmms_medtasks.interface.listings import list_tasks as list_tasks
+    from lmms_medtasks.interface.evaluation import list_tasks as list_tasks
     from lmms_medtasks.interface.replies import count_outcomes as count_outcomes
     from lmms_medtasks.interface.replies import parse as parse
-    from lmms_medtasks.interface.run_samples import read_runs as read_runs
+    from lmms_medtasks.interface.runs import compare as compare
+    from lmms_medtasks.interface.runs import read_runs as read_runs
     from lmms_medtasks.report.run_report import report as report
 
 __version__ = "0.2.0"
@@ -31,7 +31,7 @@ __version__ = "0.2.0"
 _HOMES = {
     "degrade": "interface.degrading",
     "Degrade": "interface.degrading",
-    "list_degradations": "interface.listings",
+    "list_degradations": "interface.degrading",
     "parse": "interface.replies",
     "count_outcomes": "interface.replies",
     "accuracy": "interface.estimates",
@@ -39,11 +39,11 @@ _HOMES = {
     "difference": "interface.estimates",
     "cohen_kappa": "interface.estimates",
     "krippendorff_alpha": "interface.estimates",
-    "list_tasks": "interface.listings",
+    "list_tasks": "interface.evaluation",
     "evaluate": "interface.evaluation",
-    "read_runs": "interface.run_samples",
+    "read_runs": "interface.runs",
     "report": "report",
-    "compare": "interface.comparing",
+    "compare": "interface.runs",
     "UserError": "errors",
 }
 """Public name -> the module that has it, below this package; in the order of docs/python.md."""

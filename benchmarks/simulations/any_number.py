@@ -104,7 +104,7 @@ def _calibration(rows: Samples) -> Draw:
     votes = np.column_stack([*(rows.column(f"votes_{each}").astype(int) for each in range(4)), np.zeros(count, int)])
     ids, images = tuple(rows.column("id")), tuple(rows.column("cluster"))
     none = np.zeros(count, int)
-    return Draw(*reliability_draw(VoteTable(ids, ids, images, votes, none + 4, none, none), "share"))
+    return Draw(*reliability_draw(VoteTable(ids, ids, images, votes, none + 4, none, none)))
 
 
 NUMBERS: dict[str, Estimate] = {

@@ -12,9 +12,8 @@ import numpy as np
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.calibration import Confidence, calibrated_shift, calibration, calibration_draw
-from lmms_medtasks.statistics.inter_model import inter_model_dkes
+from lmms_medtasks.statistics.dunning_kruger import inter_model_dkes, intra_model_dke
 from lmms_medtasks.statistics.intervals import intervals
-from lmms_medtasks.statistics.intra_model import intra_model_dke
 from lmms_medtasks.statistics.ranks import swaps_beyond_chance
 from lmms_medtasks.statistics.sums import group
 from lmms_medtasks.statistics.votes import VoteTable

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.agreement.two_raters import agreement
+from lmms_medtasks.statistics.agreement import agreement
 from lmms_medtasks.statistics.intervals import (
     Limits,
     difference_limits,
@@ -23,7 +23,7 @@ from lmms_medtasks.statistics.intervals import (
     share_limits,
     student_limits,
 )
-from lmms_medtasks.statistics.reliability import Binning, reliability_draw
+from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable
 from simulations.claims import Claim, Figure, percent
 
@@ -206,7 +206,7 @@ def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
         truths = _calibration(generator("intervals", "truth", seed), 20000, calibrated)
         held: dict[str, list[bool]] = {name: [] for name in names}
         for _ in range(repeats):
-            found = intervals(*reliability_draw(_votes(rng, images, calibrated), "share", Binning()))
+            found = intervals(*reliability_draw(_votes(rng, images, calibrated)))
             for name in names:
                 low, high = found[name].low, found[name].high
                 held[name].append(low is not None and high is not None and low <= truths[name] <= high)
@@ -293,7 +293,7 @@ def _votes(rng: np.random.Generator, images: int, calibrated: bool) -> VoteTable
 def _calibration(rng: np.random.Generator, images: int, calibrated: bool) -> dict[str, float]:
     from lmms_medtasks.statistics.intervals import estimates
 
-    found = estimates(*reliability_draw(_votes(rng, images, calibrated), "share", Binning()))
+    found = estimates(*reliability_draw(_votes(rng, images, calibrated)))
     return {name: float(each.estimate or 0) for name, each in found.items()}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import lmms_medtasks
-from lmms_medtasks.interface import comparing, estimates, evaluation, run_samples
+from lmms_medtasks.interface import estimates, evaluation, runs
 from lmms_medtasks.report import run_report
 
 CHAPTERS = (
@@ -20,7 +20,7 @@ CHAPTERS = (
 )
 RESULTS = (
     estimates.EstimateResult, estimates.DifferenceResult, evaluation.EvaluationResult,
-    run_report.RunReport, run_report.SvgChart, comparing.RunComparison,
+    run_report.RunReport, run_report.SvgChart, runs.RunComparison,
 )  # fmt: skip
 """Classes whose objects functions give; nobody makes them."""
 
@@ -51,7 +51,7 @@ def python_page() -> str:
             lines += ["", f"### {_heading(name)}", "", *_entry(f"mt.{name}", _documented(name))]
         if title == "Runs":
             lines += ["", "Columns of `read_runs`:", "", "| Column | What it holds |", "|---|---|"]
-            lines += [f"| `{name}` | {about} |" for name, about in run_samples.COLUMNS.items()]
+            lines += [f"| `{name}` | {about} |" for name, about in runs.COLUMNS.items()]
     lines += ["", "## What functions give"]
     for each in RESULTS:
         lines += ["", f"### {each.__name__}", "", *_text(inspect.getdoc(each) or ""), *_members(each)]

@@ -83,10 +83,10 @@ class Judged:
     @functools.cached_property
     def by_key(self) -> dict[AnswerKey, Answer]:
         """Each answer once, whoever judged it."""
-        found: dict[AnswerKey, Answer] = {}
+        answers: dict[AnswerKey, Answer] = {}
         for answer in self.answers:
-            found.setdefault(answer.key, answer)
-        return found
+            answers.setdefault(answer.key, answer)
+        return answers
 
 
 def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -> Judged:
@@ -97,21 +97,21 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     Raises UserError when there are none, they are of several protocols, an answer is there twice for one judge, or two
     judges of one model did not judge the same texts.
     """
-    found = report_runs.find(paths)
+    found_runs = report_runs.find(paths)
     judged = [
         (run, task)
-        for run in found
+        for run in found_runs
         for task in run.content.get("configs", {})
         if report_runs.settings_of(run, task).get("judge")
     ]
     if not judged:
-        others = ", ".join(sorted({task for run in found for task in run.tasks})) or "none"
+        others = ", ".join(sorted({task for run in found_runs for task in run.tasks})) or "none"
         raise UserError(f"No task in these runs has open answers that a judge judges. Tasks: {others}.")
     chosen = [each for each in judged if not tasks or any(fnmatch.fnmatchcase(each[1], name) for name in tasks)]
     if not chosen:
         names = ", ".join(sorted({task for _, task in judged}))
         raise UserError(f"No judged task is called {', '.join(map(repr, tasks))}. Judged ones: {names}.")
-    rows = [row for run, task in chosen for row in _answers(run, task)]
+    rows = [row for run, task in chosen for row in _read_answers(run, task)]
     protocols = {each.name: each for each, _, _ in rows}
     if protocol and protocol not in protocols:
         raise unknown("judge protocol", protocol, sorted(protocols), "these runs")
@@ -120,58 +120,62 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
         raise UserError(f"The answers were judged by several protocols: {names}. Choose one with --protocol.")
     if not rows:
         raise UserError(f"There is no answer in the sample logs of {', '.join(map(str, paths))}.")
-    wanted = protocol or next(iter(protocols))
-    kept = [(answer, judge) for each, answer, judge in rows if each.name == wanted]
-    answers = _named_judges(kept)
-    _check(answers)
+    protocol_name = protocol or next(iter(protocols))
+    chosen_rows = [(answer, judge) for each, answer, judge in rows if each.name == protocol_name]
+    answers = _named_judges(chosen_rows)
+    _check_answers(answers)
     notes = {
         answer.judge: report_runs.printable(str(judge["note"]))
-        for answer, (_, judge) in zip(answers, kept, strict=True)
+        for answer, (_, judge) in zip(answers, chosen_rows, strict=True)
         if judge["note"]
     }
-    return Judged(protocols[wanted], answers, notes)
+    return Judged(protocols[protocol_name], answers, notes)
 
 
-def _answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, Any]]]:
+def _read_answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, Any]]]:
     """For each of the task's answers its protocol, the answer, and a description of its judge."""
-    found: list[tuple[Protocol, Answer, Mapping[str, Any]]] = []
+    rows: list[tuple[Protocol, Answer, Mapping[str, Any]]] = []
     for record, line in report_runs.records(run, task):
-        where = f"{run.samples_file(task)}, line {line}"
+        location = f"{run.samples_file(task)}, line {line}"
         if record.judgement is None:
-            raise UserError(f"{where}: its record holds no verdicts. The log is not of a judged task of ours.")
+            raise UserError(f"{location}: its record holds no verdicts. The log is not of a judged task of ours.")
         try:
             protocol = records.protocol_of(record.judgement)
             judge = {key: record.judgement.judge.get(key) for key in (*identity.SAME, "note")}
             judge[_MODEL] = " + ".join(map(identity.answer_phrase, identity.answered_models(record.judgement))) or None
-            found += [(protocol, each, judge) for each in _of_record(record, record.judgement, run, task, protocol)]
+            rows += [
+                (protocol, each, judge) for each in _iter_record_answers(record, record.judgement, run, task, protocol)
+            ]
         except UserError as error:
-            raise UserError(f"{where}: {error}") from error
+            raise UserError(f"{location}: {error}") from error
         except (KeyError, TypeError, IndexError, ValueError) as error:
             raise UserError(
-                f"{where}: the record does not fit its judge protocol ({type(error).__name__}: {error}). Was the log "
-                "edited, or judged by another version of lmms-medtasks?"
+                f"{location}: the record does not fit its judge protocol ({type(error).__name__}: {error}). Was the "
+                "log edited, or judged by another version of lmms-medtasks?"
             ) from error
     # Answers that no server was asked about are of the judge that answered otherwise, if it was one.
-    models = {judge[_MODEL] for _, _, judge in found} - {None}
+    models = {judge[_MODEL] for _, _, judge in rows} - {None}
     only = {_MODEL: models.pop()} if len(models) == 1 else {}
-    return [(protocol, answer, {**judge, **only}) for protocol, answer, judge in found]
+    return [(protocol, answer, {**judge, **only}) for protocol, answer, judge in rows]
 
 
-def _of_record(record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol) -> Iterator[Answer]:
+def _iter_record_answers(
+    record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol
+) -> Iterator[Answer]:
     measures: dict[str, records.Measure] = {each.name: each.name for each in protocol.dimensions}
     if protocol.total:
         measures[TOTAL] = protocol.total
     numbers = {name: iter(records.scores(judgement, measure)) for name, measure in measures.items()}
     model = report_runs.model_name(run.content)
-    for place, (_, verdicts) in enumerate(zip(record.trials, judgement.verdicts, strict=True)):
+    for index, (_, verdicts) in enumerate(zip(record.trials, judgement.verdicts, strict=True)):
         yield Answer(
-            key=AnswerKey(model, record.id, place + 1),
+            key=AnswerKey(model, record.id, index + 1),
             judge=str(judgement.judge["name"]),
             task=task,
             run=str(run.path),
             cluster=record.cluster,
-            fields=None if isinstance(judgement.items, str) else judgement.items[place],
-            digest="" if judgement.replies is None else str(judgement.replies[place]),
+            fields=None if isinstance(judgement.items, str) else judgement.items[index],
+            digest="" if judgement.replies is None else str(judgement.replies[index]),
             settled=bool(verdicts) and all(verdict["status"] == "exact" for verdict in verdicts),
             scores={name: tuple(itertools.islice(each, len(verdicts))) for name, each in numbers.items()},
         )
@@ -184,16 +188,18 @@ def _named_judges(rows: Sequence[tuple[Answer, Mapping[str, Any]]]) -> tuple[Ans
         known = by_name.setdefault(answer.judge, [])
         if judge not in known:
             known.append(judge)
-    return tuple(replace(answer, judge=_name(answer.judge, judge, by_name[answer.judge])) for answer, judge in rows)
+    return tuple(
+        replace(answer, judge=_judge_name(answer.judge, judge, by_name[answer.judge])) for answer, judge in rows
+    )
 
 
-def _name(name: str, own: Mapping[str, Any], of_that_name: Sequence[Mapping[str, Any]]) -> str:
-    differing = sorted(key for key in own if any(each[key] != own[key] for each in of_that_name))
-    told = f" ({', '.join(f'{key} {own[key]}' for key in differing)})" if differing else ""
-    return report_runs.printable(name + told)
+def _judge_name(name: str, judge: Mapping[str, Any], of_that_name: Sequence[Mapping[str, Any]]) -> str:
+    differing = sorted(key for key in judge if any(each[key] != judge[key] for each in of_that_name))
+    difference = f" ({', '.join(f'{key} {judge[key]}' for key in differing)})" if differing else ""
+    return report_runs.printable(name + difference)
 
 
-def _check(answers: Sequence[Answer]) -> None:
+def _check_answers(answers: Sequence[Answer]) -> None:
     seen: dict[tuple[AnswerKey, str], Answer] = {}
     texts: dict[AnswerKey, Answer] = {}
     for answer in answers:

@@ -20,19 +20,10 @@ from lmms_medtasks.agreement.ratings import Scores
 from lmms_medtasks.agreement.sheet import alike
 from lmms_medtasks.report import cells
 from lmms_medtasks.report.document import Document, Flag, Frame, FrameColumn, FrameRow, Part, Section, Value
-from lmms_medtasks.statistics.agreement import (
-    COEFFICIENTS,
-    Contest,
-    Measure,
-    WinRates,
-    agreement,
-    alpha_of,
-    win_rates,
-    wins,
-    without_value,
-)
+from lmms_medtasks.statistics.agreement import COEFFICIENTS, Measure, agreement, alpha_of, without_value
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
+from lmms_medtasks.statistics.win_rates import Contest, WinRates, win_rates, wins
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -119,7 +110,7 @@ def compare(judged: Judged, people: Scores) -> Result:
     What a rule settled says nothing of a judge and is left out, but not from win rates: those are about the benchmark's
     numbers, whoever they are from.
     """
-    people = _with_totals(people, judged)
+    people = _add_totals(people, judged)
     # A run without a judge names one that gave no verdict.
     judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0]).numbers]
     comparisons: list[Comparison] = []
@@ -128,21 +119,21 @@ def compare(judged: Judged, people: Scores) -> Result:
         numbers = {
             name: {key: each[measure] for key, each in rows.items() if measure in each} for name, rows in people.items()
         }
-        raters = [Rater(name, own, measure != TOTAL) for name, own in numbers.items() if own]
+        raters = [Rater(name, rated, measure != TOTAL) for name, rated in numbers.items() if rated]
         for name in judges if raters else ():
-            comparisons += _with_people(judged, name, raters, measure)
+            comparisons += _compare_with_people(judged, name, raters, measure)
             if len(judged.models) > 1:
                 won.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
-        comparisons += _each_two(judged, "people", raters, measure)
+        comparisons += _compare_each_two(judged, "people", raters, measure)
         sides = [of_judge(judged, name, measure) for name in judges]
-        comparisons += _each_two(judged, "judges", sides, measure)
+        comparisons += _compare_each_two(judged, "judges", sides, measure)
         for name in judges:
-            comparisons += _each_two(judged, "repeated judgings", judgings(judged, name, measure), measure)
+            comparisons += _compare_each_two(judged, "repeated judgings", judgings(judged, name, measure), measure)
     comparisons.sort(key=lambda each: KINDS.index(each.kind))
     return Result(
         comparisons=tuple(comparisons),
         wins=tuple(won),
-        left_out={name: _left_out(judged, name, people) for name in judges} if people else {},
+        left_out={name: _count_left_out(judged, name, people) for name in judges} if people else {},
         raters=tuple(people),
         rated=len({key for rows in people.values() for key in rows}),
     )
@@ -182,12 +173,12 @@ def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
     """The repeated judgings of the same answers as raters; [] if there was one each."""
     scores = {each.key: each.scores[measure] for each in judged.answers if each.judge == judge and not each.settled}
     count = max(map(len, scores.values()), default=0)
-    found = []
-    for place in range(count if count > 1 else 0):
-        own = {key: each[place] for key, each in scores.items() if place < len(each)}
-        numbers = {key: number for key, number in own.items() if number is not None}
-        found.append(Rater(f"{judge}, judging {place + 1}", numbers, measure != TOTAL))
-    return found
+    raters = []
+    for index in range(count if count > 1 else 0):
+        scores_of_judging = {key: each[index] for key, each in scores.items() if index < len(each)}
+        numbers = {key: number for key, number in scores_of_judging.items() if number is not None}
+        raters.append(Rater(f"{judge}, judging {index + 1}", numbers, measure != TOTAL))
+    return raters
 
 
 def _iter_scored(
@@ -200,7 +191,7 @@ def _iter_scored(
             yield answer, had
 
 
-def _with_totals(people: Scores, judged: Judged) -> Scores:
+def _add_totals(people: Scores, judged: Judged) -> Scores:
     """The ratings, with the total where a rater rated all dimensions of an answer."""
     total, names = judged.protocol.total, {each.name for each in judged.protocol.dimensions}
     if total is None:
@@ -211,27 +202,27 @@ def _with_totals(people: Scores, judged: Judged) -> Scores:
     }
 
 
-def _with_people(judged: Judged, name: str, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
+def _compare_with_people(judged: Judged, name: str, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
     """The judge with people's mean, and with each of several raters; its majority."""
     kind: Kind = "judge and people"
     judge, people = of_judge(judged, name, measure), mean_of(raters)
-    yield _compared(judged, kind, (judge, people), measure)
+    yield _compare_group(judged, kind, (judge, people), measure)
     sides = [judge] if len(raters) > 1 else []
     if majority := majority_of_judge(judged, name, measure):
         sides.append(majority)
     for side, rater in itertools.product(sides, raters):
-        yield _compared(judged, kind, (side, rater), measure)
+        yield _compare_group(judged, kind, (side, rater), measure)
 
 
-def _each_two(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
+def _compare_each_two(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
     """All raters together if they are more than two, and each two of them."""
     if len(raters) > 2:
-        yield _compared(judged, kind, raters, measure)
+        yield _compare_group(judged, kind, raters, measure)
     for two in itertools.combinations(raters, 2):
-        yield _compared(judged, kind, two, measure)
+        yield _compare_group(judged, kind, two, measure)
 
 
-def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Comparison:
+def _compare_group(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Comparison:
     """Two raters or more, over the answers that two at least rated.
 
     Of more than two there are alpha, and the share of answers that all who rated them rated alike.
@@ -241,44 +232,46 @@ def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str)
     ratings = np.array([[rater.numbers.get(key, math.nan) for key in keys] for rater in raters])
     clusters, labels = [judged.by_key[key].cluster for key in keys], all(rater.labels for rater in raters)
     if len(raters) == 2:
-        found = agreement(ratings[0], ratings[1], clusters)
+        coefficients = agreement(ratings[0], ratings[1], clusters)
     else:
-        found = {name: without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
-        found["exact"] = without_value(0, "no item has two ratings")
+        coefficients = {name: without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
+        coefficients["exact"] = without_value(0, "no item has two ratings")
         if keys:
             same = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
-            found["exact"] = Measure(mean_interval(clusters, same.astype(float)))
+            coefficients["exact"] = Measure(mean_interval(clusters, same.astype(float)))
     if not labels:
         unfit = ("kappa", "exact") if len(raters) == 2 else ("exact",)
-        found |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
-    found["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
-    return Comparison(kind, tuple(rater.name for rater in raters), measure, len(keys), found)
+        coefficients |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
+    coefficients["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
+    return Comparison(kind, tuple(rater.name for rater in raters), measure, len(keys), coefficients)
 
 
 def _win_rates(judged: Judged, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
     verdicts = of_judge(judged, judge, measure, settled=True).numbers
     pairs = itertools.combinations(judged.models, 2)
-    return win_rates([_contest(judged, one, other, raters, verdicts) for one, other in pairs])
+    return win_rates(
+        [_make_contest(judged, first_model, second_model, raters, verdicts) for first_model, second_model in pairs]
+    )
 
 
-def _contest(
-    judged: Judged, one: str, other: str, raters: Sequence[Rater], verdicts: Mapping[AnswerKey, float]
+def _make_contest(
+    judged: Judged, first_model: str, second_model: str, raters: Sequence[Rater], verdicts: Mapping[AnswerKey, float]
 ) -> Contest:
     """The pairs of two models: the same question and trial, rated by the same person."""
     pairs = [
         (rater, key, rival)
         for rater in raters
         for key in sorted(rater.numbers)
-        if key.model == one
-        and (rival := AnswerKey(other, key.id, key.trial)) in rater.numbers
+        if key.model == first_model
+        and (rival := AnswerKey(second_model, key.id, key.trial)) in rater.numbers
         and {key, rival} <= verdicts.keys()
     ]
     people = wins([rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs])
     judge = wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
-    return Contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
+    return Contest(first_model, second_model, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
-def _left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
+def _count_left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
     rated = {key for rows in people.values() for key in rows}
     had = of_judge(judged, judge, judged.measures[0], settled=True).numbers
     by_rule = {each.key for each in judged.answers if each.judge == judge and each.settled}
@@ -295,7 +288,7 @@ def document(judged: Judged, result: Result) -> Document:
     for kind in KINDS:
         rows = [each for each in result.comparisons if each.kind == kind]
         if rows:
-            table = _table(kind, rows, notes=() if sections else _NOTES)
+            table = _comparison_table(kind, rows, notes=() if sections else _NOTES)
             sections.append(Section(*_TITLES[kind], tables=(table,)))
     if result.wins:
         sections.append(Section("wins", "Win rates", tables=(_wins_table(result.wins),)))
@@ -303,20 +296,20 @@ def document(judged: Judged, result: Result) -> Document:
         key="agreement",
         title=f"Agreement on {judged.protocol.name}",
         facts=tuple(facts),
-        flags=tuple(_flags(judged, result)),
+        flags=tuple(_make_flags(judged, result)),
         sections=tuple(sections),
     )
     return Document(f"Agreement: {judged.protocol.name}", (part,))
 
 
-def _flags(judged: Judged, result: Result) -> list[Flag]:
+def _make_flags(judged: Judged, result: Result) -> list[Flag]:
     flags = [Flag("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
-    flags += [Flag("note", said) for said in alike(judged.protocol)]
+    flags += [Flag("note", reasons) for reasons in alike(judged.protocol)]
     for judge, (missing, settled) in result.left_out.items():
         counts = {f"{missing:,} have no verdict of {judge}": missing,
                   f"{settled:,} were settled by a rule, without a judge": settled}  # fmt: skip
-        if said := [text for text, count in counts.items() if count]:
-            text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(said)}."
+        if reasons := [text for text, count in counts.items() if count]:
+            text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(reasons)}."
             flags.append(Flag("note", text))
     if result.raters and not result.left_out:
         flags.append(
@@ -325,7 +318,7 @@ def _flags(judged: Judged, result: Result) -> list[Flag]:
     return flags
 
 
-def _table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Frame:
+def _comparison_table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Frame:
     """A row a comparison; raters in a column where there are several."""
     key, title = _TITLES[kind]
     several = len({each.raters for each in rows}) > 1
@@ -333,30 +326,34 @@ def _table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Fr
     columns = [*map(cells.label, heads), cells.count("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
     made = []
     for each in rows:
-        raters = [_raters(each)] if several else []
+        raters = [_rater_names(each)] if several else []
         intervals = [each.coefficients[name].interval for name in NAMES]
         made.append(_make_row(columns, each.measure, *raters, each.n, *intervals))
-    notes = (*notes, *_reasons(rows))
-    return Frame(key, title if several else _raters(rows[0]), tuple(columns), tuple(made), notes)
+    notes = (*notes, *_missing_reasons(rows))
+    return Frame(key, title if several else _rater_names(rows[0]), tuple(columns), tuple(made), notes)
 
 
 def _make_row(columns: Sequence[FrameColumn], *values: Value | Interval) -> FrameRow:
     return FrameRow(tuple(map(cells.cell_of, columns, values)))
 
 
-def _raters(each: Comparison) -> str:
-    return " – ".join(each.raters) if len(each.raters) == 2 else f"all {len(each.raters)}: {', '.join(each.raters)}"
+def _rater_names(comparison: Comparison) -> str:
+    return (
+        " – ".join(comparison.raters)
+        if len(comparison.raters) == 2
+        else f"all {len(comparison.raters)}: {', '.join(comparison.raters)}"
+    )
 
 
-def _reasons(rows: Sequence[Comparison]) -> list[str]:
+def _missing_reasons(rows: Sequence[Comparison]) -> list[str]:
     """Why there is a dash, a sentence a reason."""
-    where: dict[str, list[str]] = {}
+    labels_by_reason: dict[str, list[str]] = {}
     for each in rows:
         for name in NAMES:
             reason = each.coefficients[name].reason
             if reason:
-                where.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}")
-    return [f"– {reason}: {', '.join(dict.fromkeys(places))}." for reason, places in where.items()]
+                labels_by_reason.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}")
+    return [f"– {reason}: {', '.join(dict.fromkeys(labels))}." for reason, labels in labels_by_reason.items()]
 
 
 def _wins_table(won: Sequence[Wins]) -> Frame:

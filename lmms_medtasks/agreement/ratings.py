@@ -56,13 +56,13 @@ def read(paths: Sequence[Path], judged: Judged, key: Path | None = None) -> Scor
     Raises UserError, naming file, row and column of all that is wrong (the first 20): a rating out of the scale, an
     unknown question, code or model, an answer rated twice by one rater, no rating at all.
     """
-    find = _by_code(_read_key(key), judged) if key else _by_id(judged)
+    find_answer = _find_by_code(_read_key(key), judged) if key else _find_by_id(judged)
     scores: Scores = {}
-    problems = [said for path in paths for said in _add_file(path, judged.protocol, find, scores)]
+    problems = [sentence for path in paths for sentence in _add_file(path, judged.protocol, find_answer, scores)]
     if problems:
         more = f"\n… and {len(problems) - _SHOWN} more." if len(problems) > _SHOWN else ""
-        said = "\n".join(problems[:_SHOWN])
-        raise UserError(f"{len(problems)} of the ratings can't be used; nothing was computed.\n{said}{more}")
+        sentence = "\n".join(problems[:_SHOWN])
+        raise UserError(f"{len(problems)} of the ratings can't be used; nothing was computed.\n{sentence}{more}")
     if not scores:
         raise UserError(f"{', '.join(map(str, paths))}: no rating in it, all cells of ratings are empty.")
     return scores
@@ -74,13 +74,13 @@ def _read_key(path: Path) -> dict[str, AnswerKey]:
     missing = [name for name in KEY_COLUMNS if name not in table.columns]
     if missing:
         raise UserError(f"{path} is no key of a rating sheet: it has no column {', '.join(map(repr, missing))}.")
-    found: dict[str, AnswerKey] = {}
-    for where, cells in _read_rows(table):
+    answers: dict[str, AnswerKey] = {}
+    for location, cells in _read_rows(table):
         code, model, id, trial = (unguarded(cells[name]) for name in KEY_COLUMNS[:4])
-        if code in found or not trial.isdecimal():
-            raise UserError(f"{where}: code {code!r} twice, or trial {trial!r} no number. Was it edited?")
-        found[code] = AnswerKey(model, id, int(trial))
-    return found
+        if code in answers or not trial.isdecimal():
+            raise UserError(f"{location}: code {code!r} twice, or trial {trial!r} no number. Was it edited?")
+        answers[code] = AnswerKey(model, id, int(trial))
+    return answers
 
 
 def _open_table(path: Path) -> Table:
@@ -91,38 +91,38 @@ def _open_table(path: Path) -> Table:
 def _read_rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Where each row that holds any text stands, as spreadsheets count, and its cells without space around them."""
     for record in table.records():
-        where = f"{table.path}, row {record.row}"
+        location = f"{table.path}, row {record.row}"
         if record.cells is None:
-            raise UserError(f"{where}: {record.width} cells, but the header has {len(table.columns)} columns.")
+            raise UserError(f"{location}: {record.width} cells, but the header has {len(table.columns)} columns.")
         cells = {name: cell.strip() for name, cell in record.cells.items()}
         if any(cells.values()):
-            yield where, cells
+            yield location, cells
 
 
-def _add_file(path: Path, protocol: Protocol, find: Find, scores: Scores) -> Iterator[str]:
+def _add_file(path: Path, protocol: Protocol, find_answer: Find, scores: Scores) -> Iterator[str]:
     """Put the ratings of a file into ``scores``; what is wrong with it, a sentence each."""
     table = _open_table(path)
     rated = _rated_columns(path, table.columns, protocol)
-    for where, cells in _read_rows(table):
+    for location, cells in _read_rows(table):
         given = [each for each in rated if cells[each.name]]
         if not given:
             continue
         trial, model, rater = (unguarded(cells.get(name, "")) for name in _PLACE[1:])
         try:
-            answer = find(cells["id"], model, trial)
+            answer = find_answer(cells["id"], model, trial)
         except UserError as error:
-            yield f"{where}: {error}"
+            yield f"{location}: {error}"
             continue
         known = scores.setdefault(rater or path.stem, {}).setdefault(answer, {})
         for each in given:
-            number = _number(cells[each.name], each)
+            number = _parse_rating(cells[each.name], each)
             if number is None:
                 yield (
-                    f"{where}, column {each.name!r}: rating {cells[each.name]!r} is not on the scale. Allowed: "
+                    f"{location}, column {each.name!r}: rating {cells[each.name]!r} is not on the scale. Allowed: "
                     f"{', '.join(each.labels)}."
                 )
             elif each.name in known:
-                yield f"{where}: {cells['id']!r} is rated twice in {each.name!r} by {rater or path.stem!r}."
+                yield f"{location}: {cells['id']!r} is rated twice in {each.name!r} by {rater or path.stem!r}."
             else:
                 known[each.name] = number
 
@@ -142,7 +142,7 @@ def _rated_columns(path: Path, columns: Sequence[str], protocol: Protocol) -> li
     return rated
 
 
-def _number(text: str, dimension: Dimension) -> float | None:
+def _parse_rating(text: str, dimension: Dimension) -> float | None:
     """The number of a label (case does not matter), or of a number that one of the labels stands for ("4.0")."""
     labels = {label.strip().casefold(): number for label, number in dimension.labels.items()}
     if text.casefold() in labels:
@@ -154,27 +154,27 @@ def _number(text: str, dimension: Dimension) -> float | None:
     return number if number in dimension.labels.values() else None
 
 
-def _by_code(codes: Mapping[str, AnswerKey], judged: Judged) -> Find:
-    def find(code: str, model: str, trial: str) -> AnswerKey:
+def _find_by_code(codes: Mapping[str, AnswerKey], judged: Judged) -> Find:
+    def find_answer(code: str, model: str, trial: str) -> AnswerKey:
         answer = codes.get(code)
         if answer is None:
-            raise _no_such("code", code, codes, "in the key")
+            raise _missing_name_error("code", code, codes, "in the key")
         if answer not in judged.by_key:
             where = f"model {answer.model!r}, question {answer.id!r}, trial {answer.trial}"
             raise UserError(f"code {code!r} is of an answer that the runs given do not hold ({where}).")
         return answer
 
-    return find
+    return find_answer
 
 
-def _by_id(judged: Judged) -> Find:
+def _find_by_id(judged: Judged) -> Find:
     models = judged.models
     replies = Counter((key.model, key.id) for key in judged.by_key)
     ids = {id for _, id in replies}
 
-    def find(id: str, model: str, trial: str) -> AnswerKey:
+    def find_answer(id: str, model: str, trial: str) -> AnswerKey:
         if id not in ids:
-            raise _no_such("id", id, ids, "in the runs (the codes of a blind sheet need its --key)")
+            raise _missing_name_error("id", id, ids, "in the runs (the codes of a blind sheet need its --key)")
         if not model and len(models) > 1:
             raise UserError(f"which model's answer? Add a column 'model'. Models: {', '.join(models)}.")
         model = model or models[0]
@@ -188,8 +188,8 @@ def _by_id(judged: Judged) -> Find:
             raise UserError(f"no trial {trial!r} of question {id!r} by {model!r}; it has {count}.")
         return AnswerKey(model, id, int(trial))
 
-    return find
+    return find_answer
 
 
-def _no_such(kind: str, got: str, allowed: Mapping[str, object] | set[str], where: str) -> UserError:
+def _missing_name_error(kind: str, got: str, allowed: Mapping[str, object] | set[str], where: str) -> UserError:
     return UserError(f"no {kind} {got!r} {where} ({len(allowed):,} there are).{nearest_match(got, allowed)}")

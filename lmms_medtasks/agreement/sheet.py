@@ -9,9 +9,8 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
+from importlib import metadata, resources
 
-from lmms_medtasks import __version__
 from lmms_medtasks.agreement.judged_answers import Answer, Judged
 from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, guarded, text_column
 from lmms_medtasks.data import question_pictures
@@ -35,7 +34,7 @@ class Drawn:
     code: str
     answer: Answer
 
-    def text(self, field: str) -> str:
+    def shown_text(self, field: str) -> str:
         """A text that the judge was shown."""
         return (self.answer.fields or {}).get(field, "")
 
@@ -54,7 +53,7 @@ class Pictures:
     of_question: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
-    def names(self, drawn: Drawn) -> tuple[str, ...]:
+    def picture_names(self, drawn: Drawn) -> tuple[str, ...]:
         """The names of the pictures of an answer's question; () without any."""
         return self.of_question.get(drawn.answer.key.id, ())
 
@@ -81,13 +80,13 @@ def draw(judged: Judged, questions: int, *, seed: int = 0) -> tuple[Drawn, ...]:
     ids = [id for id, each in sorted(by_question.items()) if not all(answer.settled for answer in each)]
     if not ids:
         raise UserError("There is no answer to rate in these runs: all requests failed, or a rule settled all answers.")
-    places = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
-    answers = [answer for place in places.tolist() for answer in _of_one_trial(by_question[ids[place]], seed)]
+    chosen = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
+    answers = [answer for index in chosen.tolist() for answer in _answers_of_one_trial(by_question[ids[index]], seed)]
     order = generator("rating sheet order", seed).permutation(len(answers))
-    return _coded([answers[place] for place in order.tolist()], seed)
+    return _give_codes([answers[index] for index in order.tolist()], seed)
 
 
-def _of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
+def _answers_of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
     """The answers of one trial, one that most models have an answer in."""
     trials = [answer.key.trial for answer in answers]
     count = max(map(trials.count, trials))
@@ -96,13 +95,13 @@ def _of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
     return [answer for answer in answers if answer.key.trial == chosen]
 
 
-def _coded(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
+def _give_codes(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
     rng = generator("rating sheet codes", seed)
     codes: dict[str, Answer] = {}
     for answer in answers:
         code = ""
         while not code or code in codes or _NUMBER.fullmatch(code):
-            code = "".join(_LETTERS[place] for place in rng.integers(len(_LETTERS), size=5).tolist())
+            code = "".join(_LETTERS[index] for index in rng.integers(len(_LETTERS), size=5).tolist())
         codes[code] = answer
     return tuple(Drawn(code, answer) for code, answer in codes.items())
 
@@ -113,19 +112,19 @@ def read_pictures(runs: Iterable[Run], drawn: Sequence[Drawn]) -> Pictures:
     A task that was asked without its images has none here either.
     """
     by_run = {str(run.path): run for run in runs}
-    wanted: dict[tuple[str, str, str], set[str]] = {}
+    ids_by_split: dict[tuple[str, str, str], set[str]] = {}
     for each in drawn:
         run = by_run[each.answer.run]
         if settings_of(run, each.answer.task).get("no_image"):
             continue
         data = str((run.content["configs"][each.answer.task].get("metadata") or {}).get("data", ""))
         for data_set, split in splits_of(run, each.answer.task):
-            wanted.setdefault((data_set, split, data), set()).add(each.answer.key.id)
+            ids_by_split.setdefault((data_set, split, data), set()).add(each.answer.key.id)
     files: dict[str, bytes] = {}
     of_question: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
-    for place, ids in wanted.items():
-        for document in question_pictures.Split(*place).documents(ids):
+    for split_key, ids in ids_by_split.items():
+        for document in question_pictures.Split(*split_key).documents(ids):
             try:
                 made = [question_pictures.png(image) for image in document.images]
             except UserError as error:
@@ -140,12 +139,12 @@ def read_pictures(runs: Iterable[Run], drawn: Sequence[Drawn]) -> Pictures:
 def sheet_csv(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     """The sheet as CSV: a row an answer with its code, the files of its pictures in the folder ``images`` beside the
     sheet (no such column without any), its texts, and empty columns for rater, ratings and a comment."""
-    images = [IMAGES] if any(map(pictures.names, drawn)) else []
+    images = [IMAGES] if any(map(pictures.picture_names, drawn)) else []
     rated = [*(each.name for each in protocol.dimensions), COMMENT]
     rows = [["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]]
     for each in drawn:
-        shown = [" ".join(f"images/{name}" for name in pictures.names(each)) for _ in images]
-        rows.append([each.code, "", *shown, *map(each.text, protocol.fields), *("" for _ in rated)])
+        shown = [" ".join(f"images/{name}" for name in pictures.picture_names(each)) for _ in images]
+        rows.append([each.code, "", *shown, *map(each.shown_text, protocol.fields), *("" for _ in rated)])
     return csv_text(rows)
 
 
@@ -171,13 +170,13 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 def alike(protocol: Protocol) -> list[str]:
     """Which labels score alike and so are one category for every coefficient, a sentence for each such score."""
-    found = []
+    sentences = []
     for each in protocol.dimensions:
         for number in sorted(set(each.labels.values())):
-            names = [label for label, own in each.labels.items() if own == number]
+            names = [label for label, label_number in each.labels.items() if label_number == number]
             if len(names) > 1:
-                found.append(f"{each.name}: {', '.join(names)} score alike and count as one.")
-    return found
+                sentences.append(f"{each.name}: {', '.join(names)} score alike and count as one.")
+    return sentences
 
 
 def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
@@ -189,17 +188,17 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     from markupsafe import Markup
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    script = _resource("sheet.js")
+    script = _read_resource("sheet.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.from_string(_resource("sheet.html")).render(
-        version=__version__,
+    return environment.from_string(_read_resource("sheet.html")).render(
+        version=metadata.version("lmms-medtasks"),
         protocol=protocol,
-        scales={each.name: _scale(each) for each in protocol.dimensions},
+        scales={each.name: _scale_keys(each) for each in protocol.dimensions},
         alike=alike(protocol),
         drawn=drawn,
-        texts=[{name: _shown(each.text(name)) for name in protocol.fields} for each in drawn],
+        texts=[{name: _replace_controls(each.shown_text(name)) for name in protocol.fields} for each in drawn],
         anchors=prompts.label_anchors(protocol),
-        pictures=[[name.removesuffix(".png") for name in pictures.names(each)] for each in drawn],
+        pictures=[[name.removesuffix(".png") for name in pictures.picture_names(each)] for each in drawn],
         files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
         prompt=prompts.text_of(protocol.prompt),
         columns=["id", "rater", *(each.name for each in protocol.dimensions), COMMENT],
@@ -210,17 +209,20 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     )
 
 
-def _resource(name: str) -> str:
+def _read_resource(name: str) -> str:
     return resources.files("lmms_medtasks.agreement").joinpath(name).read_text(encoding="utf-8")
 
 
-def _shown(text: str) -> str:
+def _replace_controls(text: str) -> str:
     """A text with its control characters as U+FFFD."""
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-def _scale(dimension: Dimension) -> list[tuple[str, str]]:
+def _scale_keys(dimension: Dimension) -> list[tuple[str, str]]:
     """The labels from worst to best, each with the key that chooses it: its own digit, or its place."""
     labels = sorted(dimension.labels, key=lambda label: dimension.labels[label])
-    own = all(len(label) == 1 and label in "0123456789" for label in labels)
-    return [(label, label if own else str(place) if place < 10 else "") for place, label in enumerate(labels, 1)]
+    has_digits = all(len(label) == 1 and label in "0123456789" for label in labels)
+    return [
+        (label, label if has_digits else str(position) if position < 10 else "")
+        for position, label in enumerate(labels, 1)
+    ]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from importlib import metadata
 from typing import Any, TypeVar
 
-from lmms_medtasks import __version__
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.boards import Reference
 from lmms_medtasks.board.entries import Entry
@@ -106,7 +106,7 @@ def _completed(
         each: _preferred_texts(
             _agreeing([entry for entry in left if entry.package_version == each], lambda one: not one.package_modified),
             lambda entry: entry.of_package,
-            of_package(own) if each == __version__ else None,
+            of_package(own) if each == metadata.version("lmms-medtasks") else None,
         )
         for each in {entry.package_version for entry in left}
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from lmms_medtasks.cli.default_command import group_with
+from lmms_medtasks.cli.options import group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_bytes, write_text
 
@@ -59,13 +59,13 @@ def compute(
             "Nothing to compare: no ratings by people, no two judges of the same answers, no repeated judgings. "
             "Give --ratings CSV (`lmms-medtasks agreement sheet` draws a sheet), or a run judged by another judge."
         )
-    _print(judged, result, format)
+    _print_comparison(judged, result, format)
     if not any(measure.value is not None for each in result.comparisons for measure in each.coefficients.values()):
         print("lmms-medtasks: nothing could be compared.", file=sys.stderr)
         raise typer.Exit(1)
 
 
-def _print(judged: Judged, result: Result, format: Format) -> None:
+def _print_comparison(judged: Judged, result: Result, format: Format) -> None:
     from lmms_medtasks.agreement.rater_comparison import document
     from lmms_medtasks.report.terminal import document_text
 
@@ -118,7 +118,7 @@ def sheet(
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     models = len(judged.models)
     shown = f"{models:,} model{'' if models == 1 else 's'}"
-    seen = len({each.answer.key.id for each in drawn if pictures.names(each)})
+    seen = len({each.answer.key.id for each in drawn if pictures.picture_names(each)})
     typer.echo(
         f"{len(drawn):,} answers to {count:,} questions{few} by {shown}, {seen:,} of them with images.", err=True
     )

@@ -1,33 +1,25 @@
-"""Puts the commands together."""
+"""The ``lmms-medtasks`` command with all its subcommands."""
 
 from __future__ import annotations
 
-import importlib.metadata
+from importlib import metadata
 from typing import Annotated
 
 import typer
 
-from lmms_medtasks import __version__
 from lmms_medtasks.cli import (
     agreement,
     compare,
     data,
     degrade,
-    gate,
     grids,
     judge,
     leaderboard,
-    metrics,
-    new,
     pack,
-    path,
-    power,
     report,
     reread,
     run,
-    smoke,
-    validate,
-    view,
+    tasks,
 )
 
 
@@ -41,23 +33,27 @@ def build() -> typer.Typer:
         add_completion=False,
         rich_markup_mode="markdown",
     )
-    app.callback()(_options)
+    app.callback()(_root_options)
     app.add_typer(data.app, name="data")
-    run.register(app)
+    app.command(context_settings=run.CONTEXT)(run.run)
     app.add_typer(judge.app, name="judge")
-    reread.register(app)
-    report.register(app)
-    view.register(app)
-    compare.register(app)
-    gate.register(app)
-    power.register(app)
-    pack.register(app)
-    path.register(app)
-    metrics.register(app)
-    degrade.register(app)
-    new.register(app)
-    validate.register(app)
-    smoke.register(app)
+    for command in (
+        reread.reread,
+        report.report,
+        report.view,
+        compare.compare,
+        compare.gate,
+        compare.power,
+        pack.pack,
+        tasks.path,
+        tasks.metrics,
+        degrade.degrade,
+        degrade.preview,
+        tasks.new,
+        tasks.validate,
+        tasks.smoke,
+    ):
+        app.command()(command)
     app.add_typer(agreement.app, name="agreement")
     app.add_typer(grids.app, name="grids")
     app.add_typer(leaderboard.app, name="leaderboard")
@@ -68,10 +64,10 @@ def _print_versions(requested: bool) -> None:
     """Print both versions, a line each, and exit with status 0."""
     if not requested:
         return
-    typer.echo(f"lmms-medtasks {__version__}")
+    typer.echo(f"lmms-medtasks {metadata.version('lmms-medtasks')}")
     try:
-        typer.echo(f"lmms-eval {importlib.metadata.version('lmms_eval')}")
-    except importlib.metadata.PackageNotFoundError:
+        typer.echo(f"lmms-eval {metadata.version('lmms_eval')}")
+    except metadata.PackageNotFoundError:
         typer.echo("lmms-eval is not installed")
     raise typer.Exit()
 
@@ -79,7 +75,7 @@ def _print_versions(requested: bool) -> None:
 _VERSION_HELP = "Print the versions of lmms-medtasks and lmms-eval, and exit."
 
 
-def _options(
+def _root_options(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_versions, help=_VERSION_HELP)
     ] = False,

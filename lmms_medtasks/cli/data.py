@@ -37,32 +37,34 @@ def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> 
     """Show all benchmarks and splits, and which of them are prepared."""
     sources.give(include_path or ())
     store.chosen_data()  # a misspelt MEDTASKS_DATA is told here too
-    rows = [row for name in sources.names() for row in _state(sources.get(name))]
+    rows = [row for name in sources.names() for row in _split_states(sources.get(name))]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
     for row in rows:
         state = ", ".join(f"{data}: {count}" for data, count in row["data"].items()) or "not prepared"
         name = f"{row['suite']}/{row['split']}"
-        counts = "".join(f"; {data}: {said}" for data, said in row["counts"].items())
+        counts = "".join(f"; {data}: {counted}" for data, counted in row["counts"].items())
         typer.echo(f"{name:<23} {state:<40} {row['about']}{counts}")
 
 
-def _state(suite: sources.DataSource) -> list[dict[str, Any]]:
+def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
     """One row a split: rows by variant, or what is wrong with it, and where its counts are not the release's."""
     rows = []
     for split in suite.splits:
-        found: dict[str, str] = {}
+        variants: dict[str, str] = {}
         counts: dict[str, str] = {}
         for data in DATA:
             try:
                 if (located := find(suite.name, split.name, data)) is not None:
-                    found[data] = f"{located.rows:,} rows"
+                    variants[data] = f"{located.rows:,} rows"
                     if located.counts:
                         counts[data] = located.counts
             except UserError as error:
-                found[data] = f"unusable ({error})"
-        rows.append({"suite": suite.name, "split": split.name, "about": split.about, "data": found, "counts": counts})
+                variants[data] = f"unusable ({error})"
+        rows.append(
+            {"suite": suite.name, "split": split.name, "about": split.about, "data": variants, "counts": counts}
+        )
     return rows
 
 
@@ -99,19 +101,19 @@ def prepare(
         sample=sample,
         accept_counts=accept_counts or None,
     )
-    typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _summary(manifest))
+    typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _describe_manifest(manifest))
 
 
-def _summary(manifest: dict[str, Any]) -> str:
+def _describe_manifest(manifest: dict[str, Any]) -> str:
     data, splits = manifest["data"], manifest["splits"]
     lines = [f"{manifest['title']}, {data} data ({manifest['data_because']})"]
     for name, split in splits.items():
         lines.append(
             f"  {name:<12} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  {split['images']:>6,} images"
-            + (f"  ({split['counts']})" if split["counts"] else _against_the_paper(split))
+            + (f"  ({split['counts']})" if split["counts"] else _paper_difference(split))
         )
     rows = sum(split["rows"] for split in splits.values())
-    paper = ", ".join(f"{count:,} {what}" for what, count in manifest["paper"].items())
+    paper = ", ".join(f"{count:,} {unit}" for unit, count in manifest["paper"].items())
     lines.append(f"  {'together':<12} {rows:>8,} rows; the paper: {paper}")
     lines.append(f"Licence: {manifest['licence']}")
     lines.append(f"Terms of use: {manifest['terms']}")
@@ -119,7 +121,7 @@ def _summary(manifest: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _against_the_paper(split: dict[str, Any]) -> str:
+def _paper_difference(split: dict[str, Any]) -> str:
     """What the release has more or fewer of than the paper says, where that is known of a split."""
     records, paper = split["rows"] + split["rejected"], split["notes"].get("paper")
     if paper is None or paper == records:
@@ -139,42 +141,51 @@ def doctor(
     Nothing is written. Status 1 if something is missing that the benchmark's default splits need.
     """
     sources.give(include_path or ())
-    found = doctors.diagnose(suite, source)
-    typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if as_json else _diagnosis(found))
-    if not found.complete:
+    diagnosis = doctors.diagnose(suite, source)
+    typer.echo(
+        json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False) if as_json else _describe_diagnosis(diagnosis)
+    )
+    if not diagnosis.complete:
         raise typer.Exit(1)
 
 
-def _diagnosis(found: doctors.Diagnosis) -> str:
-    record = sources.get(found.suite)
-    lines = [f"{record.title}: {found.source}"]
-    lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in found.findings]
-    if found.sizes:
-        lines += _sizes(found.sizes)
-    for shift, count in found.shared.items():
+def _describe_diagnosis(diagnosis: doctors.Diagnosis) -> str:
+    record = sources.get(diagnosis.suite)
+    lines = [f"{record.title}: {diagnosis.source}"]
+    lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in diagnosis.findings]
+    if diagnosis.sizes:
+        lines += _size_lines(diagnosis.sizes)
+    for shift, count in diagnosis.shared.items():
         lines.append(f"  {shift}: {count:,} images have both i.i.d. and OoD test questions")
     lines.append(f"Terms of use: {record.terms}")
-    if found.complete:
-        asked_for = ", ".join(found.incomplete)
-        said = f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
-        place = sources.folder_of(found.suite)
-        where = f" --include_path {place}" if place in sources.given() else ""
-        lines.append(f"{said}. Next: lmms-medtasks data prepare {found.suite} --source {found.source}{where}")
+    if diagnosis.complete:
+        asked_for = ", ".join(diagnosis.incomplete)
+        sentence = (
+            f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
+        )
+        folder = sources.folder_of(diagnosis.suite)
+        option = f" --include_path {folder}" if folder in sources.given() else ""
+        lines.append(
+            f"{sentence}. Next: lmms-medtasks data prepare {diagnosis.suite} --source {diagnosis.source}{option}"
+        )
     else:
-        lines.append(f"Something is missing. {found.how}")
+        lines.append(f"Something is missing. {diagnosis.how}")
     return "\n".join(lines)
 
 
-def _sizes(sizes: Sequence[sources.Size]) -> Iterator[str]:
+def _size_lines(sizes: Sequence[sources.Size]) -> Iterator[str]:
     """The table of sizes; a column for the release's where that is known beside the paper's."""
     known = any(size.release is not None for size in sizes)
     head = ("here", *(("release", "more") if known else ()), "paper", "more")
     yield f"  {'questions':<52}" + "".join(f" {each:>9}" for each in head)
     for size in sizes:
         cells = [f"{size.here:,}"]
-        for wanted in (size.release, size.paper) if known else (size.paper,):
-            differs = wanted is not None and wanted != size.here
-            cells += ["" if wanted is None else f"{wanted:,}", f"{size.here - (wanted or 0):+,}" if differs else ""]
+        for expected in (size.release, size.paper) if known else (size.paper,):
+            differs = expected is not None and expected != size.here
+            cells += [
+                "" if expected is None else f"{expected:,}",
+                f"{size.here - (expected or 0):+,}" if differs else "",
+            ]
         yield (f"  {size.what:<52}" + "".join(f" {each:>9}" for each in cells)).rstrip()
 
 
@@ -190,20 +201,24 @@ def inspect(
     """Check prepared data against its manifest, count its tags, and show some rows."""
     sources.give(include_path or ())
     record = sources.get(suite)
-    variant = _variant(data)
+    variant = _parse_variant(data)
     names = [record.split(split).name] if split else [s.name for s in record.splits]
-    found = []
+    inspected = []
     for name in names:
         if (located := find(suite, name, variant)) is not None:
             if located.data != "mini":
                 store.verify(suite, located.data, name)
-            found.append({"suite": suite, "split": name, **_contents(record, located, rows)})
-    if not found:
+            inspected.append({"suite": suite, "split": name, **_read_contents(record, located, rows)})
+    if not inspected:
         raise not_found(suite, names[0], variant)
-    typer.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n\n".join(map(_shown, found)))
+    typer.echo(
+        json.dumps(inspected, indent=2, ensure_ascii=False)
+        if as_json
+        else "\n\n".join(map(_describe_contents, inspected))
+    )
 
 
-def _variant(text: str) -> Data | None:
+def _parse_variant(text: str) -> Data | None:
     """What --data asks for, or else MEDTASKS_DATA, or else None."""
     if not text:
         return store.chosen_data()
@@ -213,7 +228,7 @@ def _variant(text: str) -> Data | None:
     raise unknown("data", text, DATA, "--data")
 
 
-def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> dict[str, Any]:
+def _read_contents(suite: sources.DataSource, located: store.Located, rows: int) -> dict[str, Any]:
     """What a split holds, read without its images but for the rows shown."""
     import pyarrow.parquet as pq
 
@@ -225,7 +240,7 @@ def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> d
     return {
         "data": located.data,
         "path": str(located.path),
-        **_references(located),
+        **_referenced_images(located),
         "rows": located.rows,
         "counts": located.counts,
         "digest": located.digest,
@@ -234,7 +249,7 @@ def _contents(suite: sources.DataSource, located: store.Located, rows: int) -> d
     }
 
 
-def _references(located: store.Located) -> dict[str, Any]:
+def _referenced_images(located: store.Located) -> dict[str, Any]:
     """How many images stay in the user's own folder, and which of them are gone or changed; {} if none does."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -262,7 +277,7 @@ def _without_pixels(document: dict[str, Any]) -> dict[str, Any]:
     return {**plain, "images": sizes}
 
 
-def _shown(contents: dict[str, Any]) -> str:
+def _describe_contents(contents: dict[str, Any]) -> str:
     lines = [f"{contents['suite']}/{contents['split']} ({contents['data']}): {contents['rows']:,} rows"]
     if contents["counts"]:
         lines.append(f"  not the release's counts: {contents['counts']}")

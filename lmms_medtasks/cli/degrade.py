@@ -19,13 +19,7 @@ ModalityOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the two commands to ``app``."""
-    app.command()(degrade)
-    app.command()(preview)
-
-
-def _seed(text: str) -> int | str:
+def _parse_seed(text: str) -> int | str:
     """A number where ``text`` is one, as in the library: there, 0 and "0" are different seeds."""
     return int(text) if text.removeprefix("-").isdecimal() else text
 
@@ -63,7 +57,7 @@ def degrade(
     """
     from lmms_medtasks.degradations import files, modality_files
 
-    order = files.Order(name, severity, _seed(seed), modality_files.named(modality), force, vary, strength)
+    order = files.Order(name, severity, _parse_seed(seed), modality_files.named(modality), force, vary, strength)
     try:
         outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
     except KeyboardInterrupt:
@@ -74,7 +68,7 @@ def degrade(
             typer.echo(json.dumps(record))
     for path, problem in outcome.problems:
         typer.echo(f"{path}: {problem}", err=True)
-    for line in _about_views(outcome.records):
+    for line in _view_notes(outcome.records):
         typer.echo(line, err=True)
     skipped = f", {outcome.skipped} skipped (there already)" if outcome.skipped else ""
     images = "image" if len(outcome.records) == 1 else "images"
@@ -85,7 +79,7 @@ def degrade(
         raise typer.Exit(1)
 
 
-def _about_views(records: list[dict[str, Any]]) -> list[str]:
+def _view_notes(records: list[dict[str, Any]]) -> list[str]:
     """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
     views = [record.get("shown_as", {}) for record in records]
     windows, laid = (sum(key in view for view in views) for key in ("window", "background"))
@@ -126,13 +120,13 @@ def preview(
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
-    shown, failed = sections(sources or [], modality_files.named(modality), name or [], _seed(seed), curve)
+    shown, failed = sections(sources or [], modality_files.named(modality), name or [], _parse_seed(seed), curve)
     for path, problem in failed:
         typer.echo(f"{path}: {problem}", err=True)
     if not shown:
         raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
-    what = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
-    about = f"{what}, the untouched image above; seed {seed}, degradations {digests.degradations()}."
+    subject = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
+    about = f"{subject}, the untouched image above; seed {seed}, degradations {digests.degradations()}."
     if not sources:
         about += " The images are the mini data's, which are drawn."
     if failed:

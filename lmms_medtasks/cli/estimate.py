@@ -41,7 +41,7 @@ class TaskEstimate:
     def requests(self) -> int:
         return self.questions * self.trials
 
-    def cost(self, price_in: float, price_out: float) -> float | None:
+    def total_cost(self, price_in: float, price_out: float) -> float | None:
         """The price of all tokens, from prices for a million; None where the runner reports none."""
         if self.tokens_in is None or self.tokens_out is None:
             return None
@@ -53,7 +53,7 @@ def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes
 
     ``times``: as :mod:`lmms_medtasks.harness.call_times` writes them, of one of ``processes``.
     """
-    found = []
+    task_estimates = []
     for run in runs:
         for task, count in run.content.get("n-samples", {}).items():
             questions = int(count["original"])
@@ -61,11 +61,11 @@ def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes
             trials = int(config.get("repeats") or 1)
             timed = times.get(task, {})
             requests = questions * trials
-            prompts, replies = _sent(config, questions, requests)
-            tokens_in, tokens_out = _tokens(run, task)
+            prompts, replies = _count_sent(config, questions, requests)
+            tokens_in, tokens_out = _mean_tokens(run, task)
             seen = timed.get("seen")
             share = timed["seconds"] / timed["requests"] if timed.get("requests") else None
-            found.append(
+            task_estimates.append(
                 TaskEstimate(
                     task,
                     questions,
@@ -77,10 +77,10 @@ def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes
                     limit=(config.get("generation_kwargs") or {}).get("max_new_tokens"),
                 )
             )
-    return found
+    return task_estimates
 
 
-def _sent(config: Mapping[str, Any], questions: int, requests: int) -> tuple[int, int]:
+def _count_sent(config: Mapping[str, Any], questions: int, requests: int) -> tuple[int, int]:
     """How many prompts are read and replies written: ``medtasks_server`` may ask for all trials at once."""
     trials = ((config.get("metadata") or {}).get("server") or {}).get("trials")
     return (
@@ -89,7 +89,7 @@ def _sent(config: Mapping[str, Any], questions: int, requests: int) -> tuple[int
     )
 
 
-def _tokens(run: Run, task: str) -> tuple[float | None, float | None]:
+def _mean_tokens(run: Run, task: str) -> tuple[float | None, float | None]:
     """Mean tokens of a request, in and out, of those that report them: the harness keeps them for each first trial."""
     given: list[list[float]] = [[], []]
     for _, row in run.rows(task):
@@ -120,25 +120,27 @@ def check_prices(prices: tuple[float | None, float | None]) -> None:
 
 
 def lines(
-    found: list[TaskEstimate], prices: tuple[float | None, float | None], overhead: float, asked: int
+    estimates: list[TaskEstimate], prices: tuple[float | None, float | None], overhead: float, per_task: int
 ) -> list[str]:
     """The estimate as text: a row a task, the sum, and what it does not know.
 
-    ``overhead``: seconds that the small run took outside the model's calls. ``asked``: questions of each task.
+    ``overhead``: seconds that the small run took outside the model's calls. ``per_task``: questions of each task.
     """
     priced = prices[0] is not None and prices[1] is not None
     heads = ["task", "questions", "trials", "requests", "images", "tokens in", "tokens out", "time"]
     rows = [heads + (["cost"] if priced else [])]
-    for each in found:
-        cells = [each.task, f"{each.questions:,}", str(each.trials), f"{each.requests:,}", *_measured(each)]
-        rows.append([*cells, *([_cost(each.cost(prices[0] or 0, prices[1] or 0))] if priced else [])])
-    if len(found) > 1:
-        total = [_total(found, name) for name in ("pictures", "tokens_in", "tokens_out", "seconds")]
-        shown = [*map(_count, total[:3]), duration(total[3])]
-        questions, requests = (sum(getattr(each, name) for each in found) for name in ("questions", "requests"))
-        costs = [each.cost(prices[0] or 0, prices[1] or 0) for each in found]
+    for each in estimates:
+        cells = [each.task, f"{each.questions:,}", str(each.trials), f"{each.requests:,}", *_measured_cells(each)]
+        rows.append([*cells, *([_format_cost(each.total_cost(prices[0] or 0, prices[1] or 0))] if priced else [])])
+    if len(estimates) > 1:
+        total = [_sum_field(estimates, name) for name in ("pictures", "tokens_in", "tokens_out", "seconds")]
+        shown = [*map(_format_count, total[:3]), duration(total[3])]
+        questions, requests = (sum(getattr(each, name) for each in estimates) for name in ("questions", "requests"))
+        costs = [each.total_cost(prices[0] or 0, prices[1] or 0) for each in estimates]
         cost = None if None in costs else sum(value for value in costs if value is not None)
-        rows.append(["together", f"{questions:,}", "", f"{requests:,}", *shown, *([_cost(cost)] if priced else [])])
+        rows.append(
+            ["together", f"{questions:,}", "", f"{requests:,}", *shown, *([_format_cost(cost)] if priced else [])]
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     text = [
         "  ".join(cell.ljust(width) if number == 0 else cell.rjust(width) for number, (cell, width) in enumerate(pairs))
@@ -146,46 +148,51 @@ def lines(
     ]
     text += [
         "",
-        f"From the first {asked} questions of each task; images and replies of others may be larger or longer.",
-        *_longest(found, prices),
+        f"From the first {per_task} questions of each task; images and replies of others may be larger or longer.",
+        *_longest_reply_lines(estimates, prices),
         f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
     ]
-    if any(each.trials > 1 for each in found):
+    if any(each.trials > 1 for each in estimates):
         text.append(
             "Tokens are counted for each trial. A server that is asked for all trials in one request reads "
             "the prompt once; one that is asked once at temperature 0 writes once too. Such servers use and bill fewer "
             "tokens than shown."
         )
-    if any(each.tokens_in is None or each.tokens_out is None for each in found):
+    if any(each.tokens_in is None or each.tokens_out is None for each in estimates):
         text.append("A dash: this runner does not report it.")
     return text
 
 
-def _longest(found: list[TaskEstimate], prices: tuple[float | None, float | None]) -> list[str]:
+def _longest_reply_lines(estimates: list[TaskEstimate], prices: tuple[float | None, float | None]) -> list[str]:
     """What it would be were every reply as long as it may be; nothing where a limit is not recorded."""
-    most = [each.requests * each.limit for each in found if each.limit]
-    if len(most) < len(found):
+    most = [each.requests * each.limit for each in estimates if each.limit]
+    if len(most) < len(estimates):
         return []
-    limits = " or ".join(f"{limit:,}" for limit in sorted({each.limit for each in found if each.limit}))
-    cost = "" if prices[1] is None else f", which cost {_cost(sum(most) * prices[1] / 1e6)}"
+    limits = " or ".join(f"{limit:,}" for limit in sorted({each.limit for each in estimates if each.limit}))
+    cost = "" if prices[1] is None else f", which cost {_format_cost(sum(most) * prices[1] / 1e6)}"
     return [f"Were every reply as long as its limit ({limits} tokens), {sum(most):,} tokens would be written{cost}."]
 
 
-def _measured(each: TaskEstimate) -> list[str]:
-    return [_count(each.pictures), _count(each.tokens_in), _count(each.tokens_out), duration(each.seconds)]
+def _measured_cells(estimate: TaskEstimate) -> list[str]:
+    return [
+        _format_count(estimate.pictures),
+        _format_count(estimate.tokens_in),
+        _format_count(estimate.tokens_out),
+        duration(estimate.seconds),
+    ]
 
 
-def _total(found: list[TaskEstimate], name: str) -> float | None:
-    values: list[Any] = [getattr(each, name) for each in found]
+def _sum_field(estimates: list[TaskEstimate], name: str) -> float | None:
+    values: list[Any] = [getattr(each, name) for each in estimates]
     return None if None in values else sum(values)
 
 
-def _count(value: float | None) -> str:
+def _format_count(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
 
 
-def _cost(value: float | None) -> str:
+def _format_cost(value: float | None) -> str:
     return "-" if value is None else f"{value:,.2f}"
 
 

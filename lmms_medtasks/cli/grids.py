@@ -68,39 +68,39 @@ def build(
     from lmms_medtasks import grids
     from lmms_medtasks.grids import labelled_pictures, leaks, plan, pool, write_grids
 
-    asked = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
+    requested_kinds = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
     if kinds:
-        plan.check_kinds(asked)
+        plan.check_kinds(requested_kinds)
     parsed = tuple(dict.fromkeys(grids.parse_size(text) for text in size or ["2x2"]))
     sizes = tuple(map(str, parsed))
     write_grids.check_target(output, force)
     needed = plan.needed_pictures(items, parsed, negatives)
 
-    def counted(there: int) -> None:
+    def check_count(there: int) -> None:
         if not reuse:
             plan.check_enough(there, items, parsed, negatives)
-        how = f"{needed:,} panels to fill, images used again" if reuse else f"{needed:,} images needed at least"
-        typer.echo(f"{items * len(sizes):,} items: {how}, {there:,} there.", err=True)
+        need = f"{needed:,} panels to fill, images used again" if reuse else f"{needed:,} images needed at least"
+        typer.echo(f"{items * len(sizes):,} items: {need}, {there:,} there.", err=True)
 
-    found = labelled_pictures.read(
-        source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled, counted=counted
+    labelled = labelled_pictures.read(
+        source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled, counted=check_count
     )
-    for name, reason in found.skipped:
+    for name, reason in labelled.skipped:
         typer.echo(f"left out: {name}: {reason}", err=True)
-    if found.ignored:
-        typer.echo(f"Columns that nothing is made of: {', '.join(found.ignored)}.", err=True)
-    wanted = asked or plan.possible_kinds(pool.Pool.of(found.pictures))
-    if not asked:
-        left = [kind for kind in plan.KINDS if kind not in wanted]
-        typer.echo(f"Kinds of outlier: {', '.join(wanted)}"
+    if labelled.ignored:
+        typer.echo(f"Columns that nothing is made of: {', '.join(labelled.ignored)}.", err=True)
+    chosen_kinds = requested_kinds or plan.possible_kinds(pool.Pool.of(labelled.pictures))
+    if not requested_kinds:
+        left = [kind for kind in plan.KINDS if kind not in chosen_kinds]
+        typer.echo(f"Kinds of outlier: {', '.join(chosen_kinds)}"
                    + (f" (the labels do not allow {', '.join(left)})" if left else ""), err=True)  # fmt: skip
     settings = {
         "source": source, "labels": str(labels) if labels else None, "items": items, "sizes": list(sizes),
-        "kinds": list(wanted), "negatives": negatives, "seed": seed, "panel": panel, "match": match, "reuse": reuse,
-        "pictures": len(found.pictures), "left_out": len(found.skipped),
+        "kinds": list(chosen_kinds), "negatives": negatives, "seed": seed, "panel": panel, "match": match,
+        "reuse": reuse, "pictures": len(labelled.pictures), "left_out": len(labelled.skipped),
     }  # fmt: skip
     made = grids.build_items(
-        found.pictures, items=items, sizes=sizes, kinds=wanted, negatives=negatives, seed=seed, panel=panel,
+        labelled.pictures, items=items, sizes=sizes, kinds=chosen_kinds, negatives=negatives, seed=seed, panel=panel,
         match=match, reuse=reuse,
     )  # fmt: skip
     written = write_grids.write(
@@ -109,14 +109,14 @@ def build(
     )  # fmt: skip
     if check:
         leaks.table(written.rows, typer.echo)
-    told = [row for row in written.rows if row.leak]
+    leaking = [row for row in written.rows if row.leak]
     typer.echo(f"{written.items} items, {written.tasks} tasks in {written.folder}", err=True)
     if written.refused:
         way_out = f"The set is kept in {written.folder}; --keep-leaks takes it all the same."
-        typer.echo(f"Refused: {leaks.said(told)} {way_out}", err=True)
+        typer.echo(f"Refused: {leaks.said(leaking)} {way_out}", err=True)
         raise typer.Exit(1)
-    if told:
-        typer.echo(f"Kept although it leaks: {leaks.said(told)}", err=True)
+    if leaking:
+        typer.echo(f"Kept although it leaks: {leaks.said(leaking)}", err=True)
 
 
 @app.command("check")
@@ -135,7 +135,7 @@ def check_set(
         typer.echo(json.dumps([row.to_json() for row in rows], indent=2))
     else:
         leaks.table(rows, typer.echo)
-    told = [row for row in rows if row.leak]
-    if told:
-        typer.echo(f"The set leaks: {leaks.said(told)}", err=True)
+    leaking = [row for row in rows if row.leak]
+    if leaking:
+        typer.echo(f"The set leaks: {leaks.said(leaking)}", err=True)
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""``lmms-medtasks judge``: judge what is missing in a run, or all of it by another judge, without the model."""
+"""``lmms-medtasks judge``: judge a run's answers, or check a judge, without the model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli import judge_check
-from lmms_medtasks.cli.default_command import group_with
+from lmms_medtasks.cli.options import group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
@@ -27,7 +26,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Judge a run's open answers, or check a judge; 'judge RUN' is short for 'judge run RUN'.",
 )
-app.command("check")(judge_check.check)
 
 
 @app.command("run")
@@ -74,37 +72,39 @@ def judge(
     if judge_prompt:
         runs = [rejudging.with_judge_prompts(each, judge_prompt, task or []) for each in runs]
     tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))
-    settings = _settings(judge, tasks, every, max_requests, max_cost)
+    settings = _choose_settings(judge, tasks, every, max_requests, max_cost)
     settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)
     # In place only where no task of the run, asked for or not, has another judge's verdicts.
-    target = output or (None if all(each.is_judged_by(settings) for each in every) else _beside(run, settings))
+    target = output or (None if all(each.is_judged_by(settings) for each in every) else _folder_beside(run, settings))
     if target is None:
         for each in every:
             each.check_same(settings)
-    done, interrupted = _rejudge(run, paths, tasks, settings, target, include_path, everything=not task)
-    _report(done, settings)
+    done, interrupted = _judge_files(run, paths, tasks, settings, target, include_path, everything=not task)
+    _print_report(done, settings)
     if interrupted:
         raise typer.Exit(130)
     if any(each.counts.missing for each in done):
         raise typer.Exit(1)
 
 
-def _settings(
+def _choose_settings(
     judge: str | None, tasks: list[Judged], every: list[Judged], max_requests: int | None, max_cost: float | None
 ) -> Settings:
     from lmms_medtasks.judges import settings
     from lmms_medtasks.progress import say
 
-    own, all_names = ({each.recorded_judge["name"] for each in some} - {"none"} for some in (tasks, every))
-    recorded = own or all_names
+    task_judges, all_names = ({each.recorded_judge["name"] for each in some} - {"none"} for some in (tasks, every))
+    recorded = task_judges or all_names
     if judge is None and len(recorded) > 1:
         raise UserError(f"The run's tasks had different judges: {', '.join(sorted(recorded))}. Name one with --judge.")
     chosen = settings.read(judge=judge or (recorded.pop() if recorded else None))
     if chosen.provider == "none":
         raise UserError("No judge: the run had none. Name one with --judge provider:model, or set MEDTASKS_JUDGE.")
-    named = os.environ.get(settings.JUDGE, "").strip()
-    if judge is None and named not in ("", chosen.name):
-        say(f"{settings.JUDGE} names {named}, but {chosen.name} judged this run and goes on. Or give --judge {named}.")
+    preset = os.environ.get(settings.JUDGE, "").strip()
+    if judge is None and preset not in ("", chosen.name):
+        say(
+            f"{settings.JUDGE} names {preset}, but {chosen.name} judged this run and goes on. Or give --judge {preset}."
+        )
     if max_cost is not None and chosen.price is None:
         raise UserError(
             "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
@@ -116,14 +116,14 @@ def _settings(
     )
 
 
-def _beside(run: Path, settings: Settings) -> Path:
+def _folder_beside(run: Path, settings: Settings) -> Path:
     """``RUN-judge-<model>``, beside the run's folder."""
     folder = (run if run.is_dir() else run.parent).resolve()
     judge = re.sub(r"[^A-Za-z0-9._-]+", "_", settings.model or settings.provider)
     return folder.with_name(f"{folder.name}-judge-{judge}")
 
 
-def _rejudge(
+def _judge_files(
     run: Path,
     paths: list[Path],
     tasks: list[Judged],
@@ -142,7 +142,7 @@ def _rejudge(
     root = run if run.is_dir() else run.parent
     done: list[Done] = []
     protocols = [protocol for each in tasks for protocol in each.protocols]
-    with Judge(settings, protocols) as asked:
+    with Judge(settings, protocols) as session:
         for path in paths:
             chosen = [each for each in tasks if each.run.path == path]
             if not chosen:
@@ -151,10 +151,10 @@ def _rejudge(
             alone = target is not None and not everything
             if target is not None:
                 _check_target(folder / path.name, settings, chosen, alone)
-            done += rejudge(chosen, asked, definitions, folder, say, alone=alone)
+            done += rejudge(chosen, session, definitions, folder, say, alone=alone)
             if target is not None and everything:
                 _copy_others(chosen, folder)
-    return done, asked.interrupted
+    return done, session.interrupted
 
 
 def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bool) -> None:
@@ -169,8 +169,8 @@ def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bo
         judge = (config.get("metadata") or {}).get("judge") or {"name": None}
         same = (judge["name"], judge.get("endpoint")) == (settings.name, settings.endpoint)
         if judge["name"] not in (None, "none") and not same:
-            said = identity.full_name(judge)
-            raise UserError(f"{path} holds task {each.task!r} judged by {said}. Name another folder with -o.")
+            judge_name = identity.full_name(judge)
+            raise UserError(f"{path} holds task {each.task!r} judged by {judge_name}. Name another folder with -o.")
     lost = sorted(set(there.get("configs", {})) - {each.task for each in tasks}) if alone else []
     if lost:
         raise UserError(
@@ -190,7 +190,7 @@ def _copy_others(tasks: list[Judged], folder: Path) -> None:
         shutil.copyfile(source, copy)
 
 
-def _report(done: list[Done], settings: Settings) -> None:
+def _print_report(done: list[Done], settings: Settings) -> None:
     from lmms_medtasks.judges import identity
 
     for each in done:
@@ -201,3 +201,49 @@ def _report(done: list[Done], settings: Settings) -> None:
         for key, value in each.results.items():
             if "_stderr" not in key and isinstance(value, int | float):
                 typer.echo(f"  {key.partition(',')[0]}: {value:.6g}")
+
+
+@app.command("check")
+def check_judge(
+    judge: Annotated[str | None, typer.Option("--judge", help="provider:model. Default: MEDTASKS_JUDGE.")] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option("--protocol", help="Judge protocol: its name, a rubric's file, FILE.py:NAME. Repeatable."),
+    ] = None,
+    max_requests: Annotated[int | None, typer.Option(min=0, help="Ask at most this often.")] = None,
+) -> None:
+    """Have a judge score twenty answers of known quality under each protocol, each answer twice.
+
+    Four questions with a right answer, a wrong one, one that says nothing, the wrong one behind padding, and the wrong
+    one with an instruction to the judge behind it. The result stands with the judge in every run that it judges
+    afterwards. Nothing of a benchmark is sent. Exits with 1 if the judge falls short in something.
+    """
+    from lmms_medtasks.judges import judge_check, registry, settings
+    from lmms_medtasks.judges.judging import Judge
+    from lmms_medtasks.progress import say
+
+    names = list(dict.fromkeys(protocol or []))
+    if not names:
+        raise UserError(f"Name the protocols to check with --protocol: {', '.join(registry.names())}.")
+    chosen = settings.read(judge=judge)
+    if chosen.provider == "none":
+        raise UserError("No judge: name one with --judge provider:model, or set MEDTASKS_JUDGE.")
+    if max_requests is not None:
+        chosen = dataclasses.replace(chosen, max_requests=max_requests)
+    protocols = [registry.get(name) for name in names]
+    items = {each.name: judge_check.wanted(each) for each in protocols}
+    fell_short = False
+    with Judge(chosen, protocols) as session:
+        for each in protocols:
+            verdicts, counts = session.judge(each, items[each.name], say=say)
+            result = judge_check.result(each, verdicts)
+            fell_short = fell_short or bool(result.problems)
+            typer.echo(f"{each.name}, {chosen.name}: {result.sentence()}")
+            for problem in result.problems:
+                typer.echo(f"  {problem}")
+            given = sorted((result.verdicts or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+            if given:
+                typer.echo(f"  verdicts: {', '.join(f'{number} times {text}' for text, number in given)}")
+            typer.echo(f"  {counts.sentence()}".replace("\n", "\n  "))
+    if fell_short:
+        raise typer.Exit(1)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmms_medtasks.cli import pack
-from lmms_medtasks.cli.confidence_option import Confidence
-from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.cli.options import Confidence, IncludePath
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import visible
@@ -90,20 +89,18 @@ def build(
     from lmms_medtasks.board.trust import rules_of_trust
     from lmms_medtasks.build_cache import NO_CACHE, BuildCache
     from lmms_medtasks.data import store
-    from lmms_medtasks.suites import registry
 
     # A build makes millions of objects, few in cycles: to look for these after every 700 is a sixth of its time.
     gc.set_threshold(1_000_000)
-    registry.give(include_path or ())
     shown = suite_words.shown(texts or (), images or ())
     folder.check(output)
     trust, known = rules_of_trust.read(pins, owners, verified), model_facts.read(models)
-    kept = NO_CACHE if no_cache else BuildCache.at(cache or store.home() / "board_cache")
+    build_cache = NO_CACHE if no_cache else BuildCache.at(cache or store.home() / "board_cache")
     options = site.Options(
         title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown, models=known,
-        roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=kept,
+        roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=build_cache,
     )  # fmt: skip
-    board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept, by_measure=True)
+    board = collect(runs, rules=rules, processes=processes, trust=trust, cache=build_cache, by_measure=True)
     _check_found(board, runs, allow_empty)
     files = site.build(board, output, options)
     copies = [each for each in board.problems if each.code == "duplicate" and each not in board.bad]
@@ -130,14 +127,14 @@ def _check_found(board: Board, paths: Sequence[Path], allow_empty: bool) -> None
     """Name the arguments that nothing came of. Raises UserError where nothing came of any."""
     sources = [entry.source.results for entry in board.entries] + [Path(each.source) for each in board.problems]
     without = [path for path in paths if not any(each.is_relative_to(path) for each in sources)]
-    said = [f"No *_results.json and no submission in {path}." for path in without]
+    sentences = [f"No *_results.json and no submission in {path}." for path in without]
     if sources or allow_empty:
-        for each in said:
+        for each in sentences:
             typer.echo(visible(f"lmms-medtasks: {each}"), err=True)
         return
     raise UserError(
-        f"{' '.join(said)} Give the --output_path of runs, or submissions. --allow-empty builds the site of a board "
-        "that has no entry yet."
+        f"{' '.join(sentences)} Give the --output_path of runs, or submissions. --allow-empty builds the site of a "
+        "board that has no entry yet."
     )
 
 
@@ -156,9 +153,7 @@ def pin(
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.trust import pins
     from lmms_medtasks.report.judged_tables import is_lexical
-    from lmms_medtasks.suites import registry
 
-    registry.give(include_path or ())
     board = collect(runs, tasks=task or (), processes=os.cpu_count() or 1)
     for problem in board.refused:
         typer.echo(visible(f"lmms-medtasks: refused: {problem.reason}"), err=True)
@@ -206,21 +201,19 @@ def verify(
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.packing import differences
     from lmms_medtasks.board.trust import levels
-    from lmms_medtasks.suites import registry
 
-    registry.give(include_path or ())
     if level not in levels.LEVELS:
         raise unknown("level", level, levels.LEVELS, "--level")
     board = collect([submission])
     entries = board.entries
-    said = [problem.reason for problem in board.refused] or differences(entries, against)
-    if not entries and not said:
+    differing = [problem.reason for problem in board.refused] or differences(entries, against)
+    if not entries and not differing:
         raise UserError(f"{submission} has no pack and no run.")
     left: dict[str, str] = {}
-    if level == levels.RECOMPUTED and not said:
-        said, left = _recomputed(against, {entry.task for entry in entries})
-    if said:
-        for text in said[:_SHOWN]:
+    if level == levels.RECOMPUTED and not differing:
+        differing, left = _recompute_scores(against, {entry.task for entry in entries})
+    if differing:
+        for text in differing[:_SHOWN]:
             typer.echo(visible(f"refused: {text}"), err=True)
         raise typer.Exit(1)
     if level == levels.SCORES_ONLY:
@@ -265,37 +258,35 @@ def check(
     from lmms_medtasks.board.trust import rules_of_trust
     from lmms_medtasks.report.markdown import markdown
     from lmms_medtasks.report.terminal import screen
-    from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
-    registry.give(include_path or ())
     trust = rules_of_trust.read(pins, owners, verified)
-    found = submissions.check(base, submission, account, read(rules), trust, resamples)
+    outcome = submissions.check(base, submission, account, read(rules), trust, resamples)
     if output is not None:
-        write_text(output, markdown(found.document()))
-    typer.echo(screen(found.document()), nl=False)
-    if found.wrong:
+        write_text(output, markdown(outcome.document()))
+    typer.echo(screen(outcome.document()), nl=False)
+    if outcome.wrong:
         raise typer.Exit(1)
 
 
-def _recomputed(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
+def _recompute_scores(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
     """What of these tasks' logs does not follow from the replies in them; and why tasks can't be read again."""
     from lmms_medtasks.harness.logged_questions import recomputed_differences
     from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.samples.runs import find
 
     definitions = Definitions()
-    found: list[str] = []
+    differing: list[str] = []
     left: dict[str, str] = {}
     for run in find([path]):
         for task in sorted(tasks & set(run.content.get("configs") or {})):
             try:
                 # Not a list of it: what differs before the log can't be read any further counts.
                 for text in recomputed_differences(run, task, definitions):
-                    found.append(text)
+                    differing.append(text)
             except UserError as error:
                 left[task] = str(error)
-    return found, left
+    return differing, left
 
 
 app.command()(pack.repack)

@@ -8,16 +8,10 @@ from typing import Annotated
 
 import typer
 
-from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.visible_text import visible
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command()(pack)
-
 
 SignedOffBy = Annotated[
     str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
@@ -43,15 +37,13 @@ def pack(
 
     Exits with 1 when a task of the run could not be written, or a submission that is checked is not sound.
     """
-    from lmms_medtasks.suites import registry
 
-    registry.give(include_path or ())
     if check:
-        _check(run, against)
+        _check_submissions(run, against)
         return
     if output is None or against is not None:
         raise UserError("Name the file to write with -o FILE. --against is for --check.")
-    if _pack(run, output, signed_off_by, task or []):
+    if _write_submission(run, output, signed_off_by, task or []):
         raise typer.Exit(1)
 
 
@@ -68,21 +60,19 @@ def repack(
     """
     from lmms_medtasks.board import packing
     from lmms_medtasks.samples import result_files
-    from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import check_folder
 
-    registry.give(include_path or ())
     packing.check_signature(signed_off_by)
     check_folder(output)
-    found = sorted(result_files.files(runs))
-    if not found:
+    result_paths = sorted(result_files.files(runs))
+    if not result_paths:
         raise UserError(f"No *_results.json in {runs}. Give a folder with the --output_path of runs.")
     bad = False
-    for number, file in enumerate(found, start=1):
+    for number, file in enumerate(result_paths, start=1):
         name = f"{file.name.removesuffix(result_files.SUFFIX)}.json.gz"
-        typer.echo(visible(f"{number} of {len(found)}: {file}"), err=True)
+        typer.echo(visible(f"{number} of {len(result_paths)}: {file}"), err=True)
         try:
-            bad |= _pack(file, output / file.relative_to(runs).with_name(name), signed_off_by, [])
+            bad |= _write_submission(file, output / file.relative_to(runs).with_name(name), signed_off_by, [])
         except UserError as error:
             typer.echo(visible(f"refused: {error}"), err=True)
             bad = True
@@ -90,18 +80,18 @@ def repack(
         raise typer.Exit(1)
 
 
-def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool:
+def _write_submission(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool:
     """Write the submission of a run, and say what of it could not be written: whether there is any."""
     from lmms_medtasks.board import packing
     from lmms_medtasks.board.collect import collect
 
     board = collect([run], tasks=tasks, processes=os.cpu_count() or 1)
-    said: dict[str, list[str]] = {}
+    tasks_by_reason: dict[str, list[str]] = {}
     for problem in board.problems:
-        said.setdefault(f"{problem.level}: {problem.reason}", []).append(problem.task)
-    for reason, of in said.items():
-        where = f" ({first_listed(list(dict.fromkeys(of)))})" if any(of) else ""
-        typer.echo(visible(f"{reason}{where}"), err=True)
+        tasks_by_reason.setdefault(f"{problem.level}: {problem.reason}", []).append(problem.task)
+    for reason, of in tasks_by_reason.items():
+        clause = f" ({first_listed(list(dict.fromkeys(of)))})" if any(of) else ""
+        typer.echo(visible(f"{reason}{clause}"), err=True)
     if not board.entries:
         raise UserError(f"No task of {run} can be packed.")
     size = packing.write(packing.pack(board.entries, signed_off_by), output)
@@ -109,7 +99,7 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool
     return bool(board.refused)
 
 
-def _check(path: Path, against: Path | None) -> None:
+def _check_submissions(path: Path, against: Path | None) -> None:
     from lmms_medtasks.board import packing, packs
     from lmms_medtasks.board.trust import safe_files
     from lmms_medtasks.samples.result_files import SUFFIX
@@ -117,25 +107,25 @@ def _check(path: Path, against: Path | None) -> None:
     unread: list[tuple[Path, str]] = []
     if not path.exists():
         raise UserError(f"{path} is not there. Give a submission, or a folder of some.")
-    found = [path]
+    submissions = [path]
     if path.is_dir():
-        named, unread = safe_files.below(path, packs.ENDINGS)
-        found = [file for file in named if not file.name.endswith(SUFFIX) and packs.is_pack(file)]
-    if not found and not unread:
+        candidates, unread = safe_files.below(path, packs.ENDINGS)
+        submissions = [file for file in candidates if not file.name.endswith(SUFFIX) and packs.is_pack(file)]
+    if not submissions and not unread:
         raise UserError(f"No submission in {path}.")
     for _, reason in unread:
         typer.echo(visible(f"refused: {reason}"))
     bad = bool(unread)
-    for file in found:
+    for file in submissions:
         try:
             entries = packs.read(file)
-            said = packing.differences(entries, against) if against else []
+            differing = packing.differences(entries, against) if against else []
         except UserError as error:
-            entries, said = [], [str(error)]
-        for text in said:
+            entries, differing = [], [str(error)]
+        for text in differing:
             typer.echo(visible(f"refused: {text}"))
-        bad = bad or bool(said)
-        if not said:
+        bad = bad or bool(differing)
+        if not differing:
             rows = sum(len(entry.questions) for entry in entries)
             signed = entries[0].source.signed_off_by
             typer.echo(visible(f"holds: {file} ({len(entries)} tasks, {rows:,} questions, {signed})"))

@@ -47,20 +47,23 @@ def sections(
             own.get(name).check_strength(CURVE[0])  # a function may have nothing between its levels
     shown: list[Section] = []
     failed: list[tuple[Path, str]] = []
-    subjects = [] if paths else list(_mini(canonical))
-    steps = sum(len(_fitting(each, chosen)) for each in [canonical] * len(paths) + [one[2] for one in subjects])
+    subjects = [] if paths else list(_iter_mini_images(canonical))
+    steps = sum(
+        len(_fitting_degradations(each, chosen))
+        for each in [canonical] * len(paths) + [mini_subject[2] for mini_subject in subjects]
+    )
     with bar(steps, "preview", "degradation") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
         for path in paths:
             try:
-                shown.append(_section((path.name, open_image(path), canonical), chosen, seed, levels, step))
+                shown.append(_make_section((path.name, open_image(path), canonical), chosen, seed, levels, step))
             except UserError as error:
                 failed.append((path, str(error)))
-        shown += [_section(subject, chosen, seed, levels, step) for subject in subjects]
+        shown += [_make_section(subject, chosen, seed, levels, step) for subject in subjects]
     return shown, failed
 
 
-def _section(
+def _make_section(
     subject: Subject, chosen: list[str], seed: int | str, levels: Sequence[float], step: Callable[[int], object]
 ) -> Section:
     heading, image, modality = subject
@@ -72,19 +75,19 @@ def _section(
     if "background" in view:
         about.append(f"transparent pixels on {view['background']}")
     rows = []
-    for name in _fitting(modality, chosen):
-        rows.append(_row(subject, name, seed, levels))
+    for name in _fitting_degradations(modality, chosen):
+        rows.append(_make_row(subject, name, seed, levels))
         step(1)
     return Section(heading, Tile(pictures.rgb8(image), "untouched", tuple(about)), tuple(rows))
 
 
-def _fitting(modality: str | None, chosen: list[str]) -> list[str]:
+def _fitting_degradations(modality: str | None, chosen: list[str]) -> list[str]:
     allowed = degradations.for_modality(modality) if modality is not None else degradations.names()
     fits = (name for name in chosen if modality is None or modality in degradations.modalities_of(name))
     return [name for name in dict.fromkeys((*allowed, *fits)) if not chosen or name in chosen]
 
 
-def _row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) -> Row:
+def _make_row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) -> Row:
     _, image, modality = subject
     clean = pictures.rgb8(image)
     tiles, points = [], []
@@ -99,7 +102,7 @@ def _row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) 
     return Row(tuple(tiles), tuple(points) if levels == CURVE else ())
 
 
-def _mini(modality: str | None) -> Iterator[Subject]:
+def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
     """The first mini image of each modality, or of one."""
     import pyarrow.parquet as parquet
 
@@ -109,9 +112,9 @@ def _mini(modality: str | None) -> Iterator[Subject]:
     for source in map(sources.get, sources.names()):
         if source.preview:
             table = parquet.read_table(mini.path(source.name, source.preview), columns=["modality", "image"])
-            for row, found in enumerate(table["modality"].to_pylist()):
-                if found not in first:
-                    first[found] = table["image"][row].as_py()["bytes"]
+            for row, mini_modality in enumerate(table["modality"].to_pylist()):
+                if mini_modality not in first:
+                    first[mini_modality] = table["image"][row].as_py()["bytes"]
     for each in degradations.modalities():
         if each in first and modality in (None, each):
             yield each, Image.open(io.BytesIO(first[each])), each

@@ -1,19 +1,21 @@
-"""``lmms-medtasks report``: what the paper of each suite prints, for runs of ours."""
+"""``lmms-medtasks report``: the tables of each benchmark's paper for runs of ours; ``view``: a run's questions."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+import threading
+import webbrowser
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli.confidence_option import Confidence
-from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.cli.options import Confidence, IncludePath
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.confidence import DEFAULT
+from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
     from lmms_medtasks.report import Document
@@ -26,11 +28,6 @@ class Format(str, Enum):
     markdown = "md"
     csv = "csv"
     html = "html"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command()(report)
 
 
 def report(
@@ -75,9 +72,7 @@ def report(
         raise UserError(f"--output {output} is a file. Name a folder.")
     from lmms_medtasks.report import Options, build, report_options
     from lmms_medtasks.report.run_report import RunReport
-    from lmms_medtasks.suites import registry
 
-    registry.give(include_path or ())
     drawn = output is not None or format is Format.html
     options = Options(
         resamples=resamples,
@@ -93,29 +88,29 @@ def report(
         more = f" ({len(files)} files; start with report.html)" if len(files) > 1 else ""
         typer.echo(f"Written: {output}{more}", err=True)
     else:
-        _print(_of_suite(document, suite) if suite else document, format, everything)
+        _print_report(_select_benchmark(document, suite) if suite else document, format, everything)
     if document.unread:
         if output is not None or format is not Format.terminal:
             typer.echo("\n".join(f"Left out: {text}" for text in document.unread), err=True)
         raise typer.Exit(2)
 
 
-def _of_suite(document: Document, suite: str) -> Document:
+def _select_benchmark(document: Document, suite: str) -> Document:
     """The parts of a benchmark, by its title or its folder's name, without the first screen."""
     from dataclasses import replace
 
     from lmms_medtasks.errors import unknown
 
-    def folded(text: str) -> str:
+    def fold_name(text: str) -> str:
         return "".join(filter(str.isalnum, text.casefold()))
 
-    parts = tuple(part for part in document.parts if folded(part.suite) == folded(suite))
+    parts = tuple(part for part in document.parts if fold_name(part.suite) == fold_name(suite))
     if not parts:
         raise unknown("benchmark", suite, {part.suite for part in document.parts}, "this report")
     return replace(document, parts=parts, first=None)
 
 
-def _print(document: Document, format: Format, everything: bool) -> None:
+def _print_report(document: Document, format: Format, everything: bool) -> None:
     if format is Format.terminal:
         from rich.console import Console
 
@@ -128,3 +123,29 @@ def _print(document: Document, format: Format, everything: bool) -> None:
     from lmms_medtasks.report.terminal import document_text
 
     typer.echo(document_text(document, format.value), nl=False)
+
+
+def view(
+    run: Annotated[Path, typer.Argument(help="Result folder of a run, made with --log_samples.")],
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0: any that is free.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open nothing.")] = False,
+    include_path: IncludePath = None,
+) -> None:
+    """Look at a run's questions in the browser: first what was wrong in any trial, each image as the model saw it.
+
+    The page is for this machine alone, and has data that must not be shown to others too. Nothing is written. Ctrl-C,
+    or closing the terminal, ends it.
+    """
+    from lmms_medtasks.board.site import run_server
+
+    entries, problems = run_server.read(run, task or [])
+    server = run_server.RunServer(run_server.RunFiles(entries), port)
+    for reason in problems:
+        typer.echo(visible(f"lmms-medtasks: {reason}"), err=True)
+    typer.echo(server.address)
+    typer.echo("For this machine alone. Ctrl-C ends it.", err=True)
+    if not no_browser:
+        # A browser in the terminal keeps the call until it is left.
+        threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+    server.serve()

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from lmms_medtasks.harness.rereading import Reread, RereadRun
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command()(reread)
-
-
 def reread(
     run: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Result folders of runs, folders with several, or files.")
@@ -65,42 +60,50 @@ def reread(
         say(f"{number} of {len(placed)}: {each.path}")
         try:
             know_protocols([each], include_path)
-            found = read_again(each, definitions, task or (), tags)
+            reread_run = read_again(each, definitions, task or (), tags)
         except UserError as error:
             refused.append(str(error))
             continue
-        typer.echo("\n".join(lines(found)))
+        typer.echo("\n".join(lines(reread_run)))
         if not dry_run:
-            say(f"Written: {rereading.write_run(found, folder)}")
-        if unjudged := sum(each.unjudged for each in found.tasks):
-            where = "NEWRUN" if dry_run else folder
-            say(f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {where}")
+            say(f"Written: {rereading.write_run(reread_run, folder)}")
+        if unjudged := sum(each.unjudged for each in reread_run.tasks):
+            new_run = "NEWRUN" if dry_run else folder
+            say(f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {new_run}")
     if refused:
         among = f"{len(refused)} of {len(placed)} runs can't be read again.\n" if len(placed) > 1 else ""
         raise UserError(among + "\n".join(refused))
 
 
-def lines(found: RereadRun) -> list[str]:
+def lines(reread_run: RereadRun) -> list[str]:
     """What moved in a run, for the terminal."""
-    shown = [str(found.run.path)]
-    for each in found.tasks:
-        shown += _task_lines(each, found)
-    if found.left:
-        shown.append(f"  Stay as they are (no tasks of lmms-medtasks, or without a result): {', '.join(found.left)}")
+    shown = [str(reread_run.run.path)]
+    for task_reread in reread_run.tasks:
+        shown += _task_lines(task_reread, reread_run)
+    if reread_run.left:
+        shown.append(
+            f"  Stay as they are (no tasks of lmms-medtasks, or without a result): {', '.join(reread_run.left)}"
+        )
     return shown
 
 
-def _task_lines(each: Reread, found: RereadRun) -> list[str]:
-    metrics = found.moved_metrics(each.task)
-    before, now = each.outcomes
+def _task_lines(task_reread: Reread, reread_run: RereadRun) -> list[str]:
+    metrics = reread_run.moved_metrics(task_reread.task)
+    before, now = task_reread.outcomes
     rows = [(name, before[name], now[name]) for name in sorted({*before, *now}) if before[name] != now[name]]
-    moved = f"{len(each.moved):,} of {each.reply_count:,} replies moved" if each.moved else "no reply moved"
-    shown = [f"  {each.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
-    if each.unjudged:
-        shown.append(f"    {each.unjudged:,} judgements missing now, since the judge would be shown another text")
-    if not each.asked_alike:
+    moved = (
+        f"{len(task_reread.moved):,} of {task_reread.reply_count:,} replies moved"
+        if task_reread.moved
+        else "no reply moved"
+    )
+    shown = [f"  {task_reread.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
+    if task_reread.unjudged:
+        shown.append(
+            f"    {task_reread.unjudged:,} judgements missing now, since the judge would be shown another text"
+        )
+    if not task_reread.asked_alike:
         shown.append("    Its prompts or degradations were others than this release's: it keeps its task version.")
-    table = [(name, *map(_number, (old, new)), _difference(old, new)) for name, old, new in metrics]
+    table = [(name, *map(_format_number, (old, new)), _format_difference(old, new)) for name, old, new in metrics]
     table += [(f"replies {name}", f"{old:,}", f"{new:,}", f"{new - old:+,}") for name, old, new in rows]
     if table:
         table = [("", "before", "now", "difference"), *table]
@@ -111,18 +114,18 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
                 *(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)),
             ]
             shown.append(f"    {'  '.join(cells)}")
-    if each.unknown_marks:
-        marks = " and ".join(sorted(each.unknown_marks))
+    if task_reread.unknown_marks:
+        marks = " and ".join(sorted(task_reread.unknown_marks))
         shown.append(f"    Replies begin with {marks}, which may open thoughts: nothing is read there ({TAGS_OPTION})")
-    gone, added = found.one_sided_metrics(each.task)
+    gone, added = reread_run.one_sided_metrics(task_reread.task)
     shown += [f"    no longer a metric: {', '.join(gone)}"] if gone else []
     shown += [f"    a metric since: {', '.join(added)}"] if added else []
     return shown
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
 
 
-def _difference(before: float | None, now: float | None) -> str:
+def _format_difference(before: float | None, now: float | None) -> str:
     return "-" if before is None or now is None else f"{now - before:+.6g}"

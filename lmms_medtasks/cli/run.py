@@ -21,7 +21,6 @@ import typer
 
 from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
-from lmms_medtasks.cli import installed_package
 from lmms_medtasks.cli.estimate import QUESTIONS
 from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, value_of
 from lmms_medtasks.data import release_counts, subsets
@@ -33,7 +32,7 @@ from lmms_medtasks.samples.degraded import is_name
 from lmms_medtasks.samples.runs import new_folder
 from lmms_medtasks.writing import check_folder
 
-_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 _TOLD = (1, 2)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
@@ -47,11 +46,6 @@ _GO_ON = (
 _CAUSES = {signal.SIGKILL: " (kill -9, or the machine or the job had no memory left)"}
 _OUTLIVED = 'read -r _; kill -s TERM -- "-$0"; kill -s CONT -- "-$0"'
 """For a shell that waits for the end of its input, and ends a group of processes then."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command(context_settings=_CONTEXT)(run)
 
 
 def run(
@@ -142,10 +136,10 @@ def run(
     arguments = list(context.args)
     check_known(arguments, [name for each in context.command.params for name in each.opts])
     tasks = checked_tasks(arguments)
-    tasks = _degraded(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
+    tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
-    variables = _subset(arguments, subset, subset_seed) | _own_modalities(degrade)
-    variables |= _chosen(settings, prompt or [], judge_prompt or [])
+    variables = _subset_variables(arguments, subset, subset_seed) | _modality_variables(degrade)
+    variables |= _setting_variables(settings, prompt or [], judge_prompt or [])
     check_prompts(tasks, {**os.environ, **variables})
     judge_settings.named(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
@@ -154,18 +148,18 @@ def run(
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
-        _estimate(arguments, processes, estimate_questions, prices, variables)
+        _estimate_run(arguments, processes, estimate_questions, prices, variables)
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
     output = _output_folder(arguments)
     before = results.files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
-        own = Path(name) / "written"
-        status = _ended(_command(arguments, processes), {**variables, stamps.WRITTEN: str(own)})
+        written_list = Path(name) / "written"
+        status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
-        told = own.read_text("utf-8").splitlines() if own.is_file() else []
-    written = [Path(each) for each in told] or sorted(results.files(output) - before)
+        written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
+    written = [Path(each) for each in written_names] or sorted(results.files(output) - before)
     runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
@@ -186,31 +180,31 @@ def run(
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
-    advice = [] if failed else _advice(tasks, value_of(arguments, "--include_path"))
+    advice = [] if failed else _iter_advice(tasks, value_of(arguments, "--include_path"))
     for each in filter(None, [*missing, failed, *advice]):
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
 
 
-def _advice(tasks: list[str], included: str | None) -> Iterator[str]:
+def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
     """What finds the cause where a task that is none of ours has no result."""
     ours = folders.task_files()
     if all(each.partition("@")[0] in ours for each in tasks):
         return
     if included is not None:
-        found = [path.parent for each in tasks for path in Path(included).rglob(f"{glob.escape(each)}.yaml")]
-        folder = shlex.quote(str(found[0])) if found else f"{included}/FOLDER"
+        task_folders = [path.parent for each in tasks for path in Path(included).rglob(f"{glob.escape(each)}.yaml")]
+        folder = shlex.quote(str(task_folders[0])) if task_folders else f"{included}/FOLDER"
         yield f"What is wrong with a contributed task or its data is said by: lmms-medtasks validate {folder}"
     else:
         yield "A task that is not installed needs --include_path FOLDER, the folder that holds its folder."
 
 
-def _degraded(
-    arguments: list[str], tasks: list[str], degrade: str | None, how: tuple[str | None, int, bool]
+def _add_degraded_tasks(
+    arguments: list[str], tasks: list[str], degrade: str | None, options: tuple[str | None, int, bool]
 ) -> list[str]:
     """The tasks with those that --degrade adds, which are added to --tasks too."""
     if degrade is None:
-        if how != (None, 0, False):
+        if options != (None, 0, False):
             raise UserError(
                 "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
             )
@@ -225,13 +219,13 @@ def _degraded(
     twice = [each for each in tasks if is_name(each)]
     if twice:
         raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
-    every = [*tasks, *degraded_names.names(tasks, degrade, *how)]
+    every = [*tasks, *degraded_names.names(tasks, degrade, *options)]
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every
 
 
-def _own_modalities(degrade: str | None) -> dict[str, str]:
+def _modality_variables(degrade: str | None) -> dict[str, str]:
     """The variable that tells the run's processes of modalities of someone's own; {} without --degrade."""
     if degrade is None:
         return {}
@@ -240,7 +234,7 @@ def _own_modalities(degrade: str | None) -> dict[str, str]:
     return modality_files.variables()
 
 
-def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
+def _subset_variables(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
     """The variable that tells the run's processes of a subset; {} without one."""
     if size is None:
         if seed:
@@ -252,7 +246,7 @@ def _subset(arguments: list[str], size: int | None, seed: int) -> dict[str, str]
     return {subsets.VARIABLE: str(chosen)}
 
 
-def _chosen(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict[str, str]:
+def _setting_variables(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict[str, str]:
     """The variables that tell the run's processes of settings and prompts; {} without any."""
     from lmms_medtasks.harness import chosen_settings
     from lmms_medtasks.suites import paper
@@ -265,10 +259,10 @@ def _chosen(settings: str, prompts: list[str], judge_prompts: list[str]) -> dict
     return {name: value for name, value in given.items() if value}
 
 
-def _estimate(
+def _estimate_run(
     arguments: list[str],
     processes: int,
-    asked: int,
+    question_count: int,
     prices: tuple[float | None, float | None],
     variables: Mapping[str, str],
 ) -> None:
@@ -280,16 +274,16 @@ def _estimate(
         if value_of(arguments, name) is not None:
             raise UserError(f"{name} does not go with --estimate, which asks some questions of each task itself.")
     # Each of several processes asks as many.
-    limit = ["--limit", str(asked * processes), "--log_samples"]
+    limit = ["--limit", str(question_count * processes), "--log_samples"]
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-estimate-") as name:
         folder = Path(name)
         times = folder / "call_times.json"
         # An interrupted run's replies are neither taken nor thrown away.
-        own = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
+        estimate_variables = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
         started = time.perf_counter()
         # The last --output_path counts.
-        command = _command([*arguments, *limit, "--output_path", str(folder)], processes)
-        status = _ended(command, own)
+        command = _harness_command([*arguments, *limit, "--output_path", str(folder)], processes)
+        status = _run_to_end(command, estimate_variables)
         wall = time.perf_counter() - started
         runs = [results.read(path) for path in sorted(results.files(folder))]
         if status or not runs:
@@ -297,12 +291,12 @@ def _estimate(
             raise typer.Exit(status or 1)
         read = estimating.read_times(times)
         overhead = max(0.0, wall - sum(each["seconds"] for each in read.values()))
-        found = estimating.estimates(runs, read, processes)
-        for line in estimating.lines(found, prices, overhead, asked * processes):
+        task_estimates = estimating.estimates(runs, read, processes)
+        for line in estimating.lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
 
 
-def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
+def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
     """The exit status of ``command``, and of all that it starts. What ends this process ends them first.
 
     Minus the signal's number where one came and it failed then: the launcher of several processes says 1.
@@ -311,24 +305,24 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     of its processes, or a scheduler to this one. A shell ends them where this process is killed: the end of the pipe
     that it reads is closed then.
     """
-    own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
+    environment = {**os.environ, **variables, **_installed_first(Path.cwd())}
     started: list[int] = []
     came: list[int] = []
     early: list[int] = []
 
-    def passed_on(number: int, frame: object) -> None:
+    def pass_signal_on(number: int, frame: object) -> None:
         came.extend([number] if number in _ENDING else [])
         early.extend([] if started else [number])
         for each in started:
             with suppress(ProcessLookupError):
                 os.killpg(each, number)
 
-    def paused(number: int, frame: object) -> None:
-        passed_on(signal.SIGSTOP, frame)
+    def pause_all(number: int, frame: object) -> None:
+        pass_signal_on(signal.SIGSTOP, frame)
         os.kill(os.getpid(), signal.SIGSTOP)
-        passed_on(signal.SIGCONT, frame)
+        pass_signal_on(signal.SIGCONT, frame)
 
-    handlers = {**dict.fromkeys(_ENDING, passed_on), signal.SIGTSTP: paused}
+    handlers = {**dict.fromkeys(_ENDING, pass_signal_on), signal.SIGTSTP: pause_all}
     # What is ignored stays so: nohup ignores SIGHUP.
     before = {
         number: signal.signal(number, handler)
@@ -336,11 +330,11 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
-        with subprocess.Popen(command, env=own, start_new_session=True) as process:
+        with subprocess.Popen(command, env=environment, start_new_session=True) as process:
             started.append(process.pid)
             # What came before there was anybody to tell.
             for number in [each for each in early if each in _ENDING]:
-                passed_on(number, None)
+                pass_signal_on(number, None)
             watch = ["sh", "-c", _OUTLIVED, str(process.pid)]
             with subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True) as watching:
                 status = process.wait()
@@ -351,7 +345,24 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
             signal.signal(number, handler)
 
 
-def _command(arguments: list[str], processes: int) -> list[str]:
+def _installed_first(folder: Path) -> dict[str, str]:
+    """Environment variables by which ``python -m`` in ``folder`` imports the installed package, not a copy there.
+
+    A copy of the source (a working copy, as in CI) is not whole: its task_configs and judges lie beside it. Nothing is
+    set where it is the installed package itself (an editable installation).
+    """
+    copy, installed = folder / "lmms_medtasks", Path(__file__).parents[1]
+    if not (copy / "__init__.py").is_file() or copy.samefile(installed):
+        return {}
+    if sys.version_info < (3, 11):  # the variable is new in 3.11
+        raise UserError(
+            f"{folder} has a copy of lmms_medtasks, which Python 3.10 would take for the installed one ({installed}). "
+            "Run from another folder, or install the copy: pip install -e ."
+        )
+    return {"PYTHONSAFEPATH": "1"}
+
+
+def _harness_command(arguments: list[str], processes: int) -> list[str]:
     launcher = [sys.executable]
     if processes > 1:
         # Not `accelerate launch --cpu --num_processes N`: it starts a single process and says nothing.

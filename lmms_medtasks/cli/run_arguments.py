@@ -39,9 +39,9 @@ def checked_tasks(arguments: list[str]) -> list[str]:
         raise UserError(
             f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
         )
-    asked = [task.strip() for task in tasks.split(",") if task.strip()]
-    start_checks.check(arguments, asked, os.environ)
-    bases = _bases(asked)
+    names = [task.strip() for task in tasks.split(",") if task.strip()]
+    start_checks.check(arguments, names, os.environ)
+    bases = _base_tasks(names)
     model = str(value_of(arguments, "--model"))
     included = value_of(arguments, "--include_path")
     if included is not None:
@@ -49,7 +49,7 @@ def checked_tasks(arguments: list[str]) -> list[str]:
     check_names(bases if included is None else [], model)
     check_there(bases, included)
     _check_options(bases, model, arguments)
-    return asked
+    return names
 
 
 def check_there(tasks: Sequence[str], included: str | None) -> None:
@@ -64,12 +64,14 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
     if os.environ.get("LMMS_EVAL_PLUGINS") or importlib.util.find_spec("lmms_eval") is None:
         return
     for task in tasks:
-        own = task in ours or task.startswith("list") or set(task) & set("*?[/\\") or Path(task).exists()
-        if own or taken_names.is_mentioned(task, folder):
+        is_elsewhere = task in ours or task.startswith("list") or set(task) & set("*?[/\\") or Path(task).exists()
+        if is_elsewhere or taken_names.is_mentioned(task, folder):
             continue
         names = {*ours, *(taken_names.names_in(folder) if folder else ())}
-        said = unknown("task", task, names, "--tasks", "lmms-eval --tasks list")
-        raise UserError(f"{said}. A task of your own needs --include_path FOLDER, the folder that holds its folder.")
+        sentence = unknown("task", task, names, "--tasks", "lmms-eval --tasks list")
+        raise UserError(
+            f"{sentence}. A task of your own needs --include_path FOLDER, the folder that holds its folder."
+        )
 
 
 def check_included(folder: Path, tasks: Sequence[str]) -> None:
@@ -90,16 +92,16 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
         if task not in names and task not in folders.task_files() and nearest(task, names, _SLIP):
             raise unknown("task", task, names, f"--tasks, for --include_path {folder}")
         for path in folder.glob(f"**/{glob.escape(task)}.yaml"):
-            found = Findings()
-            chain = follow(path, path.parent, found)
-            said = "" if chain else " ".join(map(str, found.errors))
+            findings = Findings()
+            chain = follow(path, path.parent, findings)
+            problem = "" if chain else " ".join(map(str, findings.errors))
             if chain and (missing := references.missing_data_files(chain)):
-                said = f"{path}: the data file {missing[0]} is not there, neither in {path.parent} nor here."
-            if said:
-                raise UserError(f"{said} All of it is checked by: lmms-medtasks validate {path.parent}")
+                problem = f"{path}: the data file {missing[0]} is not there, neither in {path.parent} nor here."
+            if problem:
+                raise UserError(f"{problem} All of it is checked by: lmms-medtasks validate {path.parent}")
 
 
-def check_known(arguments: Sequence[str], own: Sequence[str]) -> None:
+def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
     """Raises UserError for an option that is none of the harness's: it would print its whole usage after seconds.
 
     ``own``: the names of the command's own options, which are not among ``arguments`` but may have been meant.
@@ -117,23 +119,23 @@ def check_known(arguments: Sequence[str], own: Sequence[str]) -> None:
         )
         if not is_known:
             listed_by = "lmms-medtasks run --help; lmms-eval --help"
-            raise unknown("option", name, {*known, *own}, listed_by=listed_by)
+            raise unknown("option", name, {*known, *own_options}, listed_by=listed_by)
 
 
 def _harness_options() -> set[str]:
     """The names of the harness's options, read from its source: to import it takes seconds. Empty where not found."""
     spec = importlib.util.find_spec("lmms_eval")
-    places = [Path(each) / "__main__.py" for each in (spec.submodule_search_locations if spec else None) or ()]
+    sources = [Path(each) / "__main__.py" for each in (spec.submodule_search_locations if spec else None) or ()]
     calls = [
         node
-        for each in places
+        for each in sources
         if each.is_file()
         for node in ast.walk(ast.parse(each.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
     ]
     names = [argument.value for call in calls for argument in call.args if isinstance(argument, ast.Constant)]
-    found = {each for each in names if isinstance(each, str) and each.startswith("-")}
-    return {*found, "-h", "--help"} if found else set()
+    options = {each for each in names if isinstance(each, str) and each.startswith("-")}
+    return {*options, "-h", "--help"} if options else set()
 
 
 def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
@@ -157,7 +159,7 @@ def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     )
 
 
-def _bases(tasks: list[str]) -> list[str]:
+def _base_tasks(tasks: list[str]) -> list[str]:
     """The tasks, of degraded ones their bases; raises UserError for names of such that can't be read."""
     if not any("@" in each for each in tasks):
         return tasks  # to read names takes importing the degradations
@@ -206,6 +208,6 @@ def check_prompts(tasks: Sequence[str], variables: Mapping[str, str]) -> None:
 
     configs = [
         {"task": each.path.stem, _SETTINGS: each.value(_SETTINGS) or {}}
-        for each in chain.installed(_bases(list(tasks)))
+        for each in chain.installed(_base_tasks(list(tasks)))
     ]
     chosen_settings.check_files(tasks, configs, variables)

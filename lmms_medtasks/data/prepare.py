@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import lmms_medtasks
 from lmms_medtasks.data import committing, release_counts, sources, store
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
@@ -257,7 +257,7 @@ def _header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
         "data": data,
         "data_because": why,
         "schema_version": SCHEMA_VERSION,
-        "tool_version": lmms_medtasks.__version__,
+        "tool_version": metadata.version("lmms-medtasks"),
         "licence": suite.licence,
         "terms": suite.terms,
         "paper": dict(suite.paper),

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.p_values import p_text
+from lmms_medtasks.statistics.significance import p_text
 
 if TYPE_CHECKING:
     from PIL.Image import Image

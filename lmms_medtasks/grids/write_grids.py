@@ -10,10 +10,10 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lmms_medtasks
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import leaks
@@ -67,7 +67,7 @@ def write(
             tasks, records = _write_all(items, part, total)
             manifest: dict[str, Any] = {
                 "manifest_version": MANIFEST_VERSION,
-                "lmms_medtasks": lmms_medtasks.__version__,
+                "lmms_medtasks": metadata.version("lmms-medtasks"),
                 "settings": dict(settings),
                 "items": records,
             }

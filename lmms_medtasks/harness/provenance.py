@@ -84,7 +84,7 @@ def _code_metadata(config: Mapping[str, Any], folder: Path | None = None) -> dic
     modified = digests.is_modified()
     return {
         "digests": task_digests(config, folder),
-        "package_version": importlib.metadata.version("lmms_medtasks"),
+        "package_version": importlib.metadata.version("lmms-medtasks"),
         **({} if modified is None else {"package_modified": modified}),
         "libraries": dict(library_versions()),
     }

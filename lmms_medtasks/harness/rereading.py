@@ -6,6 +6,7 @@ reasoning tags go with it. A judge's verdicts stay where the judge would be show
 
 from __future__ import annotations
 
+import importlib.metadata
 import itertools
 import math
 from collections import Counter
@@ -15,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lmms_medtasks import __version__, digests
+from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring
 from lmms_medtasks.judges import records, registry
@@ -319,7 +320,7 @@ def _note_readers(content: dict[str, Any], done: Reread, definitions: rescoring.
     metadata["digests"] = {**(metadata.get("digests") or {}), **reader_digests}
     # A prompt of another version stays one: only who reads is of today.
     if done.asked_alike and "version" in today:
-        metadata["version"], metadata["package_version"] = today["version"], __version__
+        metadata["version"], metadata["package_version"] = today["version"], importlib.metadata.version("lmms-medtasks")
         content.setdefault("versions", {})[task] = today["version"]
     if today.get("package_modified"):
         metadata["package_modified"] = True
@@ -365,7 +366,7 @@ def _describe_reread(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[
     logs = {task: digests.digest(run.samples_file(task).read_bytes()) for task in tasks}
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "version": __version__,
+        "version": importlib.metadata.version("lmms-medtasks"),
         "of": {"file": run.path.name, "digest": digests.digest(run.path.read_bytes()), "logs": logs},
         **({} if tags is None else {"reasoning_tags": [list(each) for each in tags]}),
     }

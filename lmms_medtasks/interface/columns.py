@@ -48,14 +48,14 @@ def numbers(values: Any, what: str) -> np.ndarray:
     Raises UserError, with the place, for what is no number, and for infinity.
     """
     column = listed(values, what)
-    found = np.full(len(column), np.nan)
+    floats = np.full(len(column), np.nan)
     for row, value in enumerate(column):
         if is_missing(value):
             continue
         if not isinstance(value, (bool, int, float, np.number, np.bool_)) or not math.isfinite(value):
             raise UserError(f"The {what} must be numbers; number {row} is {value!r:.40} ({type(value).__name__}).")
-        found[row] = value
-    return found
+        floats[row] = value
+    return floats
 
 
 def labels(values: Any, what: str, count: int) -> list[str]:
@@ -94,11 +94,13 @@ def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> N
     with np.errstate(invalid="ignore"):
         outside = np.flatnonzero((values < low) | (values > high))
     if len(outside):
-        said = f"number {outside[0]} is {values[outside[0]]:g}, expected {low:g} to {high:g}."
-        raise UserError(f"{what[0].upper()}{what[1:]}: {said}")
+        problem = f"number {outside[0]} is {values[outside[0]]:g}, expected {low:g} to {high:g}."
+        raise UserError(f"{what[0].upper()}{what[1:]}: {problem}")
 
 
-def check_length(one: Any, other: Any, what: str) -> None:
+def check_length(first: Any, second: Any, what: str) -> None:
     """Raise UserError where two columns are not of one length."""
-    if len(one) != len(other):
-        raise UserError(f"The two columns of {what} have {len(one)} and {len(other)} values; expected as many in each.")
+    if len(first) != len(second):
+        raise UserError(
+            f"The two columns of {what} have {len(first)} and {len(second)} values; expected as many in each."
+        )

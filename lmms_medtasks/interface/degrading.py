@@ -1,4 +1,4 @@
-"""Degradations of images in any form, and as a transform for a data loader."""
+"""Degradations: listed, of images in any form, and as a transform for a data loader."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from lmms_medtasks.degradations.images import digest, seed_of, size_of
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from torch import Tensor
 
 AnyImages = TypeVar("AnyImages")
@@ -25,6 +26,34 @@ _FORMS = (
     "a PIL image; a NumPy array (H, W) or (H, W, C), or a batch (N, H, W, C); a torch tensor (H, W) or (C, H, W), or a "
     "batch (N, C, H, W); a list or tuple of these"
 )
+
+
+def list_degradations(modality: str | None = None) -> DataFrame:
+    """The degradations, a row each.
+
+    Args:
+        modality: Only those for this modality; one of your own in a file: "oct/modalities.yml:OCT".
+
+    Returns:
+        Columns ``name``, ``category``, ``modalities`` (a list: those that it is for), ``source`` (where operator and
+        numbers come from).
+
+    Raises:
+        UserError: An unknown modality.
+
+    Example:
+        >>> list_degradations("CT").name.tolist()[:3]
+        ['limited_angle', 'sparse_view', 'object_rotation']
+    """
+    import pandas as pd
+
+    known = modality_files.named(modality)
+    names = degradations.names() if known is None else degradations.for_modality(known)
+    rows = [
+        (name, degradations.category(name), list(degradations.modalities_of(name)), degradations.source(name))
+        for name in names
+    ]
+    return pd.DataFrame(rows, columns=["name", "category", "modalities", "source"])
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,12 +95,12 @@ class Degrade:
 
     def __repr__(self) -> str:
         options = ((each.name, getattr(self, each.name), each.default) for each in fields(self)[1:])
-        said = (f"{name}={value!r}" for name, value, default in options if value != default)
-        return f"Degrade({', '.join([repr(self.name), *said])})"
+        shown = (f"{name}={value!r}" for name, value, default in options if value != default)
+        return f"Degrade({', '.join([repr(self.name), *shown])})"
 
     def __call__(self, images: AnyImages, *, key: Key | Sequence[Key] = None) -> AnyImages:
         """``images`` degraded, see :func:`degrade`."""
-        made: AnyImages = _each(images, key, self._picture, "")
+        made: AnyImages = _map_images(images, key, self._degrade_one, "")
         return made
 
     def parameters(self, image: Any, *, key: Key = None) -> dict[str, Any]:
@@ -79,18 +108,18 @@ class Degrade:
 
         Raises UserError where ``image`` is a batch, a list, or something else.
         """
-        array = _array(image) if _is_tensor(image) else image
+        array = _to_array(image) if _is_tensor(image) else image
         if isinstance(image, (list, tuple)) or getattr(array, "ndim", 3) > 3:
             raise UserError("parameters() takes one image, not a batch or a list.")
         if degradations.check_level(self.severity, self.strength) == 0:
             return {}
-        drawn = degradations.sample(self.name, size=size_of(array), **self._settings(array, key))
+        drawn = degradations.sample(self.name, size=size_of(array), **self._draw_settings(array, key))
         return dict(drawn.to_json())
 
-    def _picture(self, picture: Any, key: Key) -> Any:
-        return degradations.apply(picture, self.name, force=self.force, **self._settings(picture, key))
+    def _degrade_one(self, picture: Any, key: Key) -> Any:
+        return degradations.apply(picture, self.name, force=self.force, **self._draw_settings(picture, key))
 
-    def _settings(self, picture: Any, key: Key) -> dict[str, Any]:
+    def _draw_settings(self, picture: Any, key: Key) -> dict[str, Any]:
         size_of(picture)  # raises UserError for what is no picture
         seed = seed_of(digest(picture) if key is None else key, self.seed)
         modality = modality_files.named(self.modality)
@@ -153,28 +182,28 @@ def degrade(
     return transform(images, key=key)
 
 
-def _each(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
+def _map_images(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
     """``images`` in their form, with ``picture`` of each image and its key; ``where`` is said in errors."""
     if _is_tensor(images):
-        return _as_tensor(_each(_array(images, where), key, picture, where), images)
+        return _to_tensor(_map_images(_to_array(images, where), key, picture, where), images)
     is_batch = isinstance(images, np.ndarray) and images.ndim == 4
     if is_batch or isinstance(images, (list, tuple)):
-        named = "Image {} of the batch: " if is_batch else "Item {}: "
-        keys = _keys(key, len(images), where)
-        made = [_each(one, own, picture, where + named.format(number))
-                for number, (one, own) in enumerate(zip(images, keys, strict=True))]  # fmt: skip
+        label = "Image {} of the batch: " if is_batch else "Item {}: "
+        keys = _image_keys(key, len(images), where)
+        made = [_map_images(image, image_key, picture, where + label.format(number))
+                for number, (image, image_key) in enumerate(zip(images, keys, strict=True))]  # fmt: skip
         if not is_batch:
             return type(images)(made)
         return np.stack(made) if made else images.copy()
     if isinstance(images, np.ndarray):
         _check_shape(images, where)
-        return np.asarray(_one(images, key, picture, where))
+        return np.asarray(_map_one_image(images, key, picture, where))
     if isinstance(images, Image.Image):
-        return _one(images, key, picture, where)
+        return _map_one_image(images, key, picture, where)
     raise UserError(f"{where}Images must be {_FORMS}. Got {type(images).__name__}.")
 
 
-def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
+def _map_one_image(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
     if key is not None and (isinstance(key, bool) or not isinstance(key, (str, int, np.integer))):
         raise UserError(f"{where}The key of an image must be a text or a whole number, got {key!r}.")
     try:
@@ -185,7 +214,7 @@ def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -
         raise UserError(f"{where}{error}") from error
 
 
-def _keys(key: Any, count: int, where: str) -> Sequence[Any]:
+def _image_keys(key: Any, count: int, where: str) -> Sequence[Any]:
     if key is None or isinstance(key, (str, int, np.integer)):
         shared: list[Any] = [key] * count
         return shared
@@ -212,7 +241,7 @@ def _is_tensor(images: Any) -> bool:
     return any(each.__module__ == "torch" and each.__name__ == "Tensor" for each in type(images).__mro__)
 
 
-def _array(tensor: Tensor, where: str = "") -> np.ndarray:
+def _to_array(tensor: Tensor, where: str = "") -> np.ndarray:
     """A tensor (H, W), (C, H, W) or (N, C, H, W) as an array with its channels last.
 
     Raises UserError for other shapes.
@@ -228,7 +257,7 @@ def _array(tensor: Tensor, where: str = "") -> np.ndarray:
     return values if values.ndim == 2 else np.moveaxis(values, -3, -1)
 
 
-def _as_tensor(array: np.ndarray, like: Tensor) -> Any:
+def _to_tensor(array: np.ndarray, like: Tensor) -> Any:
     """An array with its channels last as a tensor of the type, dtype, class and device of ``like``."""
     import torch
 

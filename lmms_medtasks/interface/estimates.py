@@ -88,9 +88,9 @@ class EstimateResult:
         own = f"{self.n:,} {self.unit}" + ("" if self.clusters == self.n else f" in {self.clusters:,} clusters")
         missing = f", {self.left_out:,} without a value" if self.left_out else ""
         why = f"; {'no value' if self.value is None else 'no interval'}: {self.reason}" if self.reason else ""
-        return f"{self._number('')} ({own}{missing}{why})"
+        return f"{self._format_number('')} ({own}{missing}{why})"
 
-    def _number(self, sign: str) -> str:
+    def _format_number(self, sign: str) -> str:
         """The number and its interval; ``sign``: "+" where a number has its sign."""
         if self.value is None:
             return "no value"
@@ -115,9 +115,9 @@ class DifferenceResult(EstimateResult):
     ties: int
     losses: int
 
-    def _number(self, sign: str) -> str:
+    def _format_number(self, sign: str) -> str:
         said = "" if self.p is None else ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.3f}"
-        return super()._number("+") + said
+        return super()._format_number("+") + said
 
 
 def accuracy(
@@ -176,14 +176,14 @@ def mean(
         >>> mean([4, 5, 3, 4, 5, 2, 4, 5], bounds=(1, 5))
         4.000 [3.111, 4.610] (8 questions)
     """
-    found, own = _values(values, clusters, column)
+    scores, cluster_labels = _read_values(values, clusters, column)
     if bounds is not None:
-        check_range(found, bounds, "a value is outside of bounds")
+        check_range(scores, bounds, "a value is outside of bounds")
     checked(level, "level")
-    known = range_of(found[~np.isnan(found)], bounds)
+    known = range_of(scores[~np.isnan(scores)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
-    interval = mean_interval(own, found, bounds=bounds, level=level)
-    return _of_interval(interval, int(np.isnan(found).sum()), method)
+    interval = mean_interval(cluster_labels, scores, bounds=bounds, level=level)
+    return _make_result(interval, int(np.isnan(scores).sum()), method)
 
 
 def difference(
@@ -228,22 +228,24 @@ def difference(
     from lmms_medtasks.suites.estimates import Mean
 
     checked(level, "level")
-    one, other, own = _paired(first, second, clusters, column, on)
+    first_scores, second_scores, cluster_labels = _pair_scores(first, second, clusters, column, on)
     if bounds is not None:
-        for each in (one, other):
+        for each in (first_scores, second_scores):
             check_range(each, bounds, "a score is outside of bounds")
-    used = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
-    tables = [_table(each, own, used) for each in (one, other)]
-    known = range_of(np.concatenate([one[used], other[used]]), bounds)
+    used = np.flatnonzero(~(np.isnan(first_scores) | np.isnan(second_scores)))
+    tables = [_score_table(each, cluster_labels, used) for each in (first_scores, second_scores)]
+    known = range_of(np.concatenate([first_scores[used], second_scores[used]]), bounds)
     method = STUDENT if known is None else MOVER
     with at(level):
-        found = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
-    gains = np.where(np.abs(other - one) > _SAME, np.sign(other - one), 0)[used]
-    told: dict[str, Any] = _of_interval(found.interval, len(one) - len(used), f"{method}; {_SIGNS}").to_dict()
+        change = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
+    gains = np.where(np.abs(second_scores - first_scores) > _SAME, np.sign(second_scores - first_scores), 0)[used]
+    results: dict[str, Any] = _make_result(
+        change.interval, len(first_scores) - len(used), f"{method}; {_SIGNS}"
+    ).to_dict()
     # The draw has a row for each of the two: what is paired are questions.
-    told |= {"n": len(used), "clusters": len({own[row] for row in used})}
-    told |= {name: int((gains == sign).sum()) for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))}
-    return DifferenceResult(**told, first=found.first, second=found.second, p=found.p)
+    results |= {"n": len(used), "clusters": len({cluster_labels[row] for row in used})}
+    results |= {name: int((gains == sign).sum()) for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))}
+    return DifferenceResult(**results, first=change.first, second=change.second, p=change.p)
 
 
 def cohen_kappa(
@@ -278,9 +280,13 @@ def cohen_kappa(
     if weights not in names:
         raise unknown("weights", weights, [name for name in names if name])
     checked(level, "level")
-    (one, other), own = _ratings((first, second), clusters, ordered=weights is not None)
-    found = agreement(one, other, own, names=[names[weights]], level=level)[names[weights]]
-    return _of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+    (first_ratings, second_ratings), cluster_labels = _code_ratings(
+        (first, second), clusters, ordered=weights is not None
+    )
+    measure = agreement(first_ratings, second_ratings, cluster_labels, names=[names[weights]], level=level)[
+        names[weights]
+    ]
+    return _make_result(measure.interval, len(cluster_labels) - measure.interval.n, STUDENT, measure.reason, "items")
 
 
 def krippendorff_alpha(
@@ -313,45 +319,46 @@ def krippendorff_alpha(
     if measurement not in ALPHA_LEVELS:
         raise unknown("measurement", measurement, ALPHA_LEVELS)
     checked(level, "level")
-    coded, own = _ratings(ratings, clusters, ordered=measurement != "nominal")
-    found = alpha_of(coded, own, measurement, coverage=level)
-    return _of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+    coded, cluster_labels = _code_ratings(ratings, clusters, ordered=measurement != "nominal")
+    measure = alpha_of(coded, cluster_labels, measurement, coverage=level)
+    return _make_result(measure.interval, len(cluster_labels) - measure.interval.n, STUDENT, measure.reason, "items")
 
 
-def _of_interval(
-    found: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
+def _make_result(
+    interval: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
 ) -> EstimateResult:
     """The result of an interval that was made of ``found.n`` values; ``reason``: why it has no value."""
-    why = reason or found.reason or ("no value is there" if found.estimate is None else "")
+    why = reason or interval.reason or ("no value is there" if interval.estimate is None else "")
     return EstimateResult(
-        found.estimate, found.low, found.high, found.n, found.clusters, left_out, found.level, found.standard_error,
+        interval.estimate, interval.low, interval.high, interval.n, interval.clusters, left_out, interval.level,
+        interval.standard_error,
         # The statistics speak of images, which is what a cluster is in the benchmarks.
         method, why.replace("images", "clusters"), unit,
     )  # fmt: skip
 
 
-def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
+def _score_table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
     return Samples.of_rows(
         {"id": f"{row:012d}", "cluster": clusters[row], "score.score": scores[row], "score.asked": True}
         for row in used.tolist()
     )
 
 
-def _values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
+def _read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
     """(n,) floats and the cluster of each, of arrays or of a data frame."""
     if not is_frame(values):
         if column is not None:
             raise UserError("`column` names a column of a data frame; the values are given as they are.")
-        found = numbers(values, "values")
-        return found, labels(clusters, "clusters", len(found))
+        scores = numbers(values, "values")
+        return scores, labels(clusters, "clusters", len(scores))
     rows = _question_rows(values, column or "score")
-    return numbers(column_of(rows, column or "score", "column"), "values"), _clusters(rows, clusters)
+    return numbers(column_of(rows, column or "score", "column"), "values"), _cluster_labels(rows, clusters)
 
 
-def _clusters(rows: DataFrame, name: Any) -> list[str]:
+def _cluster_labels(rows: DataFrame, name: Any) -> list[str]:
     """Of a data frame: those of the column ``name``, or of its own column ``cluster``, else each row one."""
-    own = rows.get("cluster") if name is None else column_of(rows, name, "clusters")
-    return labels(own, "clusters", len(rows))
+    names = rows.get("cluster") if name is None else column_of(rows, name, "clusters")
+    return labels(names, "clusters", len(rows))
 
 
 def _question_rows(frame: DataFrame, column: str) -> DataFrame:
@@ -372,49 +379,54 @@ def _question_rows(frame: DataFrame, column: str) -> DataFrame:
     return frame.drop_duplicates("id") if column == "score" or column.startswith("score.") else frame
 
 
-def _paired(
+def _pair_scores(
     first: Any, second: Any, clusters: Any, column: str | None, on: str
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     if is_frame(first) != is_frame(second):
         raise UserError("Give two columns of scores, or two data frames.")
     if not is_frame(first):
-        one, other = numbers(first, "first scores"), numbers(second, "second scores")
-        check_length(one, other, "scores")
-        return one, other, labels(clusters, "clusters", len(one))
+        first_scores, second_scores = numbers(first, "first scores"), numbers(second, "second scores")
+        check_length(first_scores, second_scores, "scores")
+        return first_scores, second_scores, labels(clusters, "clusters", len(first_scores))
     name = column or "score"
     for frame in (first, second):
         column_of(frame, on, "on"), column_of(frame, name, "column")
     sides = [_question_rows(frame, name) for frame in (first, second)]
-    pairs = _pairs(sides[0][on].tolist(), sides[1][on].tolist(), on)
+    pairs = _pair_rows(sides[0][on].tolist(), sides[1][on].tolist(), on)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
-    one, other = (numbers(each[name], "scores") for each in rows)
-    return one, other, _clusters(rows[0], clusters)
+    first_scores, second_scores = (numbers(each[name], "scores") for each in rows)
+    return first_scores, second_scores, _cluster_labels(rows[0], clusters)
 
 
-def _pairs(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
+def _pair_rows(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
     """The rows of both that have the same key, in the order of keys; a row without one is in no pair.
 
     One of the two may have a key several times (not an id), as a question has several degraded forms: each is a pair.
     """
-    places: list[dict[Any, list[int]]] = [{}, {}]
-    for side, keys in zip(places, (first, second), strict=True):
+    rows_by_key: list[dict[Any, list[int]]] = [{}, {}]
+    for side, keys in zip(rows_by_key, (first, second), strict=True):
         for row, key in enumerate(keys):
             if not is_missing(key):
                 side.setdefault(key, []).append(row)
-    several = [[key for key, rows in side.items() if len(rows) > 1] for side in places]
+    several = [[key for key, rows in side.items() if len(rows) > 1] for side in rows_by_key]
     if all(several) or (on == "id" and any(several)):
         twice = (several[0] or several[1])[0]
         raise UserError(
             f"The {on} {twice!r} stands twice in a data frame: it is not known which row is meant. Choose one trial or "
             "one form of each question; the column 'score' is of all trials of a question."
         )
-    shared = sorted(places[0].keys() & places[1].keys(), key=lambda key: (isinstance(key, str), key))
+    shared = sorted(rows_by_key[0].keys() & rows_by_key[1].keys(), key=lambda key: (isinstance(key, str), key))
     if not shared:
         raise UserError(f"The two data frames have no {on} in common: they are not of the same questions.")
-    return [(one, other) for key in shared for one in places[0][key] for other in places[1][key]]
+    return [
+        (first_row, second_row)
+        for key in shared
+        for first_row in rows_by_key[0][key]
+        for second_row in rows_by_key[1][key]
+    ]
 
 
-def _ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
+def _code_ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
     """(raters, items) ratings, texts as numbers, NaN where one is missing; and the cluster of each item."""
     if not isinstance(given, Iterable) or getattr(given, "ndim", 2) != 2:
         raise UserError(f"Ratings must be a column for each rater: a list of columns, or an array, got {given!r:.40}.")

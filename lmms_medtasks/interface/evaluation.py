@@ -1,4 +1,4 @@
-"""An evaluation as a call: the harness in this process, and what it gave as an object."""
+"""The tasks that there are, and an evaluation as a call: the harness in this process, its results as an object."""
 
 from __future__ import annotations
 
@@ -20,6 +20,32 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from lmms_medtasks.report.run_report import RunReport
+
+
+def list_tasks() -> DataFrame:
+    """The installed benchmarks' tasks and groups, a row each.
+
+    The harness's own tasks are listed by ``lmms-eval --tasks list``.
+
+    Returns:
+        Columns ``name``, ``benchmark``, ``title`` (the benchmark's name for people), ``group`` (True for a group of
+        tasks), ``file`` (its YAML).
+
+    Example:
+        >>> tasks = list_tasks()
+        >>> tasks.columns.tolist()
+        ['name', 'benchmark', 'title', 'group', 'file']
+    """
+    import pandas as pd
+
+    from lmms_medtasks.harness import plugin
+
+    titles = {name: registry.get(name).title for name in registry.names()}
+    rows = []
+    for name, entry in sorted(plugin.task_index().items()):
+        benchmark = Path(entry["yaml_path"]).parent.name
+        rows.append((name, benchmark, titles.get(benchmark, ""), entry["type"] == "group", entry["yaml_path"]))
+    return pd.DataFrame(rows, columns=["name", "benchmark", "title", "group", "file"])
 
 
 @dataclass(frozen=True)
@@ -48,7 +74,7 @@ class EvaluationResult:
     @property
     def samples(self) -> DataFrame:
         """Its questions, see :func:`read_runs`."""
-        from lmms_medtasks.interface.run_samples import read_runs
+        from lmms_medtasks.interface.runs import read_runs
 
         return read_runs(self.result_file)
 
@@ -132,12 +158,12 @@ def evaluate(
         model,
         names,
         folder,
-        model_args=_text(model_args, "model_args"),
+        model_args=_format_arguments(model_args, "model_args"),
         limit=limit,
         batch_size=batch_size,
         device=device,
         num_fewshot=num_fewshot,
-        gen_kwargs=_text(gen_kwargs, "gen_kwargs") or None,
+        gen_kwargs=_format_arguments(gen_kwargs, "gen_kwargs") or None,
         include_path=included,
         use_cache=None if use_cache is None else os.fspath(use_cache),
         verbose=verbose,
@@ -145,7 +171,7 @@ def evaluate(
     return EvaluationResult(written)
 
 
-def _text(given: str | Mapping[str, Any] | None, what: str) -> str:
+def _format_arguments(given: str | Mapping[str, Any] | None, what: str) -> str:
     """Arguments as the harness's command line takes them. Raises UserError for a value that has a comma."""
     if given is None or isinstance(given, str):
         return given or ""

@@ -58,8 +58,8 @@ def parse(
         >>> parse("No, I see none.", "yes_no", question="Is there a nodule?")
         'no'
     """
-    found = [each.value or None for each in _read_all(replies, parser, options, question, grid)]
-    return found[0] if _is_one(replies) else found
+    answers = [each.value or None for each in _parse_all(replies, parser, options, question, grid)]
+    return answers[0] if _is_single(replies) else answers
 
 
 def count_outcomes(
@@ -77,38 +77,40 @@ def count_outcomes(
         >>> count_outcomes(["B", "A or B", "", None], options=["cyst", "nodule"])
         {'ok': 1, 'ambiguous': 1, 'empty': 1, 'failed': 1}
     """
-    read = _read_all(replies, parser, options, question, grid)
+    read = _parse_all(replies, parser, options, question, grid)
     return dict(Counter(each.status for each in read).most_common())
 
 
-def _is_one(replies: Any) -> bool:
+def _is_single(replies: Any) -> bool:
     return isinstance(replies, str) or is_missing(replies)
 
 
-def _read_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[Answer]:
+def _parse_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[Answer]:
     """What is read of a reply, or of each of a column; ``value`` is "" where nothing is."""
-    one = _is_one(replies)
-    column = [replies] if one else listed(replies, "replies")
+    is_single = _is_single(replies)
+    column = [replies] if is_single else listed(replies, "replies")
     choices = [] if is_missing(options) else listed(options, "options")
-    shared = one or all(isinstance(each, str) for each in choices)
-    told = {"options": [choices] * len(column) if shared else choices}
-    for what, value in (("questions", question), ("grids", grid)):
-        told[what] = [value] * len(column) if one or isinstance(value, str) else listed(value, what)
-    for what, values in told.items():
+    shared = is_single or all(isinstance(each, str) for each in choices)
+    columns = {"options": [choices] * len(column) if shared else choices}
+    for label, value in (("questions", question), ("grids", grid)):
+        columns[label] = [value] * len(column) if is_single or isinstance(value, str) else listed(value, label)
+    for label, values in columns.items():
         if len(values) != len(column):
-            raise UserError(f"{len(values)} {what} for {len(column)} replies; give one for all, or one for each.")
-    parser = _parser(name)
+            raise UserError(f"{len(values)} {label} for {len(column)} replies; give one for all, or one for each.")
+    parser = _get_parser(name)
     return [
-        _read(name, parser, row if len(column) > 1 else None, *each)
-        for row, each in enumerate(zip(column, *told.values(), strict=True))
+        _parse_one(name, parser, row if len(column) > 1 else None, *each)
+        for row, each in enumerate(zip(column, *columns.values(), strict=True))
     ]
 
 
-def _read(name: str, parser: Parser, row: int | None, reply: Any, options: Any, question: Any, grid: Any) -> Answer:
+def _parse_one(
+    name: str, parser: Parser, row: int | None, reply: Any, options: Any, question: Any, grid: Any
+) -> Answer:
     """``row``: the number of a reply of several."""
-    where = "" if row is None else f"Reply {row}: "
-    if not _is_one(reply):
-        raise UserError(f"{where}a reply must be a text, got {reply!r:.40} ({type(reply).__name__}).")
+    prefix = "" if row is None else f"Reply {row}: "
+    if not _is_single(reply):
+        raise UserError(f"{prefix}a reply must be a text, got {reply!r:.40} ({type(reply).__name__}).")
     doc = {
         "id": row or 0,
         "options": [] if is_missing(options) else [str(each) for each in listed(options, "options")],
@@ -117,12 +119,12 @@ def _read(name: str, parser: Parser, row: int | None, reply: Any, options: Any, 
     }
     if name in _NEEDED and not doc[_NEEDED[name]]:
         example = {"options": '["cyst", "nodule"]', "grid": '"2x2"'}[_NEEDED[name]]
-        raise UserError(f"{where}the parser {name!r} needs {_NEEDED[name]}, such as {_NEEDED[name]}={example}.")
+        raise UserError(f"{prefix}the parser {name!r} needs {_NEEDED[name]}, such as {_NEEDED[name]}={example}.")
     read = parser.read(doc, None if is_missing(reply) else reply)
     return Answer(read.status, read.value if read.status == "ok" else "")
 
 
-def _parser(name: str) -> Parser:
+def _get_parser(name: str) -> Parser:
     """The parser of this name: the one place where it is looked up."""
     if not isinstance(name, str) or (name not in parsers.PARSERS and not set(name) & set(".:")):
         raise unknown("parser", name, parsers.PARSERS)

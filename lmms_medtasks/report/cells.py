@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Value
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
-from lmms_medtasks.statistics.p_values import SMALL, p_text
+from lmms_medtasks.statistics.significance import SMALL, p_text
 
 NONE = Cell(None)
 _MARKS = {FEW: "‖", FEW_IN_GROUP: "‖", ALIKE: "°", MISSING: "*", ZERO: "¶"}

@@ -9,14 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from importlib import metadata, resources
 from string import Template
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import yaml
 
-from lmms_medtasks import __version__
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Frame, Part, Section
 from lmms_medtasks.report.findings import Finding, Number, Sketch, titles
@@ -96,7 +95,7 @@ def page(document: Document, home: str = "") -> str:
             short_title=models[0].model if len(models) == 1 else "lmms-medtasks",
             script=Markup(own_script),  # noqa: S704 - our own file
             script_digest=base64.b64encode(hashlib.sha256(own_script.encode()).digest()).decode(),
-            version=__version__,
+            version=metadata.version("lmms-medtasks"),
             styles=styles(),
             csv_link=csv_link,
             link=link,

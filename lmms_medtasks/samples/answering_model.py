@@ -22,28 +22,28 @@ def said(told: Mapping[str, Any]) -> str:
     """
     server = told.get("server") or {}
     serves = server.get("serves") or {}
-    asked = [
+    requested_names = [
         each for each in (server.get("model"), serves.get("id"), serves.get("root")) if isinstance(each, str) and each
     ]
-    known = set(map(_plain, asked))
+    known = set(map(_plain_name, requested_names))
     names = sorted(set(server.get("answers_as") or ()))
-    plain = set(map(_plain, names))
+    plain = set(map(_plain_name, names))
     same = known.union(*map(_without_dates, known))
     if not known or not plain or (len(plain) == 1 and (plain <= same or _without_dates(*plain) & known)):
         return ""
     more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
-    answered = listed([*map(_shown, names[:_MOST]), *more])
-    return f"asked for {_shown(asked[0])}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
+    answered = listed([*map(_quote_name, names[:_MOST]), *more])
+    return f"asked for {_quote_name(requested_names[0])}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     """A name without its folder or provider, and the ending of a file; letters alike."""
     return _FILE.sub("", name.rstrip("/").rpartition("/")[2]).lower()
 
 
 def _without_dates(name: str) -> set[str]:
-    return {name[:place] for place in range(1, len(name)) if _DATE.fullmatch(name, place)}
+    return {name[:end] for end in range(1, len(name)) if _DATE.fullmatch(name, end)}
 
 
-def _shown(name: str) -> str:
+def _quote_name(name: str) -> str:
     return repr(visible(name)[:_LONGEST])

@@ -32,20 +32,20 @@ def is_name(name: object) -> bool:
 
 def base_of(task: str, config: Mapping[str, Any]) -> str | None:
     """The task that a degraded one was made of; None for any other, and for one that its own YAML degrades."""
-    base = _told(config).get("of")
+    base = _degradation_metadata(config).get("of")
     return base if isinstance(base, str) and base != task else None
 
 
 def failures(content: Mapping[str, Any]) -> dict[str, str]:
     """The degraded tasks of a result file that have no result though the model was asked, and why."""
-    told = {task: _told(config).get(FAILED) for task, config in content.get("configs", {}).items()}
-    return {task: str(why) for task, why in told.items() if why}
+    reasons = {task: _degradation_metadata(config).get(FAILED) for task, config in content.get("configs", {}).items()}
+    return {task: str(why) for task, why in reasons.items() if why}
 
 
-def _told(config: Mapping[str, Any]) -> Mapping[str, Any]:
+def _degradation_metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = config.get("metadata")  # a list in many of the harness's own tasks
-    told = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
-    return told if isinstance(told, Mapping) else {}
+    degradation = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
+    return degradation if isinstance(degradation, Mapping) else {}
 
 
 def units(pictures: Sequence[Sequence[str]]) -> list[str]:
@@ -53,13 +53,13 @@ def units(pictures: Sequence[Sequence[str]]) -> list[str]:
     first: dict[str, int] = {}
     root = list(range(len(pictures)))
 
-    def of(number: int) -> int:
+    def find_root(number: int) -> int:
         while root[number] != number:
             root[number] = root[root[number]]
             number = root[number]
         return number
 
-    for number, own in enumerate(pictures):
-        for picture in own:
-            root[of(number)] = of(first.setdefault(picture, number))
-    return [str(of(number)) for number in range(len(pictures))]
+    for number, question_pictures in enumerate(pictures):
+        for picture in question_pictures:
+            root[find_root(number)] = find_root(first.setdefault(picture, number))
+    return [str(find_root(number)) for number in range(len(pictures))]

@@ -72,18 +72,18 @@ class Run:
     @property
     def tasks(self) -> dict[str, dict[str, Any]]:
         """The results by task and group, as the harness wrote them."""
-        found: dict[str, dict[str, Any]] = self.content.get("results", {})
-        return found
+        results: dict[str, dict[str, Any]] = self.content.get("results", {})
+        return results
 
     def config(self, task: str) -> Mapping[str, Any]:
         """What the task was run by; empty of a group, and of a task that the file does not know."""
-        found: Mapping[str, Any] = self.content.get("configs", {}).get(task, {})
-        return found
+        settings: Mapping[str, Any] = self.content.get("configs", {}).get(task, {})
+        return settings
 
     def asked(self, task: str) -> int | None:
         """How many questions were to be asked; None where the file does not say it."""
-        found: int | None = self.content.get("n-samples", {}).get(task, {}).get("effective")
-        return found
+        count: int | None = self.content.get("n-samples", {}).get(task, {}).get("effective")
+        return count
 
     def samples_file(self, task: str) -> Path:
         """Where the task's sample log is, if samples were logged."""
@@ -91,13 +91,13 @@ class Run:
 
     def sample_count(self, task: str) -> int | None:
         """Number of rows in the task's sample log, None if there is none."""
-        return self._count(task, bool)
+        return self._count_rows(task, bool)
 
     def whole_count(self, task: str) -> int | None:
         """Number of rows in the task's sample log that can be read, None if there is none; a disk may have cut one."""
-        return self._count(task, _is_row)
+        return self._count_rows(task, _is_row)
 
-    def _count(self, task: str, counts: Callable[[bytes], bool]) -> int | None:
+    def _count_rows(self, task: str, counts: Callable[[bytes], bool]) -> int | None:
         path = self.samples_file(task)
         if not path.is_file():
             return None
@@ -132,25 +132,29 @@ def read(path: Path) -> Run:
         raise UserError(f"Can't read {path} as a result file of the harness: {error}") from error
     if not isinstance(content, dict) or "results" not in content:
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
-    for kinds, places in _FORM.items():
-        for keys, value in itertools.chain.from_iterable(_values(content, place.split()) for place in places):
+    for kinds, key_paths in _FORM.items():
+        for keys, value in itertools.chain.from_iterable(
+            _iter_values(content, key_path.split()) for key_path in key_paths
+        ):
             if not any(_IS[kind](value) for kind in kinds):
-                named = ", ".join(visible(key[:60]) for key in keys)
-                said = f"{path}: {named} is {value!r:.40}; expected {' or '.join(kinds)}."
-                raise UserError(f"{said} Was the file edited? Take it as the harness wrote it, or run it again.")
+                location = ", ".join(visible(key[:60]) for key in keys)
+                problem = f"{path}: {location} is {value!r:.40}; expected {' or '.join(kinds)}."
+                raise UserError(f"{problem} Was the file edited? Take it as the harness wrote it, or run it again.")
     for task, config in content.get("configs", {}).items():
         if isinstance(config.get("metadata"), list) and _OUR_DATA in str(config.get("dataset_kwargs")):
             raise UserError(f"{path}: configs, {task}, metadata is a list; expected {_MAPPING}. Was the file edited?")
     return Run(path, content)
 
 
-def _values(within: Any, place: Sequence[str], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _iter_values(
+    within: Any, key_path: Sequence[str], keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The values that stand at a place of :data:`_FORM`, with their keys."""
-    if not place:
+    if not key_path:
         yield keys, within
     elif isinstance(within, dict):
-        for name in within if place[0] == "*" else {place[0]} & set(within):
-            yield from _values(within[name], place[1:], (*keys, name))
+        for name in within if key_path[0] == "*" else {key_path[0]} & set(within):
+            yield from _iter_values(within[name], key_path[1:], (*keys, name))
 
 
 def _without_secrets(content: Any) -> Any:
@@ -164,7 +168,7 @@ def _without_secrets(content: Any) -> Any:
 def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
     """A line of a sample log, read. Raises UserError, with the file and the line, when it is broken or cut off."""
     try:
-        row = _decoded(line)
+        row = _parse_json_line(line)
     except (ValueError, RecursionError) as error:
         raise UserError(
             f"{path}, line {number}: broken or cut off ({error}). Was the run stopped while it wrote? Run it again."
@@ -176,12 +180,12 @@ def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
 
 def _is_row(line: bytes) -> bool:
     try:
-        return isinstance(_decoded(line), dict)
+        return isinstance(_parse_json_line(line), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def _decoded(line: bytes) -> Any:
+def _parse_json_line(line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -218,35 +222,35 @@ def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) ->
 def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
     """What ``runs`` lack of the tasks, groups and wildcards ``requested``: a sentence each, [] if nothing."""
     runs = list(runs)
-    found: list[str] = []
+    sentences: list[str] = []
     for name in requested:
-        holding = [(run, task) for run in runs for task in _named(run, name)]
+        holding = [(run, task) for run in runs for task in _matching_tasks(run, name)]
         if not holding:
-            found.append(f"No result of task {name!r}.")
+            sentences.append(f"No result of task {name!r}.")
         for run, task in holding:
-            found += _incomplete(run, task)
-    return found
+            sentences += _incomplete_problems(run, task)
+    return sentences
 
 
-def _named(run: Run, name: str) -> list[str]:
+def _matching_tasks(run: Run, name: str) -> list[str]:
     """The tasks that ``name`` stands for in this run: itself, what a wildcard matches, what a group or a tag holds."""
     groups = run.content.get("group_subtasks", {})
     matched = [task for task in {**run.tasks, **groups} if fnmatch.fnmatchcase(task, name)]
-    matched += [task for task in run.tasks if name in _tags(run, task)]
+    matched += [task for task in run.tasks if name in _task_tags(run, task)]
     leaves: list[str] = []
     for task in matched:
         leaves += groups[task] if groups.get(task) else [task]
     return list(dict.fromkeys(leaves))
 
 
-def _tags(run: Run, task: str) -> list[str]:
+def _task_tags(run: Run, task: str) -> list[str]:
     """The tags of a task; a degraded task TASK@DEGRADATION.LEVEL has those of its base, degraded alike."""
     tags = run.config(task).get("tag") or []
     suffix = "".join(task.partition("@")[1:])
     return [f"{tag}{suffix}" for tag in ([tags] if isinstance(tags, str) else tags)]
 
 
-def _incomplete(run: Run, task: str) -> list[str]:
+def _incomplete_problems(run: Run, task: str) -> list[str]:
     result = run.tasks.get(task)
     if result is None:
         return [f"No result of task {task!r} in {run.path.name}."]
@@ -255,12 +259,12 @@ def _incomplete(run: Run, task: str) -> list[str]:
     metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
     if not any(isinstance(value, int | float) for value in metrics.values()):
         return [f"Task {task!r} has no metric with a value in {run.path.name}."]
-    requests = _requests(run.content, task)
+    requests = _count_requests(run.content, task)
     accuracies = [value for key, value in metrics.items() if key.startswith("accuracy")]
     has_none = bool(accuracies) and all(value is None for value in accuracies)
     if has_none and (requests.failed or not _waits_for_a_judge(run, task)):
-        said = f"no question got a reply that counts (failed requests: {requests.failed})."
-        return [f"Task {task!r} has no accuracy: {said}"]
+        reason = f"no question got a reply that counts (failed requests: {requests.failed})."
+        return [f"Task {task!r} has no accuracy: {reason}"]
     rows, expected = run.whole_count(task), run.asked(task)
     if expected and requests.failed >= requests.requests:
         return [f"Task {task!r} has no score: none of its {expected} questions got a reply, all requests failed."]
@@ -295,10 +299,12 @@ class FailedRequests:
 
 def failed_requests(content: Mapping[str, Any]) -> list[FailedRequests]:
     """The requests of each task of a result file's content, of which none failed where a task counts none."""
-    return [_requests(content, task) for task in content.get("configs", {}) if task in content.get("n-samples", {})]
+    return [
+        _count_requests(content, task) for task in content.get("configs", {}) if task in content.get("n-samples", {})
+    ]
 
 
-def _requests(content: Mapping[str, Any], task: str) -> FailedRequests:
+def _count_requests(content: Mapping[str, Any], task: str) -> FailedRequests:
     """Those of one task. A task has the number of its failed requests once for each of its filters: the largest."""
     repeats = content.get("configs", {}).get(task, {}).get("repeats") or 1
     questions = content.get("n-samples", {}).get(task, {}).get("effective", 0)
@@ -311,7 +317,7 @@ def _requests(content: Mapping[str, Any], task: str) -> FailedRequests:
 def too_many_failed(contents: Iterable[Mapping[str, Any]], most: float) -> list[FailedRequests]:
     """The tasks of a run of which too many requests failed; where of none did, all tasks together if theirs are."""
     every = [each for content in contents for each in failed_requests(content)]
-    if found := [each for each in every if each.are_too_many(most)]:
-        return found
+    if too_many := [each for each in every if each.are_too_many(most)]:
+        return too_many
     total = FailedRequests("all tasks", sum(each.failed for each in every), sum(each.requests for each in every))
     return [total] if total.are_too_many(most) else []

@@ -40,28 +40,28 @@ def given_tags(value: object, where: str) -> Tags:
             ) from None
         if value in _OFF:
             return ()
-    found = parse_tags(value, where)
-    return () if found == HARNESS_TAGS else found
+    tags = parse_tags(value, where)
+    return () if tags == HARNESS_TAGS else tags
 
 
 def said(told: Mapping[str, Any]) -> list[str]:
     """The changes, each as ``temperature=0 instead of 0.7``; ``told``: the metadata of a task."""
-    found = told.get(METADATA)
-    return list(_said(found)) if isinstance(found, Mapping) else []
+    changes = told.get(METADATA)
+    return list(_iter_changes(changes)) if isinstance(changes, Mapping) else []
 
 
-def _said(found: Mapping[str, Any]) -> Iterator[str]:
-    generation = found.get(GENERATION)
+def _iter_changes(changes: Mapping[str, Any]) -> Iterator[str]:
+    generation = changes.get(GENERATION)
     for name, values in generation.items() if isinstance(generation, Mapping) else ():
-        own, used = values if isinstance(values, list | tuple) and len(values) == 2 else (None, values)
-        yield f"{name}={_shown(used)} instead of {_shown(own)}"
-    if digest := found.get(SYSTEM_INSTRUCTION):
+        task_value, used = values if isinstance(values, list | tuple) and len(values) == 2 else (None, values)
+        yield f"{name}={_format_value(used)} instead of {_format_value(task_value)}"
+    if digest := changes.get(SYSTEM_INSTRUCTION):
         yield f"system instruction ({digest})"
-    if REASONING_TAGS in found:
-        yield f"reasoning tags {_shown(found[REASONING_TAGS])}"
+    if REASONING_TAGS in changes:
+        yield f"reasoning tags {_format_value(changes[REASONING_TAGS])}"
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return "none" if value is None else str(value)

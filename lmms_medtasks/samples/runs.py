@@ -41,13 +41,13 @@ def paths_of(given: Any) -> list[Path]:
     """
     single = isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable)
     every: list[Any] = [given] if single else list(given)
-    named = [getattr(each, "result_file", each) for each in every]
-    found = []
-    for each in named:
+    path_likes = [getattr(each, "result_file", each) for each in every]
+    paths = []
+    for each in path_likes:
         if not isinstance(each, (str, os.PathLike)):
             raise UserError(f"A run is named by the path of its folder or result file, got {type(each).__name__}.")
-        found.append(Path(each).expanduser())
-    return found
+        paths.append(Path(each).expanduser())
+    return paths
 
 
 def new_folder() -> Path:
@@ -61,7 +61,7 @@ def find(paths: Iterable[Path]) -> list[Run]:
 
     Raises UserError when a path is not there or holds no result file, or there is no path.
     """
-    found: dict[Path, Run] = {}
+    runs_by_path: dict[Path, Run] = {}
     for path in paths:
         files = sorted(results.files(path)) if path.is_dir() else [path]
         if not path.exists():
@@ -69,10 +69,10 @@ def find(paths: Iterable[Path]) -> list[Run]:
         if not files:
             raise UserError(f"No *_results.json in {path}. Give the --output_path of a run.")
         for file in files:
-            found.setdefault(file.resolve(), results.read(file))
-    if not found:
+            runs_by_path.setdefault(file.resolve(), results.read(file))
+    if not runs_by_path:
         raise UserError("No run was named. Give a result folder of a run, or its *_results.json.")
-    return list(found.values())
+    return list(runs_by_path.values())
 
 
 def settings_of(run: Run, task: str) -> Mapping[str, Any]:
@@ -99,22 +99,22 @@ def records(
     """
     path, seen = run.samples_file(task), set()
     for line, row in run.rows(task):
-        where = f"{path}, line {line}"
+        location = f"{path}, line {line}"
         if _WITHOUT_SCORES in row:
             raise UserError(
-                f"{where}: the run was made with --predict_only, so its log has replies and no scores. Run the task "
+                f"{location}: the run was made with --predict_only, so its log has replies and no scores. Run the task "
                 "again without it."
             )
         if records_form.KEY not in row:
             raise UserError(
-                f"{where}: no record of a question (no {records_form.KEY!r}) in this row: the log is of an earlier "
+                f"{location}: no record of a question (no {records_form.KEY!r}) in this row: the log is of an earlier "
                 "version of lmms-medtasks, or the row was edited. Run the task again."
             )
-        record = read(row[records_form.KEY], where)
+        record = read(row[records_form.KEY], location)
         if record.id in seen:
             raise UserError(
-                f"{where}: question {record.id!r} is there a second time. The harness appends to a log that is there "
-                "already; give each run its own --output_path."
+                f"{location}: question {record.id!r} is there a second time. The harness appends to a log that is "
+                "there already; give each run its own --output_path."
             )
         seen.add(record.id)
         yield record, line
@@ -127,13 +127,13 @@ def model_name(content: Mapping[str, Any]) -> str:
 
     Other arguments are not shown: they may hold keys.
     """
-    arguments = _arguments(content)
-    named = [arguments[name] for name in _MODEL_ARGUMENTS if arguments.get(name)]
+    arguments = _model_arguments(content)
+    names = [arguments[name] for name in _MODEL_ARGUMENTS if arguments.get(name)]
     of_harness = content.get("config", {}).get("model") or content.get("model_source")
-    return printable(str((named or [of_harness])[0] or "unnamed model"))
+    return printable(str((names or [of_harness])[0] or "unnamed model"))
 
 
-def _arguments(content: Mapping[str, Any]) -> Mapping[str, Any]:
+def _model_arguments(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """The model's arguments by name."""
     given = content.get("config", {}).get("model_args") or {}
     return given if isinstance(given, Mapping) else dict(part.strip().partition("=")[::2] for part in given.split(","))
@@ -144,7 +144,9 @@ def shown_arguments(content: Mapping[str, Any]) -> str:
 
     Numbers, True, False and None of any argument that is not called after a secret; words of :data:`_WORDS` alone.
     """
-    pairs = ((str(name), str(value)) for name, value in _arguments(content).items() if name not in _MODEL_ARGUMENTS)
+    pairs = (
+        (str(name), str(value)) for name, value in _model_arguments(content).items() if name not in _MODEL_ARGUMENTS
+    )
     return ",".join(sorted(f"{name}={value}" for name, value in pairs if _may_be_shown(name, value)))
 
 
@@ -173,10 +175,10 @@ def date_of(content: Mapping[str, Any]) -> str:
     if not date or not zone:
         return printable(date)
     try:
-        found = datetime.strptime(date, _DATE).replace(tzinfo=timezone.utc if zone == "UTC" else ZoneInfo(str(zone)))
+        time = datetime.strptime(date, _DATE).replace(tzinfo=timezone.utc if zone == "UTC" else ZoneInfo(str(zone)))
     except (ValueError, OSError, ZoneInfoNotFoundError):
         return printable(f"{date} {zone}")
-    return f"{found.astimezone(timezone.utc).strftime(_DATE)} UTC"
+    return f"{time.astimezone(timezone.utc).strftime(_DATE)} UTC"
 
 
 def printable(text: str) -> str:

@@ -112,10 +112,10 @@ class Samples:
         while block := list(itertools.islice(remaining, _BLOCK)):
             names = dict.fromkeys(itertools.chain(blocks, *block))
             for name in names:
-                values = _column([row.get(name) for row in block])
+                values = _make_column([row.get(name) for row in block])
                 blocks.setdefault(name, [pa.nulls(done)] if done else []).append(with_texts(values, text))
             done += len(block)
-        return cls(pa.table({name: _joined(arrays) for name, arrays in blocks.items()}))
+        return cls(pa.table({name: _join_arrays(arrays) for name, arrays in blocks.items()}))
 
     @classmethod
     def of_records(cls, records: Iterable[Record]) -> Samples:
@@ -142,7 +142,7 @@ class Samples:
 
     def column(self, name: str) -> np.ndarray:
         """(n,) values of a column: float64 for the numbers of a measure, else objects."""
-        return self._whole(name)[self.rows]
+        return self._whole_column(name)[self.rows]
 
     def arrow(self, name: str) -> pa.ChunkedArray:
         """A column of the whole table as Arrow holds it."""
@@ -155,14 +155,16 @@ class Samples:
             lists = lists.dictionary.take(lists.indices)
         return np.asarray(pc.list_parent_indices(lists)), pc.list_flatten(lists).cast(pa.string())
 
-    def _whole(self, name: str) -> np.ndarray:
+    def _whole_column(self, name: str) -> np.ndarray:
         if name not in self._decoded:
             there = self._shared is not None and name in self._shared.columns
-            self._decoded[name] = self._shared._whole(name) if self._shared and there else self._read(name)
+            self._decoded[name] = (
+                self._shared._whole_column(name) if self._shared and there else self._decode_column(name)
+            )
         column: np.ndarray = self._decoded[name]
         return column
 
-    def _read(self, name: str) -> np.ndarray:
+    def _decode_column(self, name: str) -> np.ndarray:
         numeric = name.rpartition(".")[2] in FIELDS
         count = self._table.num_rows
         if name not in self._table.column_names:
@@ -170,16 +172,16 @@ class Samples:
         column = self._table.column(name)
         if numeric:
             return np.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
-        found = np.empty(count, object)
+        values = np.empty(count, object)
         if pa.types.is_dictionary(column.type):
             array = column.combine_chunks()
             distinct = np.array([*array.dictionary.to_pylist(), None], dtype=object)
-            found[:] = distinct[
+            values[:] = distinct[
                 array.indices.cast(pa.int64()).fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
             ]
         else:
-            found[:] = column.to_pylist()
-        return found
+            values[:] = column.to_pylist()
+        return values
 
     def made_of_all(self, name: str, make: Callable[[Samples], T]) -> T:
         """What ``make`` gives of the whole table, made once for all choices of its rows."""
@@ -212,17 +214,21 @@ class Samples:
         None of them where judgements are missing and no judge gave any: a rule settled those that there are, and rules
         settle the extremes only (an exact match, an empty answer). Their mean would be the rule's, not the model's.
         """
-        found = self.take(~np.isnan(self.column(f"{measure}.score")))
-        return found if len(found) and not self._only_rules(measure) else self.take(np.zeros(len(self), dtype=bool))
+        with_score = self.take(~np.isnan(self.column(f"{measure}.score")))
+        return (
+            with_score
+            if len(with_score) and not self._has_only_rules(measure)
+            else self.take(np.zeros(len(self), dtype=bool))
+        )
 
-    def _only_rules(self, measure: str) -> bool:
+    def _has_only_rules(self, measure: str) -> bool:
         if "judgement" not in self._table.column_names:
             return False
-        own = self.of_measure(measure)
-        statuses = set(own.column("judgement"))
+        questions = self.of_measure(measure)
+        statuses = set(questions.column("judgement"))
         if not statuses - {None}:
             return False
-        requested, judged = own.column(f"{measure}.requested"), own.column(f"{measure}.judged")
+        requested, judged = questions.column(f"{measure}.requested"), questions.column(f"{measure}.judged")
         return bool(np.nansum(requested - judged) > 0) and not statuses & {"judged", "partial"}
 
     def by(
@@ -244,9 +250,9 @@ class Samples:
 
         A row here may have several partners. Where two rows here agree in ``on``, the last one counts.
         """
-        places = {key: row for row, key in enumerate(zip(*(self.column(name) for name in on), strict=True))}
+        rows_by_key = {key: row for row, key in enumerate(zip(*(self.column(name) for name in on), strict=True))}
         keys = enumerate(zip(*(other.column(name) for name in on), strict=True))
-        both = [(places[key], row) for row, key in keys if key in places]
+        both = [(rows_by_key[key], row) for row, key in keys if key in rows_by_key]
         first, second = np.array(both, dtype=np.intp).reshape(-1, 2).T
         return Pairs(self.take(first), other.take(second))
 
@@ -258,9 +264,9 @@ class Samples:
         """
         first, second = self.scored(measure).paired(other.scored(measure), on)
         table = second._table.take(pa.array(second.rows))
-        kept = [name for name in table.column_names if name.rpartition(".")[2] not in (*FIELDS, "asked")]
-        table = table.select(kept).set_column(
-            kept.index("cluster"), "cluster", _column(first.column("cluster").tolist())
+        kept_columns = [name for name in table.column_names if name.rpartition(".")[2] not in (*FIELDS, "asked")]
+        table = table.select(kept_columns).set_column(
+            kept_columns.index("cluster"), "cluster", _make_column(first.column("cluster").tolist())
         )
         before, after = first.column(f"{measure}.score"), second.column(f"{measure}.score")
         for name, numbers in (("before", before), ("after", after), ("change", after - before)):
@@ -269,7 +275,7 @@ class Samples:
         return Samples(table)
 
 
-def _column(values: list[Any]) -> pa.Array:
+def _make_column(values: list[Any]) -> pa.Array:
     """A column of ``values``; texts are stored once each. A tag of several types becomes texts."""
     try:
         array = pa.array(values)
@@ -295,10 +301,10 @@ def with_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array:
     return array
 
 
-def _joined(arrays: Sequence[pa.Array]) -> pa.Array:
-    """One array of several; where their types differ, what :func:`_column` makes of all their values."""
+def _join_arrays(arrays: Sequence[pa.Array]) -> pa.Array:
+    """One array of several; where their types differ, what :func:`_make_column` makes of all their values."""
     if len(arrays) == 1:
         return arrays[0]
     if len({array.type for array in arrays}) > 1:
-        return _column([value for array in arrays for value in array.to_pylist()])
+        return _make_column([value for array in arrays for value in array.to_pylist()])
     return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()

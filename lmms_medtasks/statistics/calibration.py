@@ -140,12 +140,12 @@ def calibration(table: VoteTable, kind: Confidence = "entropy") -> Calibration:
     """Accuracy, mean confidence and calibration shift (equation 4) of the questions in ``table``."""
     certain = confidence_values(table, kind)
     used = ~np.isnan(certain)
-    kept, n = table.take(used), int(used.sum())
+    answered, n = table.take(used), int(used.sum())
     return Calibration(
         n=n,
-        accuracy=float(kept.scores.mean()) if n else None,
+        accuracy=float(answered.scores.mean()) if n else None,
         confidence=float(certain[used].mean()) if n else None,
-        shift=float(certain[used].mean() - kept.scores.mean()) if n else None,
+        shift=float(certain[used].mean() - answered.scores.mean()) if n else None,
     )
 
 
@@ -156,12 +156,12 @@ def calibration_group(table: VoteTable, kind: Confidence = "entropy") -> Group:
     return group([table.image_ids[row] for row in used], table.scores[used], certain[used])
 
 
-def _side(name: str, own: Group) -> Statistics:
+def _side_statistics(name: str, side: Group) -> Statistics:
     """Accuracy, mean confidence and shift of a group of :func:`calibration_group`, called ``name``."""
-    shifts_of = scored(own.clusters, own.columns[:, 1] - own.columns[:, 0])
-    shift = Through(Statistic(_shift, (name,)), mean_statistic(f"shift of {name}", (-1.0, 1.0)))
+    shifts_of = scored(side.clusters, side.columns[:, 1] - side.columns[:, 0])
+    shift = Through(Statistic(_mean_shift, (name,)), mean_statistic(f"shift of {name}", (-1.0, 1.0)))
     return (
-        {name: own, f"shift of {name}": shifts_of},
+        {name: side, f"shift of {name}": shifts_of},
         {"accuracy": of_column(0, name), "confidence": of_column(1, name), "shift": shift},
     )
 
@@ -170,7 +170,7 @@ def changes_of(
     sides: Mapping[str, Group], baseline: str
 ) -> tuple[dict[str, Group], dict[str, dict[str, AnyStatistic]]]:
     """Of each other side its accuracy, confidence and shift less those of the baseline."""
-    made = {name: _side(name, own) for name, own in sides.items()}
+    made = {name: _side_statistics(name, own) for name, own in sides.items()}
     before = made[baseline][1]
     groups = {name: own for each, _ in made.values() for name, own in each.items()}
     return groups, {
@@ -182,8 +182,11 @@ def changes_of(
 
 def calibration_draw(table: VoteTable, kind: Confidence = "entropy") -> Statistics:
     """Accuracy, mean confidence, calibration shift, and its size of a table: smooth but at 0."""
-    groups, found = _side("", calibration_group(table, kind))
-    return groups, {**found, "size": Statistic(lambda sums: np.abs(_shift(sums)), ("",), (0.0, 1.0), mean=False)}
+    groups, statistics = _side_statistics("", calibration_group(table, kind))
+    return groups, {
+        **statistics,
+        "size": Statistic(lambda sums: np.abs(_mean_shift(sums)), ("",), (0.0, 1.0), mean=False),
+    }
 
 
 def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidence = "entropy") -> Statistics:
@@ -199,6 +202,6 @@ def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidenc
     return groups, {f"{name}/{what}": each for name, own in changes.items() for what, each in own.items()}
 
 
-def _shift(sums: np.ndarray) -> np.ndarray:
+def _mean_shift(sums: np.ndarray) -> np.ndarray:
     difference: np.ndarray = mean(sums, 1) - mean(sums, 0)
     return difference

@@ -112,14 +112,14 @@ def intervals(
     groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic], *, level: float | None = None
 ) -> dict[str, Interval]:
     """All statistics on the data, each with its interval. The result depends on the rows, not on their order."""
-    data = _Data(groups, confidence.of(level))
-    return {name: data.interval(statistic) for name, statistic in statistics.items()}
+    data = _ClusterData(groups, confidence.of(level))
+    return {name: data.estimate_interval(statistic) for name, statistic in statistics.items()}
 
 
 def estimates(groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic]) -> dict[str, Interval]:
     """All statistics on the data, without intervals."""
-    data = _Data(groups, confidence.level())
-    return {name: data.estimate(statistic) for name, statistic in statistics.items()}
+    data = _ClusterData(groups, confidence.level())
+    return {name: data.point_estimate(statistic) for name, statistic in statistics.items()}
 
 
 def jackknife(groups: Mapping[str, Group], statistic: AnyStatistic) -> tuple[list[str], np.ndarray, str]:
@@ -127,8 +127,8 @@ def jackknife(groups: Mapping[str, Group], statistic: AnyStatistic) -> tuple[lis
 
     Deviations: (G,) floats, each one's jackknife value less their mean; of a difference or a ratio to first order.
     """
-    data = _Data(groups, confidence.level())
-    limits = data.limits(statistic)
+    data = _ClusterData(groups, confidence.level())
+    limits = data.interval_limits(statistic)
     return data.labels, limits.deviations, limits.reason
 
 
@@ -159,9 +159,9 @@ def clustered_error(rows: Group, column: int = 0) -> float:
     codes = np.unique(rows.clusters, return_inverse=True)[1].ravel()
     order = np.lexsort((rows.columns[:, column], codes))  # a sum depends on its order
     codes, values = codes[order], rows.columns[order, column] - rows.columns[order, column].mean()
-    count, own = len(values), float((values**2).sum())
-    together = float((np.bincount(codes, weights=values) ** 2).sum()) - own
-    return math.sqrt(max(own / (count - 1) / count + together / count**2, 0.0))
+    count, independent = len(values), float((values**2).sum())
+    together = float((np.bincount(codes, weights=values) ** 2).sum()) - independent
+    return math.sqrt(max(independent / (count - 1) / count + together / count**2, 0.0))
 
 
 def share_limits(
@@ -179,9 +179,9 @@ def share_limits(
     count = deviations.shape[-1]
     # A cluster's part of the variance goes with the square of its weight.
     right, wrong = contributions > _ROUNDING, weights - contributions > _ROUNDING
-    made_by = np.minimum(_kish(weights**2, right), _kish(weights**2, wrong))
+    made_by = np.minimum(_effective_clusters(weights**2, right), _effective_clusters(weights**2, wrong))
     binary = value * (1 - value)
-    clusters = _kish(weights, weights > 0)
+    clusters = _effective_clusters(weights, weights > 0)
     largest = binary / np.maximum(clusters - 1, _ROUNDING)
     variance = (count - 1) / count * (deviations**2).sum(-1)
     known = np.maximum(made_by - 1, 0)
@@ -189,17 +189,17 @@ def share_limits(
     inside = binary > _ROUNDING
     answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
     tail = (1 - confidence.of(level)) / 2
-    one, other = np.maximum(value * answers, 0), np.maximum((1 - value) * answers, 0)
-    low = betaincinv(one + _OFFSET, other + 1 - _OFFSET, tail)
-    high = betaincinv(one + 1 - _OFFSET, other + _OFFSET, 1 - tail)
+    right_answers, wrong_answers = np.maximum(value * answers, 0), np.maximum((1 - value) * answers, 0)
+    low = betaincinv(right_answers + _OFFSET, wrong_answers + 1 - _OFFSET, tail)
+    high = betaincinv(right_answers + 1 - _OFFSET, wrong_answers + _OFFSET, 1 - tail)
     return np.where(value <= _ROUNDING, 0.0, low), np.where(value >= 1 - _ROUNDING, 1.0, high)
 
 
-def _kish(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _effective_clusters(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """(...) effective number of the chosen clusters, (sum w)^2 / sum w^2; 0 where none is."""
-    own = weights * chosen
-    squares = (own**2).sum(-1)
-    return np.where(squares > 0, own.sum(-1) ** 2 / np.where(squares > 0, squares, 1), 0.0)
+    chosen_weights = weights * chosen
+    squares = (chosen_weights**2).sum(-1)
+    return np.where(squares > 0, chosen_weights.sum(-1) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
 def student_limits(
@@ -218,8 +218,8 @@ def difference_limits(first: Limits, second: Limits, level: float | None = None)
     """First less second, by the method of variance estimates recovery (Zou and Donner 2008)."""
     value = first.value - second.value
     together = correlation(first.deviations, second.deviations, level)
-    down = _both(first.value - first.low, second.high - second.value, together)
-    up = _both(first.high - first.value, second.value - second.low, together)
+    down = _combine_distances(first.value - first.low, second.high - second.value, together)
+    up = _combine_distances(first.high - first.value, second.value - second.low, together)
     return Limits(value, value - down, value + up, first.deviations - second.deviations, first.reason or second.reason)
 
 
@@ -267,25 +267,27 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float | None = Non
 
     product = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
     varied = product > _ROUNDING**2
-    found = np.clip(np.where(varied, (first * second).sum(-1) / np.where(varied, product, 1), 0.0), -1, 1)
+    correlations = np.clip(np.where(varied, (first * second).sum(-1) / np.where(varied, product, 1), 0.0), -1, 1)
     clusters = ((first != 0) & (second != 0)).sum(-1)
     tail = (1 + confidence.of(level)) / 2
     wider = (stdtrit(np.maximum(clusters - 1, 1), tail) / ndtri(tail)) ** 2
-    discounted: np.ndarray = np.where(found > 0, np.maximum(1 - (1 - found) * wider, 0), found)
+    discounted: np.ndarray = np.where(correlations > 0, np.maximum(1 - (1 - correlations) * wider, 0), correlations)
     return discounted
 
 
-def _both(one: np.ndarray, other: np.ndarray, together: np.ndarray) -> np.ndarray:
+def _combine_distances(first_distance: np.ndarray, second_distance: np.ndarray, together: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):  # an end that is infinite, with no correlation
-        distance: np.ndarray = np.sqrt(np.maximum(one**2 + other**2 - 2 * together * one * other, 0))
+        distance: np.ndarray = np.sqrt(
+            np.maximum(first_distance**2 + second_distance**2 - 2 * together * first_distance * second_distance, 0)
+        )
     return distance
 
 
-def _plain(sums: csr_matrix | np.ndarray) -> np.ndarray:
+def _to_array(sums: csr_matrix | np.ndarray) -> np.ndarray:
     return sums if isinstance(sums, np.ndarray) else np.asarray(sums.toarray())
 
 
-class _Data:
+class _ClusterData:
     """The sums of each cluster and of all, and what was computed from them already."""
 
     def __init__(self, groups: Mapping[str, Group], level: float) -> None:
@@ -300,71 +302,75 @@ class _Data:
         self.totals = {name: shaped(self.sums[name].sum(axis=0), each) for name, each in groups.items()}
         self._known: dict[int, tuple[AnyStatistic, Limits]] = {}
 
-    def estimate(self, statistic: AnyStatistic) -> Interval:
+    def point_estimate(self, statistic: AnyStatistic) -> Interval:
         value = float(evaluate(statistic, self.totals)[0])
-        own = [self.groups[name] for name in dict.fromkeys(statistic.groups)]
+        groups = [self.groups[name] for name in dict.fromkeys(statistic.groups)]
         return Interval(
             None if np.isnan(value) else value,
             None,
             None,
-            sum(len(each.clusters) for each in own),
-            len(set().union(*(each.clusters for each in own))),
+            sum(len(each.clusters) for each in groups),
+            len(set().union(*(each.clusters for each in groups))),
             self.level,
         )
 
-    def interval(self, statistic: AnyStatistic) -> Interval:
-        found = self.estimate(statistic)
-        if found.estimate is None:
-            return found
-        limits = self.limits(statistic)
+    def estimate_interval(self, statistic: AnyStatistic) -> Interval:
+        estimate = self.point_estimate(statistic)
+        if estimate.estimate is None:
+            return estimate
+        limits = self.interval_limits(statistic)
         low, high = float(limits.low), float(limits.high)
         if limits.reason or not np.isfinite([low, high]).all():
-            return replace(found, reason=limits.reason or (ZERO if np.isinf([low, high]).any() else ALIKE))
-        spread = math.sqrt((found.clusters - 1) / found.clusters * float((limits.deviations**2).sum()))
+            return replace(estimate, reason=limits.reason or (ZERO if np.isinf([low, high]).any() else ALIKE))
+        spread = math.sqrt((estimate.clusters - 1) / estimate.clusters * float((limits.deviations**2).sum()))
         value = statistic.value if isinstance(statistic, Through) else statistic
         column = mean_of(value) if isinstance(value, Statistic) else None
         clustered = None if column is None else clustered_error(self.groups[value.groups[0]], column)
-        return replace(found, low=low, high=high, standard_error=spread, clustered_error=clustered)
+        return replace(estimate, low=low, high=high, standard_error=spread, clustered_error=clustered)
 
-    def limits(self, statistic: AnyStatistic) -> Limits:
+    def interval_limits(self, statistic: AnyStatistic) -> Limits:
         key = id(statistic)
         if key not in self._known:
             if isinstance(statistic, Statistic):
-                found = self._of_one(statistic)
+                limits = self._statistic_limits(statistic)
             elif isinstance(statistic, Through):
-                found = self.limits(statistic.interval_of)
+                limits = self.interval_limits(statistic.interval_of)
             else:
-                first, second = self.limits(statistic.first), self.limits(statistic.second)
-                found = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](first, second, self.level)
-                if np.isinf(found.high) and not found.reason:
-                    found = found._replace(reason=ZERO)
-            self._known[key] = statistic, found
+                first, second = self.interval_limits(statistic.first), self.interval_limits(statistic.second)
+                limits = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](
+                    first, second, self.level
+                )
+                if np.isinf(limits.high) and not limits.reason:
+                    limits = limits._replace(reason=ZERO)
+            self._known[key] = statistic, limits
         return self._known[key][1]
 
-    def _of_one(self, statistic: Statistic) -> Limits:
+    def _statistic_limits(self, statistic: Statistic) -> Limits:
         value = evaluate(statistic, self.totals)[0]
         none = Limits(value, np.array(np.nan), np.array(np.nan), np.zeros(self.count))
         rows = np.zeros(self.count)
         for name in dict.fromkeys(statistic.groups):
             rows += np.asarray(self.sums[name][:, :: 1 + self.groups[name].columns.shape[1]].sum(axis=1)).ravel()
-        own = np.flatnonzero(rows)
-        if len(own) < MINIMUM:
+        present = np.flatnonzero(rows)
+        if len(present) < MINIMUM:
             return none._replace(reason=FEW)
         if statistic.macro and min(self._clusters_by_cell(statistic)) < MINIMUM:
             return none._replace(reason=FEW_IN_GROUP)
-        left_out, parts, weights = self._of_each(statistic, own)
+        left_out, parts, weights = self._leave_each_out(statistic, present)
         if np.isnan(left_out).any():
             return none._replace(reason=MISSING)
         deviations = np.zeros(self.count)
-        deviations[own] = left_out.mean() - left_out
+        deviations[present] = left_out.mean() - left_out
         if statistic.bounds is None:
-            low, high = student_limits(value, deviations[own], self.level)
+            low, high = student_limits(value, deviations[present], self.level)
         elif statistic.mean:
             bottom, width = statistic.bounds[0], statistic.bounds[1] - statistic.bounds[0]
-            low, high = share_limits((parts - bottom * weights) / width, weights, deviations[own] / width, self.level)
+            low, high = share_limits(
+                (parts - bottom * weights) / width, weights, deviations[present] / width, self.level
+            )
             low, high = bottom + width * low, bottom + width * high
         else:
-            low, high = student_limits(value, deviations[own], self.level)
+            low, high = student_limits(value, deviations[present], self.level)
             low, high = np.maximum(low, statistic.bounds[0]), np.minimum(high, statistic.bounds[1])
         return Limits(value, low, high, deviations)
 
@@ -374,14 +380,14 @@ class _Data:
         )
         return [int(count) for each in counts for count in np.asarray((each > 0).sum(axis=0)).ravel()]
 
-    def _of_each(self, statistic: Statistic, own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _leave_each_out(self, statistic: Statistic, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(own,) values without each of these clusters; of a mean also each one's part of it, and its weight."""
         names = list(dict.fromkeys(statistic.groups))
-        values, parts, weights = np.empty(len(own)), np.zeros(len(own)), np.zeros(len(own))
+        values, parts, weights = np.empty(len(present)), np.zeros(len(present)), np.zeros(len(present))
         step = max(1, _CHUNK // max([1, *(self.groups[name].width for name in names)]))
-        for start in range(0, len(own), step):
+        for start in range(0, len(present), step):
             chosen = slice(start, start + step)
-            each = {name: shaped(_plain(self.sums[name][own[chosen]]), self.groups[name]) for name in names}
+            each = {name: shaped(_to_array(self.sums[name][present[chosen]]), self.groups[name]) for name in names}
             rest = {name: self.totals[name] - each[name] for name in names}
             for name in names:  # what is left of a sum that was all the cluster's is 0, not the rounding of it
                 rest[name][rest[name][..., 0] < 0.5] = 0

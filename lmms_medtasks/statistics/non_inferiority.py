@@ -84,23 +84,23 @@ def not_worse_p(drops: np.ndarray, questions: np.ndarray, margin: float, width: 
     0.0493
     """
     lost = (width - margin) * float(questions.max())
-    return _exceeds(np.append(drops - margin * questions, lost))
+    return _positive_sum_p(np.append(drops - margin * questions, lost))
 
 
 def largest_drop(drops: np.ndarray, questions: np.ndarray, width: float = 1.0, *, alpha: float) -> float:
     """The one-sided upper limit of the drop: the smallest margin that :func:`not_worse_p` rejects at ``alpha``."""
     from scipy.optimize import brentq
 
-    def beyond(margin: float) -> float:
+    def excess_p(margin: float) -> float:
         return not_worse_p(drops, questions, margin, width) - alpha
 
-    if beyond(width) >= 0:
+    if excess_p(width) >= 0:
         return width
-    found: float = brentq(beyond, -width, width, xtol=1e-5 * width)
-    return found
+    limit: float = brentq(excess_p, -width, width, xtol=1e-5 * width)
+    return limit
 
 
-def _exceeds(weights: np.ndarray) -> float:
+def _positive_sum_p(weights: np.ndarray) -> float:
     """P(sum of weights times independent standard exponentials > 0); ties of no weight count as above.
 
     The inverse Laplace transform along the line through its saddle point, where the integrand does not turn: exact but
@@ -114,18 +114,18 @@ def _exceeds(weights: np.ndarray) -> float:
         return 0.0
     # Clusters that are alike are one, many times; very many that differ are rounded up, which can only make p larger.
     scaled = np.round(weights / np.abs(weights).max(), 12)
-    own, times = np.unique(scaled, return_counts=True)
-    if len(own) > _STEPS:
-        own, times = np.unique(np.ceil(scaled * _STEPS) / _STEPS, return_counts=True)
-    top = 1 / own[-1]
+    distinct, times = np.unique(scaled, return_counts=True)
+    if len(distinct) > _STEPS:
+        distinct, times = np.unique(np.ceil(scaled * _STEPS) / _STEPS, return_counts=True)
+    top = 1 / distinct[-1]
 
-    def slope(at: float) -> float:
-        return float((times * own / (1 - at * own)).sum()) - 1 / at
+    def saddle_slope(point: float) -> float:
+        return float((times * distinct / (1 - point * distinct)).sum()) - 1 / point
 
-    saddle = brentq(slope, 1e-9 * top / len(weights), top * (1 - 1e-9))
-    bend = float((times * (own / (1 - saddle * own)) ** 2).sum()) + saddle**-2
+    saddle = brentq(saddle_slope, 1e-9 * top / len(weights), top * (1 - 1e-9))
+    bend = float((times * (distinct / (1 - saddle * distinct)) ** 2).sum()) + saddle**-2
     line = saddle + 1j * np.sinh(_NODES) / np.sqrt(bend)
-    logs = -(times * np.log1p(-line[:, None] * own)).sum(axis=1) - np.log(line)
+    logs = -(times * np.log1p(-line[:, None] * distinct)).sum(axis=1) - np.log(line)
     values = np.exp(logs).real * np.cosh(_NODES) / np.sqrt(bend)
     integral = (values.sum() - (values[0] + values[-1]) / 2) * (_NODES[1] - _NODES[0])
     return float(min(1.0, max(0.0, integral / np.pi)))

@@ -108,16 +108,16 @@ def power_of(difference: float, standard_error: float, clusters: int, criterion:
     # Not of scipy.stats, whose import takes longer than most that a report does with it.
     from scipy.special import nctdtr, stdtrit
 
-    asked = criterion or Criterion()
+    test = criterion or Criterion()
     freedom = clusters - 1
-    critical = -stdtrit(freedom, asked.level / asked.sides)
+    critical = -stdtrit(freedom, test.level / test.sides)
     away = abs(difference) / standard_error
     # Far out, scipy's noncentral t has no value where the chance is 0 or 1; in its lower tail also at scattered points.
     below = nctdtr(freedom, away, critical)
     if np.isnan(below):
         below = 0.0 if away > critical else 1.0
-    other = nctdtr(freedom, away, -critical) if asked.sides == 2 else 0.0
-    return float(np.clip(1 - below + np.nan_to_num(other), 0, 1))
+    opposite_tail = nctdtr(freedom, away, -critical) if test.sides == 2 else 0.0
+    return float(np.clip(1 - below + np.nan_to_num(opposite_tail), 0, 1))
 
 
 @functools.cache
@@ -126,10 +126,10 @@ def standard_errors_needed(clusters: int, criterion: Criterion | None = None) ->
 
     With many clusters it is the sum of two normal quantiles, of 1 - alpha / 2 and of the power: 1.96 + 0.84.
     """
-    asked = criterion or Criterion()
+    test = criterion or Criterion()
     # Not by a root finder of scipy.optimize: a tenth of a second for its import, when a board has one entry more.
-    found = _smallest(lambda step: power_of(_STEP * step, 1.0, clusters, asked) >= asked.power, 1, _MOST_STEPS)
-    return math.inf if found is None else _STEP * found
+    steps = _find_smallest(lambda step: power_of(_STEP * step, 1.0, clusters, test) >= test.power, 1, _MOST_STEPS)
+    return math.inf if steps is None else _STEP * steps
 
 
 def detectable(
@@ -145,7 +145,7 @@ def detectable(
     that the scale allows; where it takes a larger one, none would have been shown.
     """
     numbers = np.asarray(changes, dtype=float)
-    sums, sizes = _by_cluster(clusters, numbers)
+    sums, sizes = _sum_by_cluster(clusters, numbers)
     count = len(sums)
     if count < MINIMUM:
         return Detectable(None, None, count, FEW)
@@ -153,7 +153,7 @@ def detectable(
     error = math.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
     if error < 1e-12:
         return Detectable(None, 0.0, count, ALIKE)
-    difference = standard_errors_needed(count, criterion or Criterion()) * error + _unit(sums) / len(numbers)
+    difference = standard_errors_needed(count, criterion or Criterion()) * error + _common_unit(sums) / len(numbers)
     if difference > largest:
         return Detectable(None, error, count, BEYOND)
     return Detectable(difference, error, count)
@@ -185,7 +185,7 @@ def variation(
     fewer than five images.
     """
     numbers = np.asarray(changes, dtype=float)
-    sums, sizes = _by_cluster(clusters, numbers)
+    sums, sizes = _sum_by_cluster(clusters, numbers)
     count, total = len(sums), len(numbers)
     if count < MINIMUM:
         raise UserError(
@@ -218,41 +218,41 @@ def images_needed(
     """
     if trials < 1:
         raise UserError(f"trials is {trials!r}: a question has 1 trial or more.")
-    asked = criterion or Criterion()
+    test = criterion or Criterion()
     if not difference > 0 or questions < 1:
         raise UserError(
             f"difference is {difference!r}, questions {questions!r}: the difference is above 0, such as 0.02 for two "
             "points; an image has 1 question or more."
         )
 
-    def enough(images: int) -> bool:
+    def is_enough(images: int) -> bool:
         left = difference - 1 / (trials * questions * images)
         error = math.sqrt(varied.of_mean(images, questions, trials))
-        return left > 0 and (error == 0 or power_of(left, error, images, asked) >= asked.power)
+        return left > 0 and (error == 0 or power_of(left, error, images, test) >= test.power)
 
-    return _smallest(enough, MINIMUM, MOST_IMAGES)
+    return _find_smallest(is_enough, MINIMUM, MOST_IMAGES)
 
 
-def _smallest(enough: Callable[[int], bool], low: int, most: int) -> int | None:
+def _find_smallest(is_enough: Callable[[int], bool], low: int, most: int) -> int | None:
     """The smallest number from ``low`` to ``most`` that is enough, where all above it are too; None without one."""
     high = low
-    while not enough(high):
+    while not is_enough(high):
         if high >= most:
             return None
         low, high = high + 1, min(2 * high, most)
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
     return low
 
 
-def _by_cluster(clusters: Sequence[str], numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sum_by_cluster(clusters: Sequence[str], numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sum and the number of the changes of each image."""
     _, codes = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return np.bincount(codes, weights=numbers), np.bincount(codes).astype(float)
 
 
-def _unit(sums: np.ndarray) -> float:
+def _common_unit(sums: np.ndarray) -> float:
     """The largest unit, 1/1 to 1/60, that all sums are whole numbers of; 0 where there is none."""
     for parts in range(1, 61):
         whole = np.round(sums * parts)

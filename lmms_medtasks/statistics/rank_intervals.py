@@ -78,14 +78,14 @@ def rank_intervals(
         return None
     alpha = confidence.alpha() if alpha is None else alpha
     values = np.asarray(sums, dtype=float)
-    p, largest = _compared(values)
+    p, largest = _compare_pairs(values)
     better = p <= alpha
     ranks = 1 + better.sum(axis=0), len(p) - better.sum(axis=1)
     counts = np.ones(len(values)) if sizes is None else np.asarray(sizes, dtype=float)
-    return RankIntervals(*ranks, p, better, *_differences(values, counts, _critical(largest, alpha)))
+    return RankIntervals(*ranks, p, better, *_difference_intervals(values, counts, _critical_value(largest, alpha)))
 
 
-def _compared(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compare_pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(m, m) p values of "the row's model is no better than the column's", corrected over all ordered pairs; and of
     each assignment of signs the largest statistic of all pairs."""
     clusters, models = values.shape
@@ -93,7 +93,7 @@ def _compared(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first, second = np.nonzero(~np.eye(models, dtype=bool))
     if not len(first) or not clusters:
         return adjusted, np.zeros(0)
-    spread = _spreads(values)
+    spread = _pair_spreads(values)
     spread = np.where(spread > _SAME, spread, np.inf)[first, second]
     totals = values.sum(axis=0)
     seen = (totals[first] - totals[second]) / spread
@@ -101,17 +101,17 @@ def _compared(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first, second, spread, seen = (each[order] for each in (first, second, spread, seen))
     reached, largest = np.zeros(len(seen)), []
     at_once = max(_SIGNS_AT_ONCE, BLOCK // len(seen))
-    for signs in _signs(clusters):
+    for signs in _iter_signs(clusters):
         flipped = signs @ values
         for start in range(0, len(flipped), at_once):
             drawn = np.ascontiguousarray(flipped[start : start + at_once].T)
             largest.append(_count_reached(drawn, first, second, spread, seen, reached))
-    found = np.concatenate(largest)
-    adjusted[first, second] = np.maximum.accumulate(reached / len(found))
-    return adjusted, found
+    largest_of_each = np.concatenate(largest)
+    adjusted[first, second] = np.maximum.accumulate(reached / len(largest_of_each))
+    return adjusted, largest_of_each
 
 
-def _spreads(values: np.ndarray) -> np.ndarray:
+def _pair_spreads(values: np.ndarray) -> np.ndarray:
     """(m, m) roots of the summed squared differences by cluster."""
     return np.stack([np.sqrt(((values[:, [model]] - values) ** 2).sum(axis=0)) for model in range(values.shape[1])])
 
@@ -139,14 +139,16 @@ def _count_reached(
     return running
 
 
-def _critical(largest: np.ndarray, alpha: float) -> float:
+def _critical_value(largest: np.ndarray, alpha: float) -> float:
     """What the largest statistic exceeds in at most the share ``alpha`` of all assignments of signs."""
     if not len(largest):
         return math.inf
     return float(np.sort(largest)[::-1][math.floor(alpha * len(largest))]) + _SAME
 
 
-def _differences(values: np.ndarray, sizes: np.ndarray, critical: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _difference_intervals(
+    values: np.ndarray, sizes: np.ndarray, critical: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(m, m) differences of means with the ends of their intervals: those that the first step does not reject.
 
     With d a cluster's difference and n its questions it rejects a difference t where |sum(d - t n)| exceeds the
@@ -160,12 +162,12 @@ def _differences(values: np.ndarray, sizes: np.ndarray, critical: float) -> tupl
     if not a > 0:
         return difference, np.full(difference.shape, -math.inf), np.full(difference.shape, math.inf)
     b = difference * number**2 - square * (products[:, None] - products[None, :])
-    c = (difference * number) ** 2 - square * _spreads(values) ** 2
+    c = (difference * number) ** 2 - square * _pair_spreads(values) ** 2
     half = np.sqrt(np.clip(b**2 - a * c, 0, None))
     return difference, (b - half) / a, (b + half) / a
 
 
-def _signs(clusters: int) -> Iterator[np.ndarray]:
+def _iter_signs(clusters: int) -> Iterator[np.ndarray]:
     """(some, clusters) floats, 1 and -1; the data's own signs (all 1) among them."""
     if 2**clusters <= FLIPS:
         yield np.array(list(itertools.product((1.0, -1.0), repeat=clusters)))

@@ -1,20 +1,27 @@
-"""The Kruskal-Wallis test, and Dunn's test for each pair after it: as Bones and Joints tests whether models differ.
+"""Rank tests: of several independent groups (Kruskal-Wallis, Dunn), and of pairs (sign test, Wilcoxon).
 
-The paper (Statistical Analyses) used GraphPad Prism: its p values of Dunn's test are multiplied by the number of pairs
-(Bonferroni), as here.
+Kruskal-Wallis, and Dunn's test of each pair after it, are how Bones and Joints tests whether models differ. The paper
+(Statistical Analyses) used GraphPad Prism: its p values of Dunn's test are multiplied by the number of pairs
+(Bonferroni), as here. Both tests take every value as an independent draw. Models that answered the same questions are
+not independent samples, so differences are harder to find than with a paired test; and several questions on one case
+are not independent either, which makes p too small (``benchmarks/simulations/cases.py``). Two models are compared by
+case: :mod:`.sign_flip`.
 
-Both tests take every value as an independent draw. Models that answered the same questions are not independent samples,
-so differences are harder to find than with a paired test; and several questions on one case are not independent either,
-which makes p too small (``benchmarks/simulations/cases.py``). Two models are compared by case: :mod:`.sign_flip`.
+The sign test and Wilcoxon's signed-rank test are how Med-CMR compares base models with their medically fine-tuned forms
+(Figure 4b, 4c). A pair may be a question, a dimension or a task that both were scored on. Both tests take pairs as
+independent: questions on one image are not, nor are dimensions of one model quite, so read p values near a threshold
+with care.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from lmms_medtasks.statistics.sign_flip import sign_flip
 
 Samples = Mapping[str, "np.ndarray | Sequence[float]"]
 
@@ -48,27 +55,27 @@ class Dunn:
 
 def kruskal_wallis(samples: Samples) -> KruskalWallis:
     """The test of "all groups are draws from one distribution"; groups without values are left out, NaN too."""
-    groups = _groups(samples)
+    groups = _groups_with_values(samples)
     n = sum(map(len, groups.values()))
     if len(groups) < 2 or np.ptp(np.concatenate(list(groups.values()))) == 0:
         return KruskalWallis(None, None, n)
     from scipy.stats import kruskal
 
-    found = kruskal(*groups.values())
-    return KruskalWallis(float(found.statistic), float(found.pvalue), n)
+    test = kruskal(*groups.values())
+    return KruskalWallis(float(test.statistic), float(test.pvalue), n)
 
 
 def dunn(samples: Samples) -> list[Dunn]:
     """Dunn's test (Dunn 1964, with the correction for ties) of each pair, in the order of ``samples``."""
     from scipy.stats import norm, rankdata
 
-    groups = _groups(samples)
+    groups = _groups_with_values(samples)
     if len(groups) < 2:
         return []
     names = list(groups)
     values = np.concatenate(list(groups.values()))
     ranks = np.split(rankdata(values), np.cumsum([len(groups[name]) for name in names])[:-1])
-    means = {name: float(own.mean()) for name, own in zip(names, ranks, strict=True)}
+    means = {name: float(group_ranks.mean()) for name, group_ranks in zip(names, ranks, strict=True)}
     variance = _rank_variance(values)
     pairs = list(itertools.combinations(names, 2))
     differences = [means[first] - means[second] for first, second in pairs]
@@ -83,10 +90,10 @@ def dunn(samples: Samples) -> list[Dunn]:
     ]
 
 
-def _groups(samples: Samples) -> dict[str, np.ndarray]:
-    found = {name: np.asarray(values, dtype=float) for name, values in samples.items()}
-    kept = {name: values[~np.isnan(values)] for name, values in found.items()}
-    return {name: values for name, values in kept.items() if len(values)}
+def _groups_with_values(samples: Samples) -> dict[str, np.ndarray]:
+    arrays = {name: np.asarray(values, dtype=float) for name, values in samples.items()}
+    known = {name: values[~np.isnan(values)] for name, values in arrays.items()}
+    return {name: values for name, values in known.items() if len(values)}
 
 
 def _rank_variance(values: np.ndarray) -> float:
@@ -94,3 +101,58 @@ def _rank_variance(values: np.ndarray) -> float:
     n = len(values)
     ties = np.unique(values, return_counts=True)[1].astype(float)
     return n * (n + 1) / 12 - float((ties**3 - ties).sum()) / (12 * (n - 1))
+
+
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Two tests of "no difference" on n differences (second less first), two-sided.
+
+    Attributes:
+        n: pairs. up, down: pairs in which the second has more, less. The rest are the same and are in neither test.
+        sign_p: sign test: probability of a split at least as uneven as up to down, had each the chance of one half.
+        wilcoxon_p: of Wilcoxon's signed ranks: the share of all assignments of signs to the ranks that reach as far
+            (:mod:`.sign_flip`), with or without ties; up to 2,000 differences, beyond by the normal distribution.
+        effect: matched-pairs rank-biserial correlation, (ranks up - ranks down) / all ranks, from -1 to 1.
+
+    Where no pair differs, the last three are None.
+    """
+
+    n: int
+    up: int
+    down: int
+    sign_p: float | None
+    wilcoxon_p: float | None
+    effect: float | None
+
+
+def paired_tests(differences: Iterable[float]) -> PairedTest:
+    """The tests on ``differences``; those within 1e-12 of 0 count as none. Raises ValueError for NaN or infinity.
+
+    >>> found = paired_tests([-0.12, -0.08, -0.1, -0.02, 0.01])
+    >>> found.up, found.down, found.sign_p, found.wilcoxon_p
+    (1, 4, 0.375, 0.125)
+    """
+    from scipy import stats
+
+    values = np.array(list(differences), dtype=float)
+    if not np.isfinite(values).all():
+        raise ValueError("A difference is NaN or infinite: leave pairs without a value out, and say how many.")
+    n = len(values)
+    # Rounded, so that equal differences of decimal scores are equal sizes, whatever their last bits.
+    values = np.round(values[np.abs(values) > _SAME], 12)
+    up, down = int((values > 0).sum()), int((values < 0).sum())
+    if not up + down:
+        return PairedTest(n, 0, 0, None, None, None)
+    ranks = stats.rankdata(np.abs(values))
+    above, below = float(ranks[values > 0].sum()), float(ranks[values < 0].sum())
+    return PairedTest(
+        n=n,
+        up=up,
+        down=down,
+        sign_p=float(stats.binomtest(up, up + down, 0.5).pvalue),
+        wilcoxon_p=sign_flip(np.sign(values) * ranks),
+        effect=(above - below) / (above + below),
+    )

@@ -53,14 +53,16 @@ class RankConsistency:
 def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> RankConsistency:
     """Compare the order of models in two task sets by a number of which more is better (accuracy), by model."""
     shared = sorted(name for name in first if known(first, name) and known(second, name))
-    one, other = (np.array([numbers[name] for name in shared], dtype=float) for numbers in (first, second))
-    ranks_one, ranks_other = _ranks(-one), _ranks(-other)
+    first_values, second_values = (
+        np.array([numbers[name] for name in shared], dtype=float) for numbers in (first, second)
+    )
+    ranks_one, ranks_other = _mean_ranks(-first_values), _mean_ranks(-second_values)
     rows = np.lexsort((ranks_other, ranks_one))
     ahead, behind = np.nonzero((ranks_one[:, None] < ranks_one) & (ranks_other[:, None] > ranks_other))
     return RankConsistency(
         ranks=tuple(RankedModel(shared[row], float(ranks_one[row]), float(ranks_other[row])) for row in rows),
         swaps=tuple(Swap(shared[better], shared[worse]) for better, worse in zip(ahead, behind, strict=True)),
-        kendall=kendall(one, other),
+        kendall=kendall(first_values, second_values),
     )
 
 
@@ -74,13 +76,15 @@ def swaps_beyond_chance(
     images, at alpha over all pairs of models (Holm). Both tests must agree, so the larger p value of the two counts.
     """
     names = [name for name in sorted(one) if name in other and one[name].clusters and other[name].clusters]
-    sums = sums_by_cluster({f"{place}/{name}": each[name] for place, each in enumerate((one, other)) for name in names})
+    sums = sums_by_cluster(
+        {f"{set_number}/{name}": each[name] for set_number, each in enumerate((one, other)) for name in names}
+    )
     images, (first, second) = sums.shape[1], np.split(sums, 2)
-    found, reason = _beyond_chance(names, first, second)
-    return images, found, reason
+    swaps, reason = _find_swaps(names, first, second)
+    return images, swaps, reason
 
 
-def _beyond_chance(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[Swap, ...] | None, str]:
+def _find_swaps(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[Swap, ...] | None, str]:
     if len(names) < 2:
         return None, "fewer than two models"
     fewest = min(int((each[..., 0].sum(axis=0) > 0).sum()) for each in (first, second))
@@ -92,12 +96,12 @@ def _beyond_chance(names: list[str], first: np.ndarray, second: np.ndarray) -> t
     # Of a pair at most one direction is near significance: in each set one of the two models has the higher mean.
     smaller = np.minimum(larger[rows, columns], larger[columns, rows])
     adjusted = adjust(smaller.tolist())
-    found = []
+    swaps = []
     for row, column, p in zip(rows.tolist(), columns.tolist(), adjusted, strict=True):
         if p <= confidence.alpha():
             ahead, behind = (row, column) if larger[row, column] <= larger[column, row] else (column, row)
-            found.append(Swap(names[ahead], names[behind]))
-    return tuple(found), ""
+            swaps.append(Swap(names[ahead], names[behind]))
+    return tuple(swaps), ""
 
 
 def _better_p(sums: np.ndarray) -> np.ndarray:
@@ -106,10 +110,10 @@ def _better_p(sums: np.ndarray) -> np.ndarray:
 
     totals = sums.sum(axis=1)
     means = totals[:, 1] / totals[:, 0]
-    own = (sums[..., 1] - means[:, None] * sums[..., 0]) / totals[:, :1]
+    deviations = (sums[..., 1] - means[:, None] * sums[..., 0]) / totals[:, :1]
     images = int((sums[..., 0].sum(axis=0) > 0).sum())
     differences = means[:, None] - means[None, :]
-    products = own @ own.T
+    products = deviations @ deviations.T
     squares = np.diag(products)
     variances = np.clip(squares[:, None] + squares[None, :] - 2 * products, 0, None) * images / (images - 1)
     errors = np.sqrt(variances)
@@ -123,8 +127,8 @@ def _better_p(sums: np.ndarray) -> np.ndarray:
 
 def known(numbers: Mapping[str, float | None], name: str) -> bool:
     """Whether there is a number of this name."""
-    found = numbers.get(name)
-    return found is not None and not np.isnan(found)
+    number = numbers.get(name)
+    return number is not None and not np.isnan(number)
 
 
 def rounded(numbers: np.ndarray) -> np.ndarray:
@@ -132,7 +136,7 @@ def rounded(numbers: np.ndarray) -> np.ndarray:
     return np.round(numbers, 12)
 
 
-def _ranks(numbers: np.ndarray) -> np.ndarray:
+def _mean_ranks(numbers: np.ndarray) -> np.ndarray:
     """(..., models) ranks from 1; tied numbers have the mean of theirs (scipy.stats takes half a second to import)."""
     values = rounded(numbers)
     order = np.argsort(values, axis=-1, kind="stable")
@@ -142,10 +146,10 @@ def _ranks(numbers: np.ndarray) -> np.ndarray:
     firsts = np.flatnonzero(is_first)
     counts = np.diff(firsts, append=values.size)
     means = np.repeat(firsts % values.shape[-1] + (counts + 1) / 2, counts)
-    found = np.empty(values.shape)
-    np.put_along_axis(found, order, means.reshape(values.shape), axis=-1)
-    found[np.isnan(values).any(axis=-1)] = np.nan
-    return found
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, means.reshape(values.shape), axis=-1)
+    ranks[np.isnan(values).any(axis=-1)] = np.nan
+    return ranks
 
 
 def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -153,17 +157,23 @@ def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
     scipy.stats.spearmanr takes one pair of rows at a time, which is slow for the exchanges of models.
     """
-    one, other = (_ranks(each) - (each.shape[-1] + 1) / 2 for each in (first, second))
+    first_ranks, second_ranks = (_mean_ranks(each) - (each.shape[-1] + 1) / 2 for each in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: np.ndarray = (one * other).sum(-1) / np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
-    return found
+        rho: np.ndarray = (first_ranks * second_ranks).sum(-1) / np.sqrt(
+            (first_ranks**2).sum(-1) * (second_ranks**2).sum(-1)
+        )
+    return rho
 
 
 def kendall(first: np.ndarray, second: np.ndarray) -> float | None:
     """Kendall's tau-b of (models,) numbers; None with fewer than two, or where all are tied in one of them."""
     rows, columns = np.triu_indices(len(first), 1)
-    one, other = (np.sign(each[rows] - each[columns]) for each in (rounded(first), rounded(second)))
-    if not (one.any() and other.any()):
+    first_signs, second_signs = (np.sign(each[rows] - each[columns]) for each in (rounded(first), rounded(second)))
+    if not (first_signs.any() and second_signs.any()):
         return None
-    tau = (one * other).sum() / np.sqrt(np.count_nonzero(one)) / np.sqrt(np.count_nonzero(other))
+    tau = (
+        (first_signs * second_signs).sum()
+        / np.sqrt(np.count_nonzero(first_signs))
+        / np.sqrt(np.count_nonzero(second_signs))
+    )
     return float(np.clip(tau, -1, 1))

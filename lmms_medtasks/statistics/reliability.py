@@ -1,58 +1,24 @@
-"""How well confidence tells right from wrong votes: calibration error, Brier score, bins, risk against coverage.
+"""How well confidence distinguishes right from wrong votes: calibration error, Brier score, bins, risk and coverage.
 
-All of it is beyond the paper. Two numbers can stand for a question's confidence, and both are offered (:data:`Kind`):
-
-* ``"entropy"``: C = 1 - H / log K of equation 3, as the calibration shift uses it. It is no probability: of votes that
-  stand 3 to 1 it is 0.59 for four options, 0.19 for two. Its calibration error says how far C is from being one.
-* ``"share"``: the majority's share of the replies, which is the model's own frequency of the answer it is judged by.
-
-What they are held against is whether the majority vote is right. Outcomes with equally many votes share the majority:
-the vote is then right with the probability that a fair draw among them is (0.5 for A and B with five votes each, if
-one of them is right). "No answer" is an outcome like any other, and never right.
+All of it is beyond the paper. The confidence of a question is the majority's share of the replies, which is the model's
+own frequency of the answer that it is judged by. It is compared with whether the majority vote is right. Outcomes with
+equally many votes share the majority: the vote is then right with the probability that a fair draw among them is (0.5
+for A and B with five votes each, if one of them is right). "No answer" is an outcome like any other, and never right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.statistics.calibration import Statistics, confidences
-from lmms_medtasks.statistics.sums import AnyStatistic, Group, Statistic, group, of_column
+from lmms_medtasks.statistics.calibration import Statistics
+from lmms_medtasks.statistics.sums import AnyStatistic, Statistic, group, of_column
 from lmms_medtasks.statistics.votes import VoteTable
 
-Kind = Literal["entropy", "share"]
-
-
-@dataclass(frozen=True)
-class Binning:
-    """How confidences are put into bins.
-
-    ``"width"``: bins of equal width over [0, 1], closed on the right, (0.1, 0.2], the first on both sides.
-    ``"mass"``: bins that end at the quantiles i / bins of the confidences (a value that occurs), closed on the right.
-    Equal confidences stay together, so that there can be fewer bins than asked for, and of unequal mass: of votes,
-    half of which are unanimous, half lie in the last. Neither depends on the order of the questions.
-    """
-
-    kind: Literal["width", "mass"] = "width"
-    bins: int = 10
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("width", "mass") or self.bins < 1:
-            raise ValueError(
-                f"Expected kind 'width' or 'mass' and at least 1 bin, got {self.kind!r} and {self.bins!r}."
-            )
-
-    def edges(self, confidence: np.ndarray) -> np.ndarray:
-        """(b + 1,) ascending edges from 0 to 1."""
-        if self.kind == "width" or not len(confidence):
-            # Not linspace: 3/10 must be the very number that three votes of ten are.
-            return np.arange(self.bins + 1) / self.bins
-        inner = np.quantile(confidence, np.arange(1, self.bins) / self.bins, method="inverted_cdf")
-        inner = inner[(inner < confidence.max())]
-        return np.concatenate([[0.0], np.unique(inner), [1.0]])
+BINS = 10
+"""Bins of equal width over [0, 1], closed on the right: (0.1, 0.2]; the first on both sides."""
 
 
 @dataclass(frozen=True)
@@ -113,38 +79,53 @@ def aurc(sums: np.ndarray) -> np.ndarray:
     return area
 
 
-def reliability_draw(table: VoteTable, kind: Kind, binning: Binning | None = None) -> Statistics:
-    """Calibration error, Brier score and risk against coverage of one confidence.
+def reliability_draw(table: VoteTable) -> Statistics:
+    """Calibration error, Brier score and risk against coverage of the majority's share; questions without a reply are
+    left out.
 
-    ``kind`` names the confidence (module docstring). ``correctness``: share of right majority votes. ``confidence``:
-    mean confidence. ``ece``: expected calibration error in [0, 1]. ``brier``: the mean of (confidence - whether the
-    majority vote is right) squared, in expectation over ties. ``aurc``: area under the risk-coverage curve in [0, 1]; a
-    confidence that says nothing has 1 - correctness. Bins are those of the data, also where they end at quantiles, and
-    stay so without an image. Without ``binning``: ten of equal width, (0.9, 1] and so on, so that each share of T = 10
-    votes has its own bin.
-
-    Questions without a reply, and for "entropy" those with one option, are left out.
+    ``correctness``: share of right majority votes. ``confidence``: mean confidence. ``ece``: expected calibration error
+    in [0, 1]. ``brier``: the mean of (confidence - whether the majority vote is right) squared, in expectation over
+    ties. ``aurc``: area under the risk-coverage curve in [0, 1]; a confidence that says nothing has 1 - correctness.
     """
-    certain, correct = _judged(table, kind)
-    used = ~np.isnan(certain)
-    edges = (binning or Binning()).edges(certain[used])
-    places = _bin_of(certain[used], edges)
-    return _groups(table.take(used), certain[used], correct[used], places, len(edges) - 1), dict(_STATISTICS)
+    answered, shares, correct = _answered(table)
+    levels, rank = np.unique(-shares, return_inverse=True)
+    binary = correct * (shares - 1) ** 2 + (1 - correct) * shares**2
+    images = answered.image_ids
+    groups = {
+        "bins": group(images, shares, correct, cells=_find_bins(shares), cell_count=BINS),
+        "scores": group(images, binary),
+        "order": group(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
+    }
+    return groups, dict(_STATISTICS)
 
 
-def _judged(table: VoteTable, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) confidences of this kind, NaN where a question has none, and (n,) whether the majority is right."""
-    certain = confidences(table) if kind == "entropy" else majority_share(table)
-    return certain, majority_correct(table)
-
-
-def reliability_bins(table: VoteTable, kind: Kind, binning: Binning | None = None) -> tuple[ReliabilityBin, ...]:
+def reliability_bins(table: VoteTable) -> tuple[ReliabilityBin, ...]:
     """The bins of :func:`reliability_draw`, the empty ones too."""
-    certain, correct = _judged(table, kind)
-    used = ~np.isnan(certain)
-    certain, correct = certain[used], correct[used]
-    edges = (binning or Binning()).edges(certain)
-    return _bins(certain, correct, _bin_of(certain, edges), edges)
+    _, shares, correct = _answered(table)
+    bins = _find_bins(shares)
+    sizes, sums, right = (np.bincount(bins, weights, BINS) for weights in (None, shares, correct))
+    return tuple(
+        ReliabilityBin(
+            low=number / BINS,
+            high=(number + 1) / BINS,
+            n=int(sizes[number]),
+            confidence=float(sums[number] / sizes[number]) if sizes[number] else None,
+            correctness=float(right[number] / sizes[number]) if sizes[number] else None,
+        )
+        for number in range(BINS)
+    )
+
+
+def _answered(table: VoteTable) -> tuple[VoteTable, np.ndarray, np.ndarray]:
+    """The questions with a reply, their majority's share, and whether the majority is right."""
+    shares = majority_share(table)
+    has_reply = ~np.isnan(shares)
+    return table.take(has_reply), shares[has_reply], majority_correct(table)[has_reply]
+
+
+def _find_bins(shares: np.ndarray) -> np.ndarray:
+    # Not linspace: 3/10 must be the very number that three votes of ten are.
+    return np.searchsorted(np.arange(1, BINS) / BINS, shares, side="left")
 
 
 _STATISTICS: Mapping[str, AnyStatistic] = {
@@ -154,37 +135,3 @@ _STATISTICS: Mapping[str, AnyStatistic] = {
     "brier": of_column(0, "scores"),
     "aurc": Statistic(aurc, ("order",), (0.0, 1.0), mean=False),
 }
-
-
-def _groups(
-    kept: VoteTable, certain: np.ndarray, correct: np.ndarray, places: np.ndarray, bin_count: int
-) -> dict[str, Group]:
-    levels, rank = np.unique(-certain, return_inverse=True)
-    binary = correct * (certain - 1) ** 2 + (1 - correct) * certain**2
-    images = kept.image_ids
-    return {
-        "bins": group(images, certain, correct, cells=places, cell_count=bin_count),
-        "scores": group(images, binary),
-        "order": group(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
-    }
-
-
-def _bin_of(certain: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    return np.searchsorted(edges[1:-1], certain, side="left")
-
-
-def _bins(
-    certain: np.ndarray, correct: np.ndarray, places: np.ndarray, edges: np.ndarray
-) -> tuple[ReliabilityBin, ...]:
-    count = len(edges) - 1
-    sizes, sums, right = (np.bincount(places, weights, count) for weights in (None, certain, correct))
-    return tuple(
-        ReliabilityBin(
-            low=float(edges[each]),
-            high=float(edges[each + 1]),
-            n=int(sizes[each]),
-            confidence=float(sums[each] / sizes[each]) if sizes[each] else None,
-            correctness=float(right[each] / sizes[each]) if sizes[each] else None,
-        )
-        for each in range(count)
-    )

@@ -34,21 +34,21 @@ def sign_flip(sums: np.ndarray, alternative: Alternative = "two-sided") -> float
     >>> round(sign_flip(np.array([1.0, 1.0, 1.0, -1.0])), 9)  # 2 * (1 + 4) / 16: McNemar's exact test of 3 against 1
     0.625
     """
-    own = np.asarray(sums, dtype=float)
-    if not len(own):
+    differing = np.asarray(sums, dtype=float)
+    if not len(differing):
         return None
-    own = own[np.abs(own) > _SAME]
-    if not len(own):
+    differing = differing[np.abs(differing) > _SAME]
+    if not len(differing):
         return 1.0
-    if len(own) <= EXACT_UP_TO:
-        below, above = _tails(_in_units(own))
+    if len(differing) <= EXACT_UP_TO:
+        below, above = _tail_shares(_scale_to_units(differing))
     else:
-        z = float(own.sum()) / math.sqrt(float((own**2).sum()))
-        below, above = _normal(z), _normal(-z)
+        z = float(differing.sum()) / math.sqrt(float((differing**2).sum()))
+        below, above = _normal_cdf(z), _normal_cdf(-z)
     return above if alternative == "greater" else min(1.0, 2 * min(below, above))
 
 
-def _in_units(sums: np.ndarray) -> np.ndarray:
+def _scale_to_units(sums: np.ndarray) -> np.ndarray:
     """The sums as whole numbers of their largest common unit, or rounded."""
     total = float(np.abs(sums).sum())
     every = np.arange(1, _LARGEST_PARTS + 1)
@@ -65,20 +65,20 @@ def _in_units(sums: np.ndarray) -> np.ndarray:
     return np.round(sums * (_LONGEST / total)).astype(np.int64)
 
 
-def _tails(units: np.ndarray) -> tuple[float, float]:
+def _tail_shares(units: np.ndarray) -> tuple[float, float]:
     """P(sum <= seen) and P(sum >= seen) over all signs, by convolving the clusters one size after the other."""
     # A sum of signs is (twice the sizes with a plus) less all sizes: count the plus ones only.
     sizes, counts = np.unique(np.abs(units[units != 0]), return_counts=True)
     plus = np.ones(1)
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         steps = np.zeros(size * count + 1)
-        steps[::size] = _heads(count)
-        plus = _convolved(plus, steps, size)
+        steps[::size] = _head_shares(count)
+        plus = _convolve_steps(plus, steps, size)
     seen = int(units[units > 0].sum())
     return float(min(1.0, plus[: seen + 1].sum())), float(min(1.0, plus[seen:].sum()))
 
 
-def _heads(count: int) -> np.ndarray:
+def _head_shares(count: int) -> np.ndarray:
     """(count + 1,) probabilities of so many heads in ``count`` throws of a coin, each correctly rounded."""
     ways = [1]
     for heads in range(count):
@@ -87,15 +87,15 @@ def _heads(count: int) -> np.ndarray:
     return np.array([each / 2**count for each in ways])
 
 
-def _convolved(one: np.ndarray, other: np.ndarray, step: int) -> np.ndarray:
+def _convolve_steps(probabilities: np.ndarray, steps: np.ndarray, step: int) -> np.ndarray:
     """As np.convolve, where only each ``step``-th of ``other`` is not 0; sums of positive numbers: no tail is lost."""
     if step == 1:
-        return np.convolve(one, other)
-    found = np.zeros(len(one) + len(other) - 1)
-    for place in range(0, len(other), step):
-        found[place : place + len(one)] += other[place] * one
-    return found
+        return np.convolve(probabilities, steps)
+    convolved = np.zeros(len(probabilities) + len(steps) - 1)
+    for offset in range(0, len(steps), step):
+        convolved[offset : offset + len(probabilities)] += steps[offset] * probabilities
+    return convolved
 
 
-def _normal(z: float) -> float:
+def _normal_cdf(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2))

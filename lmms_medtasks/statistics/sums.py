@@ -114,12 +114,12 @@ def group(
     """
     count = len(clusters)
     values = np.column_stack([np.empty((count, 0)), *(np.asarray(column, dtype=float) for column in columns)])
-    places = np.zeros(count, dtype=np.intp) if cells is None else np.asarray(cells, dtype=np.intp)
-    if places.shape != (count,) or (count and not 0 <= places.min() <= places.max() < cell_count):
-        raise ValueError(f"Expected a cell from 0 to {cell_count - 1} for each of {count} rows, got {places!r}.")
+    cell_codes = np.zeros(count, dtype=np.intp) if cells is None else np.asarray(cells, dtype=np.intp)
+    if cell_codes.shape != (count,) or (count and not 0 <= cell_codes.min() <= cell_codes.max() < cell_count):
+        raise ValueError(f"Expected a cell from 0 to {cell_count - 1} for each of {count} rows, got {cell_codes!r}.")
     if not np.isfinite(values).all():
         raise ValueError("A column holds NaN or infinity: leave rows without a value out, and say how many.")
-    return Group(tuple(map(str, clusters)), values, places, cell_count)
+    return Group(tuple(map(str, clusters)), values, cell_codes, cell_count)
 
 
 def scored(
@@ -200,15 +200,17 @@ def cluster_sums(rows: Group, codes: Mapping[str, int]) -> csr_matrix:
     """(clusters, width) sums of each cluster's rows, sparse: a cluster has rows in few of the cells."""
     from scipy.sparse import coo_matrix
 
-    entries, cluster, places = _entries(rows, codes)
-    return coo_matrix((entries, (cluster, places)), shape=(len(codes), rows.width)).tocsr()
+    entries, cluster, positions = _sum_entries(rows, codes)
+    return coo_matrix((entries, (cluster, positions)), shape=(len(codes), rows.width)).tocsr()
 
 
 def plain_cluster_sums(rows: Group, codes: Mapping[str, int]) -> np.ndarray:
     """The same as a plain array: quicker where it is small."""
-    entries, cluster, places = _entries(rows, codes)
+    entries, cluster, positions = _sum_entries(rows, codes)
     size = len(codes) * rows.width
-    return np.bincount(cluster * rows.width + places, weights=entries, minlength=size).reshape(len(codes), rows.width)
+    return np.bincount(cluster * rows.width + positions, weights=entries, minlength=size).reshape(
+        len(codes), rows.width
+    )
 
 
 def sums_by_cluster(groups: Mapping[str, Group]) -> np.ndarray:
@@ -219,15 +221,15 @@ def sums_by_cluster(groups: Mapping[str, Group]) -> np.ndarray:
     return np.stack(sums) if sums else np.zeros((0, 0, 1))
 
 
-def _entries(rows: Group, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sum_entries(rows: Group, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What is added up, and to which cluster and place of the sums."""
     cluster = np.fromiter((codes[label] for label in rows.clusters), dtype=np.intp, count=len(rows.clusters))
     # Floating-point sums depend on their order: rows are put into one that depends on nothing but themselves.
     order = np.lexsort((*rows.columns.T, rows.cells, cluster))
     entries = np.column_stack([np.ones(len(order)), rows.columns[order]])
     stride = entries.shape[1]
-    places = rows.cells[order, None] * stride + np.arange(stride)
-    return entries.ravel(), np.repeat(cluster[order], stride), places.ravel()
+    positions = rows.cells[order, None] * stride + np.arange(stride)
+    return entries.ravel(), np.repeat(cluster[order], stride), positions.ravel()
 
 
 def shaped(sums: np.ndarray, rows: Group) -> np.ndarray:

@@ -51,11 +51,11 @@ def token_scores(answer: str, reference: str) -> TokenScores:
     >>> token_scores("left lung, left", "the left lung")  # 2 of 3 tokens match, 2 of 2 are found
     TokenScores(precision=0.6666666666666666, recall=1.0, f1=0.8)
     """
-    given, wanted = Counter(tokens(answer)), Counter(tokens(reference))
-    shared = (given & wanted).total()
+    given, expected = Counter(tokens(answer)), Counter(tokens(reference))
+    shared = (given & expected).total()
     if not shared:
         return TokenScores(0.0, 0.0, 0.0)
-    precision, recall = shared / given.total(), shared / wanted.total()
+    precision, recall = shared / given.total(), shared / expected.total()
     return TokenScores(precision, recall, 2 * precision * recall / (precision + recall))
 
 
@@ -68,26 +68,26 @@ def bleu(answer: str, reference: str) -> float:
     >>> round(bleu("left lung", "left lower lung"), 4)  # precision 1, penalty exp(1 - 3/2)
     0.6065
     """
-    given, wanted = " ".join(tokens(answer)), " ".join(tokens(reference))
-    return min(1.0, _bleu().sentence_score(given, [wanted]).score / 100) if given and wanted else 0.0
+    given, expected = " ".join(tokens(answer)), " ".join(tokens(reference))
+    return min(1.0, _load_bleu().sentence_score(given, [expected]).score / 100) if given and expected else 0.0
 
 
 def tokens(text: str) -> tuple[str, ...]:
     """The tokens of a text, normalised as the module says; none for a text of white space."""
-    return tuple(_processor()(text).split() or text.lower().split())
+    return tuple(_load_processor()(text).split() or text.lower().split())
 
 
 @functools.cache
-def _processor() -> Callable[[str], str]:
+def _load_processor() -> Callable[[str], str]:
     """The harness's, from its file alone: the package that it is in imports torch and transformers."""
-    found = importlib.util.find_spec("lmms_eval")
-    folders = (found.submodule_search_locations if found else None) or [""]
+    spec = importlib.util.find_spec("lmms_eval")
+    folders = (spec.submodule_search_locations if spec else None) or [""]
     path = Path(folders[0], "tasks", "_task_utils", "vqa_eval_metric.py")
     return cast("Callable[[str], str]", runpy.run_path(str(path))["EvalAIAnswerProcessor"]())
 
 
 @functools.cache
-def _bleu() -> BLEU:
+def _load_bleu() -> BLEU:
     from sacrebleu.metrics import BLEU
 
     # effective_order changes nothing with one order of n-grams; without it sacrebleu warns at every sentence.

@@ -78,13 +78,13 @@ class VoteTable:
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
         option_counts, last = self.option_counts[chosen], self.counts.shape[1] - 1
         most = int(option_counts.max(initial=0))
-        counts, places = self.counts[chosen], chosen.tolist()
+        counts, row_numbers = self.counts[chosen], chosen.tolist()
         if most < last:
             counts = np.ascontiguousarray(counts[:, [*range(most), last]])
         return VoteTable(
-            ids=tuple(map(self.ids.__getitem__, places)),
-            question_ids=tuple(map(self.question_ids.__getitem__, places)),
-            image_ids=tuple(map(self.image_ids.__getitem__, places)),
+            ids=tuple(map(self.ids.__getitem__, row_numbers)),
+            question_ids=tuple(map(self.question_ids.__getitem__, row_numbers)),
+            image_ids=tuple(map(self.image_ids.__getitem__, row_numbers)),
             counts=counts,
             option_counts=option_counts,
             answers=self.answers[chosen],
@@ -104,7 +104,7 @@ def votes(records: Iterable[Record]) -> VoteTable:
     """
     records = list(records)
     for record in records:
-        _check(record)
+        _check_record(record)
     option_counts = np.array([record["option_count"] for record in records], dtype=np.int32)
     most = int(option_counts.max(initial=0))
     column = {letter: number for number, letter in enumerate(option_letters(most) if most else "")}
@@ -114,13 +114,13 @@ def votes(records: Iterable[Record]) -> VoteTable:
     lengths = [len(record["trials"]) for record in records]
     rows = np.repeat(np.arange(len(records)), lengths)
     trials = itertools.chain.from_iterable(record["trials"] for record in records)
-    places = np.fromiter(map(outcome.get, trials, itertools.repeat(-1)), dtype=np.int64, count=len(rows))
-    wrong = (places < 0) | ((places >= option_counts[rows]) & (places < most))
+    outcomes = np.fromiter(map(outcome.get, trials, itertools.repeat(-1)), dtype=np.int64, count=len(rows))
+    wrong = (outcomes < 0) | ((outcomes >= option_counts[rows]) & (outcomes < most))
     if wrong.any():
-        place = int(np.flatnonzero(wrong)[0])
-        record = records[rows[place]]
-        raise _not_an_option("trial", record["trials"][place - sum(lengths[: rows[place]])], record)
-    counts = np.bincount(rows * (most + 2) + places, minlength=len(records) * (most + 2))
+        first_wrong = int(np.flatnonzero(wrong)[0])
+        record = records[rows[first_wrong]]
+        raise _wrong_option_error("trial", record["trials"][first_wrong - sum(lengths[: rows[first_wrong]])], record)
+    counts = np.bincount(rows * (most + 2) + outcomes, minlength=len(records) * (most + 2))
     counts = counts.reshape(len(records), most + 2)
     return VoteTable(
         ids=tuple(str(record["id"]) for record in records),
@@ -139,11 +139,11 @@ def common(tables: Mapping[str, VoteTable]) -> dict[str, VoteTable]:
     Models must be compared on the same questions: a run with ``--limit`` or of one level holds others.
     """
     shared = sorted(set.intersection(*(set(table.ids) for table in tables.values()))) if tables else []
-    places = {name: {each: row for row, each in enumerate(table.ids)} for name, table in tables.items()}
-    return {name: table.take([places[name][each] for each in shared]) for name, table in tables.items()}
+    rows_by_id = {name: {each: row for row, each in enumerate(table.ids)} for name, table in tables.items()}
+    return {name: table.take([rows_by_id[name][each] for each in shared]) for name, table in tables.items()}
 
 
-def _check(record: Record) -> None:
+def _check_record(record: Record) -> None:
     missing = [] if all(map(record.get, _NEEDED)) else [name for name in _NEEDED if record.get(name) in _NOTHING]
     if missing:
         raise UserError(
@@ -153,10 +153,10 @@ def _check(record: Record) -> None:
     if not 1 <= record["option_count"] <= 26:
         raise UserError(f"Record {record['id']!r} has option_count {record['option_count']!r}, allowed are 1 to 26.")
     if record["answer"] not in _LETTERS[record["option_count"]]:
-        raise _not_an_option("answer", record["answer"], record)
+        raise _wrong_option_error("answer", record["answer"], record)
 
 
-def _not_an_option(kind: str, got: object, record: Record) -> UserError:
+def _wrong_option_error(kind: str, got: object, record: Record) -> UserError:
     letters = ", ".join(option_letters(record["option_count"]))
     statuses = f", {', '.join(NO_ANSWER)}, {FAILED}" if kind == "trial" else ""
     return UserError(f"Record {record['id']!r} has the {kind} {got!r}. Allowed: {letters}{statuses}.")

@@ -19,7 +19,7 @@ from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
+from lmms_medtasks.statistics.rank_tests import PairedTest, paired_tests
 from lmms_medtasks.statistics.significance import adjust_known
 from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Contrast, Mean

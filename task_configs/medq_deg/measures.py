@@ -28,7 +28,7 @@ from lmms_medtasks.task_configs.medq_deg import source
 
 if TYPE_CHECKING:
     from lmms_medtasks.statistics.calibration import Confidence
-    from lmms_medtasks.statistics.intra_model import IntraModelDKE
+    from lmms_medtasks.statistics.dunning_kruger import IntraModelDKE
     from lmms_medtasks.statistics.votes import VoteTable
 
 SUITE_NAME = "medq_deg"
@@ -180,7 +180,7 @@ def _reliability(rows: Samples) -> Draw:
     """Of the majority's share of the votes."""
     from lmms_medtasks.statistics.reliability import reliability_draw
 
-    return Draw(*reliability_draw(counted(rows), "share"))
+    return Draw(*reliability_draw(counted(rows)))
 
 
 CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibration) for level in LEVELS}
@@ -203,10 +203,10 @@ RELIABILITY = {level: Custom({"severity": level}, main="ece", function=_reliabil
 
 def dunning_kruger(rows: Samples, exchanges: int | None = None) -> IntraModelDKE:
     """The intra-model Dunning-Kruger effect (equation 5), L0 against L2; ``exchanges`` None: as many as it has."""
-    from lmms_medtasks.statistics.intra_model import EXCHANGES, intra_model_dke
+    from lmms_medtasks.statistics.dunning_kruger import EXCHANGES_OF_LEVELS, intra_model_dke
 
     clean, severe = (counted(rows.where({"severity": level})) for level in (0, 2))
-    return intra_model_dke(clean, severe, exchanges=EXCHANGES if exchanges is None else exchanges)
+    return intra_model_dke(clean, severe, exchanges=EXCHANGES_OF_LEVELS if exchanges is None else exchanges)
 
 
 def _dke_holds(rows: Samples) -> float | None:

@@ -317,7 +317,7 @@ def _bins(sources: Sequence[Source]) -> Frame | None:
     rows = [
         (f"L{level}", each.low, each.high, each.n, each.confidence, each.correctness)
         for level in levels(sources[0])
-        for each in reliability_bins(counted(sources[0].rows.where({"severity": level})), "share")
+        for each in reliability_bins(counted(sources[0].rows.where({"severity": level})))
         if each.n
     ]
     return frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)

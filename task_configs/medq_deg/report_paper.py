@@ -21,11 +21,9 @@ from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.calibration import calibrated_shift, calibration, chance_confidence
 from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
-from lmms_medtasks.statistics.inter_model import EXCHANGES as EXCHANGES_OF_MODELS
-from lmms_medtasks.statistics.inter_model import inter_model_dkes
-from lmms_medtasks.statistics.intra_model import EXCHANGES
+from lmms_medtasks.statistics.dunning_kruger import EXCHANGES_OF_LEVELS, EXCHANGES_OF_MODELS, inter_model_dkes
 from lmms_medtasks.statistics.ranks import rank_consistency, swaps_beyond_chance
-from lmms_medtasks.statistics.reliability import Binning
+from lmms_medtasks.statistics.reliability import BINS
 from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common
 from lmms_medtasks.task_configs.medq_deg.measures import (
@@ -121,9 +119,10 @@ ERRORS = Table(
         "by it. Where options that are given with chance p are correct in a share p of the cases, replies are correct "
         "as often as two of them agree (Jiang et al., ICLR 2022): agreement less accuracy is 0. Above 0 replies agree "
         "more often than they are correct (overconfident), below 0 less often; 0 on average can hide both.",
-        f"ECE over {Binning()}, closed on the right; biased upwards in small samples. Confidence is the majority's "
-        "share of the votes, held against whether the majority is correct; a tie is correct with the probability of a "
-        f"fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over images.",
+        f"ECE over {BINS} bins of equal width, closed on the right; biased upwards in small samples. Confidence is the "
+        "majority's share of the votes, held against whether the majority is correct; a tie is correct with the "
+        f"probability of a fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over "
+        "images.",
     ),
 )
 
@@ -148,7 +147,7 @@ def _dke(sources: Sequence[Source]) -> Frame | None:
     source = sources[0]
     if _untested(source):
         return None
-    found = dunning_kruger(source.rows, EXCHANGES if source.resamples else 0)
+    found = dunning_kruger(source.rows, EXCHANGES_OF_LEVELS if source.resamples else 0)
     both, null, words = source.rows.where({"severity": (0, 2)}), found.no_change, {True: "yes", False: "no"}
     columns = (
         label("compared"),
@@ -175,8 +174,8 @@ def _dke(sources: Sequence[Source]) -> Frame | None:
         "Equation 5, as the paper has it: accuracy falls from L0 to L2 and the shift does not. As shift is confidence "
         "less accuracy, this says that confidence falls by no more than accuracy. It is a yes or no on two noisy "
         "differences.",
-        f"If nothing changes: how often equation 5 says yes in {EXCHANGES:,} exchanges of this data, each of which "
-        "draws at random which of a question's forms is the clean one, for all questions on an image together.",
+        f"If nothing changes: how often equation 5 says yes in {EXCHANGES_OF_LEVELS:,} exchanges of this data, each of "
+        "which draws at random which of a question's forms is the clean one, for all questions on an image together.",
         "p: one-sided, of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; units are "
         f"images. It is {ALPHA} or less in {ERROR} of data sets in which nothing changes. The claim that both parts of "
         "equation 5 are true has the larger of the two p values of the parts. The row of all questions has no p "

@@ -311,7 +311,7 @@ def test_the_pictures_of_the_drawn_questions(write_run, ids):
     found, drawn = of_run(write_run({id: ["34"] for id in ids}))
     assert sorted(found.of_question) == sorted(ids) and not found.problems
     for each in drawn:
-        for name in found.names(each):
+        for name in found.picture_names(each):
             assert each.answer.key.id not in name
             with Image.open(io.BytesIO(found.files[name])) as picture:
                 assert picture.mode == "RGB" and max(picture.size) <= 640 and not picture.info.get("exif")

@@ -167,7 +167,7 @@ def test_somebody_must_sign(tmp_path, runs, signed):
 
 def invoke(*arguments):
     app = typer.Typer()
-    command.register(app)
+    app.command()(command.pack)
     return CliRunner().invoke(app, [str(each) for each in arguments])
 
 

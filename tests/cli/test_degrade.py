@@ -19,7 +19,8 @@ from lmms_medtasks.seeding import generator
 @pytest.fixture
 def run():
     app = typer.Typer(pretty_exceptions_enable=False)
-    degrade.register(app)
+    app.command()(degrade.degrade)
+    app.command()(degrade.preview)
     return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 

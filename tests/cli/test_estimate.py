@@ -53,7 +53,7 @@ def test_everything_scales_to_all_requests(tmp_path: Path) -> None:
     assert (found.questions, found.trials, found.requests) == (1000, 3, 3000)
     assert (found.pictures, found.tokens_in, found.tokens_out) == (4500, 300_000, 75_000)
     assert found.seconds == 1500  # half a second a request
-    assert found.cost(2.0, 8.0) == pytest.approx(0.6 + 0.6)
+    assert found.total_cost(2.0, 8.0) == pytest.approx(0.6 + 0.6)
 
 
 def test_the_longest_that_replies_may_be_is_said_where_the_limits_are_recorded() -> None:
@@ -72,7 +72,7 @@ def test_processes_share_the_requests(tmp_path: Path) -> None:
 
 def test_what_a_runner_does_not_report_is_not_made_up(tmp_path: Path) -> None:
     (found,) = estimating.estimates([write_run(tmp_path, [None] * 4)], {})
-    assert (found.pictures, found.tokens_in, found.tokens_out, found.seconds, found.cost(1, 1)) == (None,) * 5
+    assert (found.pictures, found.tokens_in, found.tokens_out, found.seconds, found.total_cost(1, 1)) == (None,) * 5
     text = "\n".join(estimating.lines([found], (1.0, 1.0), 10.0, 4))
     assert "3,000" in text and text.count(" -") >= 5
 

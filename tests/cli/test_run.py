@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli import installed_package, run_arguments
 from lmms_medtasks.cli import run as command
+from lmms_medtasks.cli import run_arguments
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute import taken_names
 from lmms_medtasks.errors import UserError
@@ -144,12 +144,12 @@ def test_a_working_copy_in_the_folder_is_not_taken_for_the_installed_package(har
     assert call(*ASKED).exit_code == 0 and "PYTHONSAFEPATH" not in harness.environment
     (tmp_path / "lmms_medtasks").mkdir()
     (tmp_path / "lmms_medtasks" / "__init__.py").touch()
-    monkeypatch.setattr(installed_package.sys, "version_info", (3, 11, 0))
+    monkeypatch.setattr(command.sys, "version_info", (3, 11, 0))
     assert call(*ASKED).exit_code == 0 and harness.environment["PYTHONSAFEPATH"] == "1"
-    assert installed_package.variables(Path(installed_package.lmms_medtasks.__file__).parents[1]) == {}  # editable
-    monkeypatch.setattr(installed_package.sys, "version_info", (3, 10, 9))
+    assert command._installed_first(Path(command.__file__).parents[2]) == {}  # editable
+    monkeypatch.setattr(command.sys, "version_info", (3, 10, 9))
     with pytest.raises(UserError, match="another folder"):
-        installed_package.variables(tmp_path)
+        command._installed_first(tmp_path)
 
 
 def test_no_result_file_is_a_failure(harness):
@@ -281,7 +281,7 @@ def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, numbe
     child += "print('ready', flush=True); time.sleep(60)"
     # Whoever runs the tests may ignore it, under nohup say.
     code = f"import signal, sys; signal.signal({int(number)}, signal.SIG_DFL); "
-    code += f"from lmms_medtasks.cli.run import _ended; sys.exit(-_ended([sys.executable, '-c', {child!r}]))"
+    code += f"from lmms_medtasks.cli.run import _run_to_end; sys.exit(-_run_to_end([sys.executable, '-c', {child!r}]))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         send(process.pid, number)
@@ -292,7 +292,7 @@ def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, numbe
 def test_a_run_whose_command_is_killed_ends_too(tmp_path, paused):
     """The end of the pipe that both write into is closed when both have ended, also where the harness was paused."""
     child = "import time; print('ready', flush=True); time.sleep(30); print('still there')"
-    code = f"from lmms_medtasks.cli.run import _ended; _ended([{sys.executable!r}, '-c', {child!r}])"
+    code = f"from lmms_medtasks.cli.run import _run_to_end; _run_to_end([{sys.executable!r}, '-c', {child!r}])"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         if paused:
@@ -305,10 +305,9 @@ def test_a_run_whose_command_is_killed_ends_too(tmp_path, paused):
 def test_a_hangup_that_is_ignored_ends_nothing(tmp_path):
     """As under nohup."""
     child = "import time; print('ready', flush=True); time.sleep(1); print('done')"
-    code = (
-        "import signal, sys; from lmms_medtasks.cli.run import _ended; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
-    )
-    code += f"sys.exit(_ended([sys.executable, '-c', {child!r}]))"
+    code = "import signal, sys; from lmms_medtasks.cli.run import _run_to_end; "
+    code += "signal.signal(signal.SIGHUP, signal.SIG_IGN); "
+    code += f"sys.exit(_run_to_end([sys.executable, '-c', {child!r}]))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         os.killpg(process.pid, signal.SIGHUP)
@@ -317,7 +316,8 @@ def test_a_hangup_that_is_ignored_ends_nothing(tmp_path):
 
 def test_a_pause_pauses_the_harness_too(tmp_path):
     child = "import time; print('ready', flush=True); time.sleep(1); print('done')"
-    code = f"import sys; from lmms_medtasks.cli.run import _ended; sys.exit(_ended([sys.executable, '-c', {child!r}]))"
+    code = "import sys; from lmms_medtasks.cli.run import _run_to_end; "
+    code += f"sys.exit(_run_to_end([sys.executable, '-c', {child!r}]))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         os.kill(process.pid, signal.SIGTSTP)

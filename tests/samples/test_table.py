@@ -126,7 +126,7 @@ def test_texts_of_lists_stand_with_their_rows():
 def test_tables_of_the_same_questions_share_their_columns():
     asked = Samples.of_rows([{"tag": "x", "expected": "A"}, {"tag": "y", "expected": "B"}])
     own = [Samples(pa.table({"tag": ["x", "y"], "accuracy.score": [1.0, 0.0]}), shared=asked) for _ in range(2)]
-    assert own[0]._whole("tag") is own[1].where({"tag": "x"})._whole("tag") is asked._whole("tag")
+    assert own[0]._whole_column("tag") is own[1].where({"tag": "x"})._whole_column("tag") is asked._whole_column("tag")
     assert own[0].column("accuracy.score").tolist() == [1.0, 0.0]
 
 

@@ -13,7 +13,7 @@ from lmms_medtasks.statistics.sign_flip import sign_flip
 
 def no_better_p(sums):
     """Of any number of images, of which ranks are made of ten at least."""
-    return module._compared(sums)[0]
+    return module._compare_pairs(sums)[0]
 
 
 def test_of_two_models_p_is_twice_the_one_sided_sign_flip_p():

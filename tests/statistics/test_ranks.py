@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.inter_model import equation_6
+from lmms_medtasks.statistics.dunning_kruger import equation_6
 from lmms_medtasks.statistics.ranks import Swap, rank_consistency, swaps_beyond_chance
 from lmms_medtasks.statistics.sums import group
 

@@ -13,7 +13,7 @@ from sklearn.metrics import brier_score_loss
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics import reliability as under_test
 from lmms_medtasks.statistics.intervals import intervals
-from lmms_medtasks.statistics.reliability import Binning, reliability_bins, reliability_draw
+from lmms_medtasks.statistics.reliability import BINS, reliability_bins, reliability_draw
 from lmms_medtasks.statistics.votes import votes
 
 TRIALS = st.lists(st.text(alphabet="ABCD?!", min_size=1, max_size=6), max_size=12)
@@ -23,9 +23,8 @@ def table_of(question, trials, **others):
     return votes([question(each, id=f"{number:03d}", **others) for number, each in enumerate(trials)])
 
 
-def reliability(table, kind, binning=None):
-    found = intervals(*reliability_draw(table, kind, binning))
-    return SimpleNamespace(bins=reliability_bins(table, kind, binning), **found)
+def reliability(table):
+    return SimpleNamespace(bins=reliability_bins(table), **intervals(*reliability_draw(table)))
 
 
 def random_trials(count, seed, length=9):
@@ -38,13 +37,11 @@ def random_trials(count, seed, length=9):
 def test_by_hand(question):
     # Votes, answer A, K = 4:      AAAA   AABB   ABCD   BBBA
     # majority share                1      0.5    0.25   0.75
-    # C = 1 - H / 2 bits            1      0.5    0      0.594361
     # majority right                1      0.5    0.25   0         (a draw of 2, and of 4)
     table = table_of(question, ["AAAA", "AABB", "ABCD", "BBBA"])
-    share, entropy = reliability(table, "share"), reliability(table, "entropy")
-    # All in bins of their own: (0 + 0 + 0 + 0.75) / 4, and (0 + 0 + 0.25 + 0.594361) / 4.
+    share = reliability(table)
+    # All in bins of their own: (0 + 0 + 0 + 0.75) / 4.
     assert share.ece.estimate == pytest.approx(0.1875)
-    assert entropy.ece.estimate == pytest.approx(0.211090, abs=1e-6)
     # 0; 0.5 (0.5 - 1)^2 + 0.5 (0.5)^2 = 0.25; 0.25 (0.75)^2 + 0.75 (0.25)^2 = 0.1875; 0.75^2 = 0.5625: 1 / 4.
     assert share.brier.estimate == pytest.approx(0.25)
     # Most confident first, errors 0, 1, 0.5, 0.75: risks 0, 1/2, 1.5/3, 2.25/4; mean 0.390625.
@@ -60,7 +57,7 @@ def test_no_answer_is_an_outcome_that_is_never_right(question):
     assert under_test.majority_share(table).tolist() == [2 / 3, 0.5, 1, 0.5]
 
 
-def test_questions_without_a_confidence_are_left_out(question):
+def test_questions_without_a_reply_are_left_out(question):
     table = votes(
         [
             question("AAB", id="a"),
@@ -69,16 +66,13 @@ def test_questions_without_a_confidence_are_left_out(question):
             question("B!!", id="d"),
         ]
     )
-    entropy, share = reliability(table, "entropy"), reliability(table, "share")
-    assert entropy.correctness.n == 2
-    assert share.correctness.n == 3
-    assert sum(each.n for each in entropy.bins) == 2
+    found = reliability(table)
+    assert found.correctness.n == sum(each.n for each in found.bins) == 3
 
 
-@pytest.mark.parametrize("kind", ["entropy", "share"])
 @pytest.mark.parametrize("trials", [[], ["!!!"]])
-def test_nothing_is_none_not_zero(question, kind, trials):
-    found = reliability(table_of(question, trials), kind)
+def test_nothing_is_none_not_zero(question, trials):
+    found = reliability(table_of(question, trials))
     for interval in (found.ece, found.brier, found.aurc, found.correctness, found.confidence):
         assert (interval.estimate, interval.low, interval.high, interval.n) == (None, None, None, 0)
     assert all((each.n, each.confidence, each.correctness) == (0, None, None) for each in found.bins)
@@ -99,50 +93,36 @@ def naive_ece(confidence, correct, bins):
 
 
 @settings(max_examples=60, deadline=None)
-@given(TRIALS, st.sampled_from(["entropy", "share"]), st.integers(1, 12))
-def test_ece_is_the_naive_one(question, trials, kind, bins):
+@given(TRIALS)
+def test_ece_is_the_naive_one(question, trials):
     table = table_of(question, trials)
-    certain = under_test.confidences(table) if kind == "entropy" else under_test.majority_share(table)
+    certain = under_test.majority_share(table)
     used = ~np.isnan(certain)
-    found = reliability(table, kind, Binning("width", bins))
+    found = reliability(table)
     if not used.any():
         assert found.ece.estimate is None
         return
-    expected = naive_ece(certain[used], under_test.majority_correct(table)[used], bins)
+    expected = naive_ece(certain[used], under_test.majority_correct(table)[used], BINS)
     assert found.ece.estimate == pytest.approx(expected, abs=1e-12)
     assert 0 <= found.ece.estimate <= 1
 
 
 def test_three_of_ten_votes_are_in_the_bin_that_ends_at_three_tenths(question):
     table = table_of(question, ["AAABBBCCCD", "AAAABBBCCD"])
-    found = reliability(table, "share", Binning("width", 10))
+    found = reliability(table)
     assert [(each.high, each.n) for each in found.bins if each.n] == [(0.3, 1), (0.4, 1)]
 
 
-@pytest.mark.parametrize(("kind", "strategy"), [("width", "uniform"), ("mass", "quantile")])
-def test_bins_are_those_of_scikit_learn(question, kind, strategy):
+def test_bins_are_those_of_scikit_learn(question):
     table = table_of(question, random_trials(200, "bins"))
     right = under_test.majority_correct(table)
     certain = under_test.majority_share(table)
-    found = reliability(table, "share", Binning(kind, 5))
-    frequency, predicted = calibration_curve(right, certain, n_bins=5, strategy=strategy)
+    found = reliability(table)
+    frequency, predicted = calibration_curve(right, certain, n_bins=BINS)
     filled = [each for each in found.bins if each.n]
     assert [each.correctness for each in filled] == pytest.approx(frequency)
     assert [each.confidence for each in filled] == pytest.approx(predicted)
     assert sum(each.n for each in found.bins) == 200
-
-
-def test_equal_mass_bins_of_different_confidences_are_equal():
-    certain = generator("test", "mass").random(120)
-    edges = Binning("mass", 8).edges(certain)
-    counts = [int(((low < certain) & (certain <= high)).sum()) for low, high in itertools.pairwise(edges)]
-    assert counts == [15] * 8
-
-
-def test_equal_mass_bins_keep_equal_confidences_together(question):
-    # Half are unanimous: of 4 bins two end at a share of 1 and become one.
-    found = reliability(table_of(question, ["AAAA"] * 4 + ["AABB"] * 2 + ["AAAB"] * 2), "share", Binning("mass", 4))
-    assert [(each.high, each.n) for each in found.bins] == [(0.5, 2), (0.75, 2), (1.0, 4)]
 
 
 def test_brier_score_is_that_of_scikit_learn(question):
@@ -156,7 +136,7 @@ def test_brier_score_is_that_of_scikit_learn(question):
         sample_weight=np.concatenate([right, 1 - right]),
         pos_label=1,
     )
-    found = reliability(table, "share")
+    found = reliability(table)
     assert found.brier.estimate == pytest.approx(binary, abs=1e-12)
 
 
@@ -175,31 +155,31 @@ def naive_aurc(confidence, error):
 def test_aurc_is_the_mean_over_the_orders_of_ties(question, trials):
     table = table_of(question, trials)
     error = 1 - under_test.majority_correct(table)
-    found = reliability(table, "share")
+    found = reliability(table)
     assert found.aurc.estimate == pytest.approx(naive_aurc(under_test.majority_share(table), error), abs=1e-12)
 
 
 def test_aurc_of_confidence_that_says_nothing_is_the_error(question):
-    found = reliability(table_of(question, ["AAA", "BBB", "CCC", "AAA"]), "entropy")
+    found = reliability(table_of(question, ["AAA", "BBB", "CCC", "AAA"]))
     assert found.aurc.estimate == pytest.approx(0.5)
     assert found.aurc.estimate == pytest.approx(1 - found.correctness.estimate)
 
 
 def test_aurc_rewards_doubt_where_it_is_wrong(question):
-    good = reliability(table_of(question, ["AAAA", "AAAA", "BBBC", "BBBC"]), "share")
-    bad = reliability(table_of(question, ["AAAB", "AAAB", "BBBB", "BBBB"]), "share")
+    good = reliability(table_of(question, ["AAAA", "AAAA", "BBBC", "BBBC"]))
+    bad = reliability(table_of(question, ["AAAB", "AAAB", "BBBB", "BBBB"]))
     # Errors 0 0 1 1, the last two tied: risks 0, 0, 1/3, 1/2. Errors 1 1 0 0: 1, 1, 2/3, 1/2.
     assert good.aurc.estimate == pytest.approx((1 / 3 + 1 / 2) / 4)
     assert bad.aurc.estimate == pytest.approx((2 + 2 / 3 + 1 / 2) / 4)
 
 
 @settings(max_examples=30, deadline=None)
-@given(TRIALS, st.sampled_from(["entropy", "share"]), st.sampled_from(["width", "mass"]), st.randoms())
-def test_the_order_of_records_does_not_matter(question, trials, kind, binning, random):
+@given(TRIALS, st.randoms())
+def test_the_order_of_records_does_not_matter(question, trials, random):
     records = [question(each, id=f"{number}", image_id=f"{number // 2}") for number, each in enumerate(trials)]
-    expected = reliability(votes(records), kind, Binning(binning, 4))
+    expected = reliability(votes(records))
     random.shuffle(records)
-    found = reliability(votes(records), kind, Binning(binning, 4))
+    found = reliability(votes(records))
     for name in ("ece", "brier", "aurc", "correctness", "confidence"):
         assert getattr(found, name) == getattr(expected, name)
     assert [(each.low, each.high, each.n) for each in found.bins] == [
@@ -211,8 +191,8 @@ def test_the_order_of_records_does_not_matter(question, trials, kind, binning, r
 @given(TRIALS, st.permutations("ABCD"))
 def test_options_can_change_places(question, trials, order):
     renamed = [each.translate(str.maketrans("ABCD", "".join(order))) for each in trials]
-    first = reliability(table_of(question, trials), "entropy")
-    second = reliability(table_of(question, renamed, answer=order[0]), "entropy")
+    first = reliability(table_of(question, trials))
+    second = reliability(table_of(question, renamed, answer=order[0]))
     for name in ("ece", "brier", "aurc"):
         one, other = getattr(first, name).estimate, getattr(second, name).estimate
         assert one == other or one == pytest.approx(other, abs=1e-12)
@@ -223,13 +203,7 @@ def test_intervals_hold_their_estimates_and_are_over_images(question):
         question(each, id=f"{number}", image_id=f"{number % 25}")
         for number, each in enumerate(random_trials(100, "intervals"))
     ]
-    found = reliability(votes(records), "entropy")
+    found = reliability(votes(records))
     for interval in (found.brier, found.aurc, found.correctness, found.confidence):
         assert interval.low < interval.estimate < interval.high
         assert (interval.n, interval.clusters) == (100, 25)
-
-
-@pytest.mark.parametrize("refused", [("height", 10), ("width", 0)])
-def test_odd_binnings_are_refused(refused):
-    with pytest.raises(ValueError, match=repr(refused[0])):
-        Binning(*refused)

@@ -14,8 +14,8 @@ from lmms_medtasks.board.comparison.compared_entries import SAME, Pairs, Side, p
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.short_texts import first_listed
-from lmms_medtasks.statistics.paired_tests import paired_tests
 from lmms_medtasks.statistics.power import Criterion, Detectable
+from lmms_medtasks.statistics.rank_tests import paired_tests
 from lmms_medtasks.statistics.significance import adjust_known
 from lmms_medtasks.suites.contributions import PairedChange
 from lmms_medtasks.suites.suite import Measure

@@ -8,9 +8,9 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
-from lmms_medtasks import __version__
 from lmms_medtasks.errors import UserError
 
 MARKER = "site.json"
@@ -72,7 +72,7 @@ def writing(output: Path) -> Iterator[Folder]:
                 _empty(part)  # what a build that was killed left there
             folder = Folder(part)
             yield folder
-            made_by = {"made by": f"lmms-medtasks {__version__}", "files": len(folder.files)}
+            made_by = {"made by": f"lmms-medtasks {metadata.version('lmms-medtasks')}", "files": len(folder.files)}
             folder.text(MARKER, json.dumps(made_by) + "\n")
             with _writable(output):
                 _swap(part, output)

@@ -6,10 +6,10 @@ import functools
 import importlib.resources
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks import __version__
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.report import report_page as report_page
@@ -76,7 +76,7 @@ class Pages:
             here=path,
             browser=self._browser(path),
             policy=POLICY,
-            version=__version__,
+            version=metadata.version("lmms-medtasks"),
             csv_link=_csv_links(root, data, files),
             link=_link,
             error_rate=confidence.spelled(confidence.ERROR), least_images=LEAST_CLUSTERS,

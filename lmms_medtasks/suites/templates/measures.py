@@ -87,7 +87,7 @@ def _confidence_draw(rows: Samples) -> Draw:
 
 
 def _reliability_plan(rows: Samples) -> Draw:
-    return Draw(*reliability_draw(votes_of(rows), "share"))
+    return Draw(*reliability_draw(votes_of(rows)))
 
 
 _RELIABILITY = {

@@ -14,7 +14,7 @@ from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.gate import gate, outcomes, read_rules
 from lmms_medtasks.board.comparison.gate_summary import decision, document
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.cli import gate as command
+from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import markdown as markdown_writer
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
@@ -449,7 +449,7 @@ def invoked(tmp_path):
 
     def run(*more):
         app = typer.Typer()
-        command.register(app)
+        app.command()(command.gate)
         names = [str(tmp_path / "base"), str(tmp_path / "new"), "-o", str(tmp_path / "s.md")]
         return CliRunner().invoke(app, [*names, *more])
 

@@ -318,7 +318,7 @@ def test_of_a_pack_only_the_task_that_is_named_is_compared(runs, tmp_path):
 
 def _invoke(arguments):
     app = typer.Typer()
-    command.register(app)
+    app.command()(command.compare)
     return CliRunner().invoke(app, arguments)
 
 
@@ -382,7 +382,7 @@ def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explaine
 
 def test_the_terminal_shows_the_screen_and_markdown_all(both):
     app = typer.Typer()
-    command.register(app)
+    app.command()(command.compare)
     short = CliRunner().invoke(app, [*map(str, both())])
     assert short.exit_code == 0 and "rank-biserial" not in short.stdout and "--format md" in short.stdout
     whole = CliRunner().invoke(app, [*map(str, both()), "--format", "md"])

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import lmms_medtasks as mt
-from lmms_medtasks.interface.run_samples import COLUMNS
+from lmms_medtasks.interface.runs import COLUMNS
 
 
 @pytest.fixture

@@ -1,18 +1,15 @@
-"""``lmms-medtasks new``: a folder for a task of one's own."""
+"""Commands about tasks: ``new``, ``validate`` and ``smoke`` for a contributed one; ``path`` and ``metrics`` for all."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command()(new)
 
 
 def new(
@@ -59,8 +56,8 @@ def new(
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
     if shift:
-        settings["shift"] = _shift(shift)
-    wanted = Wanted(
+        settings["shift"] = _parse_shift(shift)
+    request = Wanted(
         name=name,
         template=template,
         dataset=_without_hub(dataset),
@@ -74,16 +71,16 @@ def new(
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
-    found = recognising.look(wanted)
-    for line in found.said:
+    recognised = recognising.look(request)
+    for line in recognised.said:
         typer.echo(line)
-    if found.problem:
-        raise UserError(f"{found.problem.rstrip('.')}. Nothing was written.")
+    if recognised.problem:
+        raise UserError(f"{recognised.problem.rstrip('.')}. Nothing was written.")
     if look:
         return
-    for path in write(found.wanted):
+    for path in write(recognised.wanted):
         typer.echo(path)
-    typer.echo(f"Next: lmms-medtasks validate {wanted.folder}", err=True)
+    typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
 
 
 def _without_hub(dataset: str) -> str:
@@ -94,14 +91,93 @@ def _without_hub(dataset: str) -> str:
     return dataset
 
 
-def _shift(text: str) -> dict[str, Any]:
+def _parse_shift(text: str) -> dict[str, Any]:
     parts = text.split(":")
     if len(parts) != 3 or not all(parts):
         raise UserError(f"--shift {text!r}: expected COLUMN:IID:OOD, as in site:own:other,third.")
     column, iid, ood = parts
-    return {"column": column, "iid": _values(iid), "ood": _values(ood)}
+    return {"column": column, "iid": _split_values(iid), "ood": _split_values(ood)}
 
 
-def _values(text: str) -> Any:
+def _split_values(text: str) -> Any:
     values = text.split(",")
     return values if len(values) > 1 else values[0]
+
+
+def validate(
+    path: Annotated[Path, typer.Argument(help="The task's folder, or a YAML in it.")],
+    static: Annotated[bool, typer.Option("--static", help="Import and execute nothing of it.")] = False,
+    base: Annotated[str, typer.Option(help="A git revision to compare versions with.")] = "",
+    show: Annotated[
+        Path | None, typer.Option(help="Write a page with the first questions as a model gets them, and open it.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Record the prompts in prompts.json.")] = False,
+) -> None:
+    """Check a task's folder; exit with 1 if anything is wrong.
+
+    First come the checks that execute nothing: keys and settings, includes, hooks, names, data files, card.
+    Then the task's hooks are called on its data: with five questions as a model gets them, the expected answers as
+    replies, random replies, and from several threads at once.
+    """
+    from lmms_medtasks.contribute.validate import validate as run
+
+    findings = run(path, static_only=static, base=base, show=show, write=write)
+    for line in findings.told:
+        typer.echo(line)
+    for problem in findings.problems:
+        typer.echo(problem)
+    errors, others = len(findings.errors), len(findings.problems) - len(findings.errors)
+    prefix = "Nothing was executed. " if static else ""
+    typer.echo(f"{prefix}{errors} error{'s' * (errors != 1)}, {others} other finding{'s' * (others != 1)}.")
+    if show is not None and show.is_file() and sys.stdout.isatty():
+        typer.launch(show.resolve().as_uri())
+    if errors:
+        raise typer.Exit(1)
+
+
+def smoke(
+    path: Annotated[Path, typer.Argument(help="The task's folder, or a YAML in it.")],
+    limit: Annotated[int, typer.Option(help="Questions of each task.", min=1)] = 5,
+    model: Annotated[list[str] | None, typer.Option(help="A built-in model; may be given several times.")] = None,
+) -> None:
+    """Run a folder's tasks through the real harness with the built-in models on five questions.
+
+    Executes the folder's code. Open answers are judged by MEDTASKS_JUDGE, by token overlap if that names none. The
+    values say nothing of the task: built-in models guess, and five questions are few. medtasks_most_frequent runs where
+    a task has a training_split.
+    """
+    from lmms_medtasks.contribute.smoke_run import smoke as run
+
+    for row in run(path, limit, tuple(model) if model else None):
+        value = f"{row.value:.3f}" if isinstance(row.value, float) else row.value
+        typer.echo(f"{row.task:32} {row.model:24} {row.metric:28} {value}")
+
+
+def path() -> None:
+    """Print the folder with our task YAMLs.
+
+    For the harness's subcommands that never load plugins: lmms-eval tasks list --include-path "$(lmms-medtasks path)".
+    """
+    from lmms_medtasks import folders
+
+    typer.echo(folders.folder())
+
+
+def metrics(
+    task: Annotated[str, typer.Argument(help="A task's name, as `--tasks` takes it.")],
+    include_path: IncludePath = None,
+) -> None:
+    """Print the metrics of a task, in the order of its table: the name, which way is better (`*` before the name: the
+    leaderboard ranks by it), and what it is.
+    """
+    from lmms_medtasks.harness.rescoring import Definitions
+    from lmms_medtasks.suites import registry
+
+    config = Definitions([str(each) for each in include_path or ()] or None).get_definition(task)
+    suite = registry.find(task, config)
+    declared = {each.name: each for each in suite.metrics} if suite else {}
+    for each in config.get("metric_list") or []:
+        metric = declared.get(each["metric"])
+        better = {True: "higher", False: "lower"}.get(each.get("higher_is_better"), "-")
+        mark = "*" if metric and metric.main else " "
+        typer.echo(f"{mark} {each['metric']:32} {better:7} {metric.about if metric else ''}".rstrip())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmms_medtasks.statistics.agreement import Contest, win_rates, wins
+from lmms_medtasks.statistics.win_rates import Contest, win_rates, wins
 
 RATING = st.integers(1, 5)
 FOURS = st.lists(st.tuples(RATING, RATING, RATING, RATING), min_size=1, max_size=15)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lmms_medtasks.statistics.agreement.measure import DECIMALS
+from lmms_medtasks.statistics.agreement import DECIMALS
 from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
@@ -75,25 +75,27 @@ def wins(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray)
 def win_rates(contests: Sequence[Contest]) -> WinRates:
     """Win rates of all models in ``contests``, with intervals over clusters."""
     models = sorted({name for each in contests for name in (each.first, each.second)})
-    groups = {name: _model_group(name, contests) for name in models}
+    groups = {name: _group_of_model(name, contests) for name in models}
     statistics: dict[str, AnyStatistic] = {}
     for name in models:
         statistics[f"people {name}"] = of_column(3, name)
         statistics[f"judge {name}"] = of_column(4, name)
-        statistics[f"difference {name}"] = Through(Statistic(_difference, (name,)), mean_statistic(name, (-1.0, 1.0)))
-    found = intervals(groups, statistics)
-    largest = Statistic(_largest, tuple(models))
-    found["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
+        statistics[f"difference {name}"] = Through(
+            Statistic(_win_difference, (name,)), mean_statistic(name, (-1.0, 1.0))
+        )
+    results = intervals(groups, statistics)
+    largest = Statistic(_largest_difference, tuple(models))
+    results["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
     return WinRates(
         models={
-            name: ModelWins(found[f"people {name}"], found[f"judge {name}"], found[f"difference {name}"])
+            name: ModelWins(results[f"people {name}"], results[f"judge {name}"], results[f"difference {name}"])
             for name in models
         },
-        largest=replace(found["largest"], n=sum(len(each.clusters) for each in contests)),
+        largest=replace(results["largest"], n=sum(len(each.clusters) for each in contests)),
     )
 
 
-def _model_group(name: str, contests: Sequence[Contest]) -> Group:
+def _group_of_model(name: str, contests: Sequence[Contest]) -> Group:
     clusters: list[str] = []
     columns: list[tuple[np.ndarray, np.ndarray]] = []
     for each in contests:
@@ -101,24 +103,24 @@ def _model_group(name: str, contests: Sequence[Contest]) -> Group:
             clusters += each.clusters
             columns.append((each.people, each.judge) if name == each.first else (1 - each.people, 1 - each.judge))
     people, judge = (np.concatenate([pair[side] for pair in columns]) for side in (0, 1))
-    return _group(clusters, people, judge)
+    return _make_win_group(clusters, people, judge)
 
 
-def _group(clusters: Sequence[str], people: np.ndarray, judge: np.ndarray) -> Group:
+def _make_win_group(clusters: Sequence[str], people: np.ndarray, judge: np.ndarray) -> Group:
     """Columns: by people less by the judge, what of it is above 0 and below; the wins by people, by the judge."""
     less = people - judge
     return group(clusters, less, np.maximum(less, 0), np.maximum(-less, 0), people, judge)
 
 
-def _difference(sums: np.ndarray) -> np.ndarray:
+def _win_difference(sums: np.ndarray) -> np.ndarray:
     difference: np.ndarray = mean(sums, 3) - mean(sums, 4)
     return difference
 
 
-def _largest(*models: np.ndarray) -> np.ndarray:
+def _largest_difference(*models: np.ndarray) -> np.ndarray:
     """NaN only where no model has a pair."""
     if not models:
         return np.array([np.nan])
-    differences = np.abs(np.stack([_difference(sums) for sums in models]))
+    differences = np.abs(np.stack([_win_difference(sums) for sums in models]))
     known = ~np.isnan(differences)
     return np.where(known.any(0), np.where(known, differences, 0).max(0), np.nan)

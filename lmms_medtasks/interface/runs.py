@@ -1,4 +1,4 @@
-"""The questions of runs as a data frame."""
+"""Runs: their questions as a data frame, and two of them compared."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lmms_medtasks.board.comparison import compared_entries, comparison_document, measure_comparison
+from lmms_medtasks.board.comparison.measure_comparison import TELLING, Compared
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, from_json
+from lmms_medtasks.report.run_report import RunReport
 from lmms_medtasks.samples.degraded import PICTURES, SCORES, base_of
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import RunPaths, distinct_names, find, model_name, paths_of, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
+from lmms_medtasks.statistics.confidence import DEFAULT, at
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import task_table
@@ -70,18 +74,18 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     import pandas as pd
 
     registry.give(paths_of(include_path))
-    found = find(paths_of(runs))
-    names = distinct_names(found, [tuple(run.tasks) for run in found])
-    rows = [row for run, name in zip(found, names, strict=True) for row in _rows(run, printable(name))]
+    found_runs = find(paths_of(runs))
+    names = distinct_names(found_runs, [tuple(run.tasks) for run in found_runs])
+    rows = [row for run, name in zip(found_runs, names, strict=True) for row in _iter_rows(run, printable(name))]
     if not rows:
-        where = ", ".join(map(str, paths_of(runs)))
-        raise UserError(f"No sample log in {where}: there are result files only. Run with --log_samples.")
+        location = ", ".join(map(str, paths_of(runs)))
+        raise UserError(f"No sample log in {location}: there are result files only. Run with --log_samples.")
     frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
     measures = sorted(name for name in frame.columns if name.startswith("score."))
     return frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *measures, *frame.columns])))
 
 
-def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
+def _iter_rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
     configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
     model = printable(model_name(run.content))
     for task, config in configs.items():
@@ -89,34 +93,34 @@ def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
             continue
         # A degraded task of ours has the base's records.
         suite = registry.find(base_of(task, config) or task, config)
-        for row in _of_suite(suite, run, task) if suite else _of_harness(run, task):
+        for row in _iter_benchmark_rows(suite, run, task) if suite else _iter_harness_rows(run, task):
             yield {"run": name, "model": model, "task": printable(task), **row}
 
 
-def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
+def _iter_benchmark_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     """The questions of a benchmark's task, as its report reads them."""
     table = task_table(suite, run, task)
-    logged = {line: _logged(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
+    logged = {line: _logged_replies(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
     main = _main_measure(suite, run, task, table.measures)
-    scores = {name: _scores(table, name) for name in table.measures}
+    scores = {name: _counted_scores(table, name) for name in table.measures}
     columns = {name: table.column(name) for name in ("id", "cluster", "pair")}
     columns |= {f"score.{name}": values for name, values in scores.items()}
     for name in table.columns:
         if name not in _NOT_TAGS and "." not in name:
             columns[f"tag_{name}" if name in COLUMNS else name] = table.column(name)
     readings = zip(*map(table.column, ("trials", "expected", "judgement", "line")), strict=True)
-    for place, (trials, expected, judgement, line) in enumerate(readings):
-        said, answer, ended = logged[line]
-        question = {name: values[place] for name, values in columns.items()}
-        question |= {"answer": answer, "score": scores[main][place] if main else float("nan"), "measure": main}
+    for index, (trials, expected, judgement, line) in enumerate(readings):
+        texts, answer, ended = logged[line]
+        question = {name: values[index] for name, values in columns.items()}
+        question |= {"answer": answer, "score": scores[main][index] if main else float("nan"), "measure": main}
         for trial, read in enumerate(trials):
-            text = said[trial] if trial < len(said) else None
-            yield {**question, **_reading(read, judgement is not None, expected), "trial": trial,
+            text = texts[trial] if trial < len(texts) else None
+            yield {**question, **_reading_fields(read, judgement is not None, expected), "trial": trial,
                    "ended": ended[trial] if trial < len(ended) else None,
                    "reply": None if read == FAILED else text}  # fmt: skip
 
 
-def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
+def _logged_replies(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
     """The replies of a question, its right answer, and why each reply ended.
 
     Neither replies nor answer where the data's terms withhold them.
@@ -125,10 +129,10 @@ def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str |
     ended = [note.get("ended") for note in record.replies]
     if record.judgement is not None and isinstance(record.judgement.items, str):
         return [], None, ended
-    return _replies(row), record.right_answer, ended
+    return _reply_texts(row), record.right_answer, ended
 
 
-def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
+def _reading_fields(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
     is_read = read != FAILED and read not in NO_ANSWER
     is_known = not judged and read != FAILED and (expected is not None or not is_read)
     return {
@@ -138,7 +142,7 @@ def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
     }
 
 
-def _scores(table: Samples, measure: str) -> np.ndarray:
+def _counted_scores(table: Samples, measure: str) -> np.ndarray:
     """(n,) floats: the scores that a mean of the measure is over; NaN for all other rows."""
     counted = table.scored(measure)
     scores = np.full(len(table), np.nan)
@@ -153,7 +157,7 @@ def _main_measure(suite: Suite, run: Run, task: str, measures: Sequence[str]) ->
     return next((each for each in (*main, *_MAIN, *measures) if each in measures), None)
 
 
-def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
+def _iter_harness_rows(run: Run, task: str) -> Iterator[dict[str, Any]]:
     """The questions of any other task, as the harness logged them."""
     for _, row in run.rows(task):
         logged: Mapping[str, float] = row.get(SCORES) or {}
@@ -161,7 +165,7 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
         only = next(iter(scores)) if len(scores) == 1 else None
         pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
         name = str(row.get("doc_id"))
-        for trial, text in enumerate(_replies(row) or [None]):
+        for trial, text in enumerate(_reply_texts(row) or [None]):
             yield {
                 "id": name,
                 "cluster": pictures[0] if pictures else name,
@@ -176,10 +180,71 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
             }
 
 
-def _replies(row: Mapping[str, Any]) -> list[str | None]:
+def _reply_texts(row: Mapping[str, Any]) -> list[str | None]:
     """The replies in any of the forms that the harness writes them in, without what can't be seen."""
-    found = row.get("filtered_resps")
-    while isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
-        found = found[0]
-    listed = found if isinstance(found, list) else [found]
+    replies = row.get("filtered_resps")
+    while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
+        replies = replies[0]
+    listed = replies if isinstance(replies, list) else [replies]
     return [visible(each) if isinstance(each, str) else None for each in listed]
+
+
+class RunComparison(RunReport):
+    """The comparison of two models, as ``lmms-medtasks compare`` writes it. A notebook shows it as its page.
+
+    Attributes:
+        compared: The numbers, a comparison a task and measure.
+    """
+
+    def __init__(self, compared: Compared) -> None:
+        super().__init__(comparison_document.document(compared))
+        self.compared = compared
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON holds it: what ``lmms-medtasks compare --format json`` prints."""
+        with at(self.confidence):
+            return comparison_document.to_json(self.compared)
+
+
+def compare(
+    first: RunPaths,
+    second: RunPaths,
+    *,
+    tasks: Sequence[str] = (),
+    questions: int = TELLING,
+    confidence: float = DEFAULT,
+    include_path: RunPaths = (),
+) -> RunComparison:
+    """Two models compared question by question, on each task that both were run on.
+
+    Differences are the second less the first over the same questions, with intervals and tests over images,
+    Holm-corrected over all rows: what ``lmms-medtasks compare`` prints.
+
+    Args:
+        first, second: The result folder, ``*_results.json`` or pack of one model each, or what :func:`evaluate` gave.
+        tasks: Only these tasks.
+        questions: Questions shown of each task, at most: those on which the two differ most.
+        confidence: The probability with which an interval holds the true difference, 0.5 to 0.9999; 1 less it is the
+            level of the tests.
+        include_path: Folders of benchmarks that are not installed and declare measures of their own.
+
+    Returns:
+        A :class:`~lmms_medtasks.interface.runs.RunComparison` with ``tables``, ``html``, ``markdown``,
+        ``to_dict()`` and ``save(path)``. A notebook shows the page.
+
+    Raises:
+        UserError: A confidence that is none; a side that is not there, has nothing that can be compared, or several
+            entries on a task; no task in common; a task that a side has no result of.
+
+    Example:
+        >>> compare("runs/base", "runs/tuned").tables["differences"]  # doctest: +SKIP
+    """
+    registry.give(paths_of(include_path))
+    task_names = [tasks] if isinstance(tasks, str) else list(tasks)
+    with at(confidence):
+        sides = []
+        for paths in map(paths_of, (first, second)):
+            if len(paths) != 1:
+                raise UserError(f"A side of a comparison is one folder or file, got {len(paths)}.")
+            sides.append(compared_entries.read(paths[0], tasks=task_names))
+        return RunComparison(measure_comparison.compare(*sides, telling=questions))

@@ -1,0 +1,60 @@
+"""What several commands share: options, and a group of commands with a default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from lmms_medtasks.statistics import confidence
+
+
+def _know_benchmarks(paths: list[Path] | None) -> list[Path] | None:
+    from lmms_medtasks.suites import registry
+
+    registry.give(paths or ())
+    return paths
+
+
+IncludePath = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--include_path",
+        "--include-path",
+        callback=_know_benchmarks,
+        help="A contributed benchmark's folder, or one with several: for its own measures.py (which is executed), "
+        "report.py and published rows. Repeatable.",
+    ),
+]
+"""Folders of benchmarks that are not installed. They are known before the command runs."""
+
+
+def _use_level(context: typer.Context, level: float) -> float:
+    context.with_resource(confidence.at(level))
+    return level
+
+
+Confidence = Annotated[
+    float,
+    typer.Option(
+        "--confidence",
+        metavar="SHARE",
+        callback=_use_level,
+        help="The probability with which an interval holds the true number; 1 less it is the level of the tests.",
+    ),
+]
+"""Holds for as long as the command runs, see :func:`lmms_medtasks.statistics.confidence.at`."""
+
+
+def group_with(default: str) -> type[TyperGroup]:
+    """A group in which what names no command is an argument of the command called ``default``."""
+
+    class Group(TyperGroup):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            if args and args[0] not in {*self.commands, "--help"}:
+                args = [default, *args]
+            return super().parse_args(ctx, args)
+
+    return Group
