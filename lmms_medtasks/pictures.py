@@ -11,11 +11,14 @@ Two rules hold wherever a picture enters, for what is shown and for what is degr
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import json
+import re
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +30,6 @@ from lmms_medtasks.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
-class WindowWarning(UserWarning):
-    """A picture uses a part of its 16 bits only; which, was taken from its own values."""
-
-
 _SWITCH = threading.RLock()
 WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")
 """Grey modes of more than 8 bits."""
@@ -41,10 +39,21 @@ FULL_WINDOW: Window = (0.0, 65535.0)
 
 SHOWN_AS = "ShownAs"
 """The text of a PNG made of a DICOM file that tells its window, as JSON."""
-
 _CENTRE, _WIDTH = "WindowCenter", "WindowWidth"
 _TIFF_DESCRIPTION = 270
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
+"""What may be decoded: the formats of medical image sets; others have parsers that untrusted bytes should not meet."""
+
+DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
+
+MAX_PIXELS = 100_000_000
+"""An image with more pixels is taken for a decompression bomb."""
+
+
+class WindowWarning(UserWarning):
+    """A picture uses a part of its 16 bits only; which, was taken from its own values."""
 
 
 def opened(picture: Any) -> Image:
@@ -243,3 +252,44 @@ def _check_range(values: np.ndarray, full: float, mode: str) -> None:
 def _levels(values: np.ndarray, low: float, high: float) -> np.ndarray:
     levels = (values - low) * (255.0 / (high - low))
     return np.rint(np.clip(levels, 0.0, 255.0)).astype(np.uint8)
+
+
+def image_problem(data: bytes) -> str | None:
+    """Why ``data`` is not an image that decodes to its end, or None if it is one."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings(), refusing_truncated():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                width, height = image.size
+                if width * height > MAX_PIXELS:
+                    return f"image has {width} x {height} pixels, the limit is {MAX_PIXELS:,}"
+                image.verify()
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                image.load()
+    except Image.UnidentifiedImageError:
+        return f"image is none of {', '.join(FORMATS)} ({len(data)} bytes)"
+    except Exception as error:  # Pillow's parsers raise many kinds (struct.error, IndexError ...) on broken bytes
+        return f"image does not decode: {type(error).__name__}: {error}"
+    return None
+
+
+def from_base64(text: str) -> bytes:
+    """The bytes of base64 text, also of a data URL; raises ValueError where it is none."""
+    return base64.b64decode(re.sub(r"\s", "", DATA_URL.sub("", text, count=1)), validate=True)
+
+
+def image_id(images: Sequence[bytes]) -> str:
+    """A short name for one or several images that depends on their bytes only: 16 hexadecimal digits of SHA-256."""
+    digest = hashlib.sha256()
+    for data in images:
+        digest.update(hashlib.sha256(data).digest())
+    return digest.hexdigest()[:16]
+
+
+def stored(images: Sequence[bytes]) -> dict[str, Any]:
+    """The fields ``image``, ``images`` and ``image_id`` of a document that has these images in it, one or several."""
+    cells = [{"bytes": data, "path": None} for data in images]
+    one = len(cells) == 1
+    return {"image": cells[0] if one else None, "images": [] if one else cells, "image_id": image_id(images)}

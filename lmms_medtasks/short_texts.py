@@ -86,3 +86,8 @@ def listed_or_counted(texts: Sequence[str], most: int, what: str, join: Callable
 def interval_text(low: float | None, high: float | None, digits: int = 1) -> str:
     """`` [66.4, 71.9]``, as it stands behind a number; "" without an interval."""
     return "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 record``, ``2,153 records``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

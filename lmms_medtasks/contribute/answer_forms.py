@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.column_names import candidates, option_columns, plain
 from lmms_medtasks.contribute.wanted import Wanted, adapter_of
-from lmms_medtasks.data import adapter, answer_cells, option_cells
+from lmms_medtasks.data import adapter, table_cells
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _tell_disagreement(
 def _tell_references(found: Look, table: Dataset) -> None:
     """Whether an open question has several references."""
     values = table[found.wanted.columns["answer"]][:]
-    if not found.wanted.several and any(len(answer_cells.references(value)) > 1 for value in values):
+    if not found.wanted.several and any(len(table_cells.references(value)) > 1 for value in values):
         found.wanted = replace(found.wanted, several="any")
         found.said.append("questions have several references, each of which is right: the nearest counts")
 
@@ -116,7 +116,7 @@ def _tell_letters(found: Look, table: Dataset) -> None:
         rows = adapter.options_of(adapter_of(found.wanted), table)
     except UserError:
         return
-    if all(option_cells.lettered(row) == list(parsing.option_letters(len(row))) for row in rows):
+    if all(table_cells.lettered(row) == list(parsing.option_letters(len(row))) for row in rows):
         found.wanted = replace(found.wanted, lettered=True)
         found.said.append("options begin with their letters, which are taken off (the prompt puts letters)")
 
@@ -147,10 +147,10 @@ def _form_of_several(values: Any) -> str:
     "" where no cell has several with a sign between them.
     """
     texts = [str(value).strip() for value in values]
-    if any(answer_cells.SAYS_OR.fullmatch(text) for text in texts):
+    if any(table_cells.SAYS_OR.fullmatch(text) for text in texts):
         together = re.compile(r"[A-Za-z]\s*(?:&|\+|\band\b)\s*[A-Za-z]", re.IGNORECASE)
         return "unclear" if any(together.fullmatch(text) for text in texts) else "any"
-    return "unclear" if any(answer_cells.SAYS_NEITHER.fullmatch(text) for text in texts) else ""
+    return "unclear" if any(table_cells.SAYS_NEITHER.fullmatch(text) for text in texts) else ""
 
 
 def _whole(values: Any) -> bool:

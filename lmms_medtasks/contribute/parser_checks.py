@@ -10,7 +10,7 @@ from typing import Any
 
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.parsing.reply import Answer
 from lmms_medtasks.suites.templates.parsers import Parser
 from lmms_medtasks.task_yaml.problems import Findings
 

@@ -11,7 +11,7 @@ from lmms_medtasks.contribute import text_checks
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.data import picture_checks
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.option_cells import lettered
+from lmms_medtasks.data.table_cells import lettered
 from lmms_medtasks.task_yaml.problems import Findings
 
 _ENOUGH = 10

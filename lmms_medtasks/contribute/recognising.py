@@ -13,9 +13,9 @@ from lmms_medtasks import parsing
 from lmms_medtasks.contribute.answer_forms import Look, tell_answers
 from lmms_medtasks.contribute.column_names import candidates, numbered, option_columns, plain
 from lmms_medtasks.contribute.wanted import Wanted, adapter_of
-from lmms_medtasks.data import adapter, text_tables
+from lmms_medtasks.data import table_cells, text_tables
+from lmms_medtasks.data.adapter import TAGS
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.table_documents import TAGS
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 
@@ -43,7 +43,7 @@ def look(wanted: Wanted) -> Look:
     found = Look(wanted)
     table = _rows(wanted, found)
     if table is not None:
-        table = adapter.with_label_names(table)
+        table = table_cells.with_label_names(table)
     else:
         if not wanted.template:
             raise UserError(f"--template: which one? {wanted.dataset!r} could not be looked at. Allowed: "

@@ -10,7 +10,7 @@ from typing import Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.loaded import Loaded
-from lmms_medtasks.data.cell_texts import folded, sign_name
+from lmms_medtasks.data.table_cells import folded, sign_name
 from lmms_medtasks.task_yaml.problems import Findings
 
 LONGEST = 20_000

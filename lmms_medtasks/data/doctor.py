@@ -16,8 +16,9 @@ from lmms_medtasks.data import sources
 from lmms_medtasks.data.release_counts import OPTION, Counts, difference
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.row_reader import RowReader
-from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, counted
+from lmms_medtasks.data.sources import DataSource, Finding, Size, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import counted
 
 _LISTED = 20
 

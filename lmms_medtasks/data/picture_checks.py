@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import pictures, progress
-from lmms_medtasks.data import file_forms, store
+from lmms_medtasks.data import store
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.image_bytes import MAX_PIXELS, image_problem
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import MAX_PIXELS, image_problem
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -27,6 +27,21 @@ FOLDER = "checked_pictures"
 _VERSION = b"1"  # of what is checked
 _NAMED = 10
 _AT_ONCE = 100
+_FIRST = 4096
+
+_PICTURES: tuple[tuple[bytes, int, str], ...] = (
+    (b"DICM", 128, "DICOM in a column of images. Name files by their paths, or store them in a column of bytes"),
+    (b"ftyp", 4, "a video, or HEIC or AVIF. Write the frame that is asked about as PNG"),
+    (b"\x1aE\xdf\xa3", 0, "a video (Matroska, WebM). Write the frame that is asked about as PNG"),
+    (b"AVI ", 8, "a video (AVI). Write the frame that is asked about as PNG"),
+    (b"\x00\x00\x01\xba", 0, "a video (MPEG). Write the frame that is asked about as PNG"),
+    (b"%PDF", 0, "a PDF. Write the page out as PNG"),
+    (b"\x1f\x8b", 0, "compressed (gzip), as NIfTI volumes are. Write the slice that is asked about as PNG"),
+    (b"\x5c\x01\x00\x00", 0, "a NIfTI volume. Write the slice that is asked about as PNG"),
+    (b"PK\x03\x04", 0, "a zip. Unpack it"),
+    (b"\x93NUMPY", 0, "a NumPy array. Write it out as PNG"),
+    (b"version https://git-lfs", 0, "a pointer of Git LFS, not the file itself. Fetch it: git lfs pull"),
+)
 
 
 def check(documents: Dataset, folder: Path | None = None) -> int:
@@ -163,7 +178,7 @@ def problem(picture: Mapping[str, Any]) -> str:
             data = Path(str(picture.get("path"))).read_bytes()
         except OSError as error:
             return f"cannot be read: {error.strerror}"
-    form = file_forms.picture_form(data)
+    form = picture_form(data)
     why = image_problem(data)
     if why is None:
         return _unshown(data)
@@ -193,4 +208,19 @@ def _unshown(data: bytes) -> str:
                 pictures.rgb8(image)
         except UserError as error:
             return str(error)
+    return ""
+
+
+def picture_form(data: bytes) -> str:
+    """What ``data``, which is no picture that can be shown, is, and the way out; "" where that is not known."""
+    for sign, place, what in _PICTURES:
+        if data[place : place + len(sign)] == sign:
+            return what
+    start = data[:_FIRST].lstrip().lower()
+    if not data:
+        return "empty"
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "a web page. Download the image itself"
+    if b"<svg" in start:
+        return "SVG. Write it out as PNG"
     return ""

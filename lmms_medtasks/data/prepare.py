@@ -17,14 +17,14 @@ from typing import Any
 
 import lmms_medtasks
 from lmms_medtasks.data import committing, release_counts, sources, store
+from lmms_medtasks.data.committing import Written, write_documents
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
 from lmms_medtasks.data.release_counts import Counts
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
-from lmms_medtasks.data.row_reader import RowReader
-from lmms_medtasks.data.sources import Candidate, DataSource, Split
+from lmms_medtasks.data.row_reader import Candidate, RowReader
+from lmms_medtasks.data.sources import DataSource, Split
 from lmms_medtasks.data.store import Entry
-from lmms_medtasks.data.writer import Written, write_documents
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 from lmms_medtasks.progress import bar, say
 

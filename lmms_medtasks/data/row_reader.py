@@ -6,16 +6,36 @@ import contextlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.sources import Candidate, RejectedRow, counted
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import counted
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
 
 _LISTED = 12
+
+
+class RejectedRow(Exception):
+    """A record that cannot become a document; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One record of a release: a document, or the reason why it is none.
+
+    ``number`` is the record's place in its file, from 1 (the header does not count); ``id`` is what the source calls
+    it, possibly empty. Exactly one of ``document`` and ``reason`` is set. The document's ``data`` field is filled in
+    later, and its images are checked later.
+    """
+
+    number: int
+    id: str
+    document: dict[str, Any] | None = None
+    reason: str = ""
 
 
 class RowReader(ABC):

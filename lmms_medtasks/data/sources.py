@@ -11,16 +11,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
 from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.releases import LocalRelease, Release
+from lmms_medtasks.data.row_reader import RowReader
 from lmms_medtasks.errors import UserError, unknown
-
-if TYPE_CHECKING:
-    from lmms_medtasks.data.releases import LocalRelease, Release
-    from lmms_medtasks.data.row_reader import RowReader
 
 FILE = "source.py"
 
@@ -29,25 +27,6 @@ REVISION_NOT_KNOWN = (
     "that it stood for is recorded with each split."
 )
 """A note of data sets whose ``revision`` is a branch."""
-
-
-class RejectedRow(Exception):
-    """A record that cannot become a document; the text is the reason."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One record of a release: a document, or the reason why it is none.
-
-    ``number`` is the record's place in its file, from 1 (the header does not count); ``id`` is what the source calls
-    it, possibly empty. Exactly one of ``document`` and ``reason`` is set. The document's ``data`` field is filled in
-    later, and its images are checked later.
-    """
-
-    number: int
-    id: str
-    document: dict[str, Any] | None = None
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -268,8 +247,3 @@ def _of_folder(folder: Path) -> tuple[DataSource, ...]:
         where = folder / FILE
         raise UserError(f"{where} exports no SOURCES: expected a tuple of DataSource, got a {type(found).__name__}.")
     return found
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 record``, ``2,153 records``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

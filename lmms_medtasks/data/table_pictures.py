@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import progress
 from lmms_medtasks.data import dicom_pictures
-from lmms_medtasks.data.cell_texts import joined_by_python
-from lmms_medtasks.data.image_bytes import from_base64
+from lmms_medtasks.data.table_cells import joined_by_python
 from lmms_medtasks.errors import UserError, nearest_match
+from lmms_medtasks.pictures import from_base64
 
 if TYPE_CHECKING:
     from datasets import Dataset

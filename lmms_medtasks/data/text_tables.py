@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import progress, writing
-from lmms_medtasks.data import any_tables, excel_sheets, file_forms, store
+from lmms_medtasks.data import any_tables, excel_sheets, store, tsv_records
 from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
 
@@ -67,9 +67,9 @@ def rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Itera
     """
     options = kwargs or {}
     if how == "excel":
-        file_forms.check_table(path, allowed=(".xlsx",))
+        tsv_records.check_table(path, allowed=(".xlsx",))
         return excel_sheets.rows(path, str(options.get("sheet") or ""))
-    file_forms.check_table(path)
+    tsv_records.check_table(path)
     return _of_json(path) if how == "json" else _of_csv(path, _separator(path, options))
 
 

@@ -10,11 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from lmms_medtasks.data import file_forms
 from lmms_medtasks.errors import UserError
 
 MAX_CELL = 128 * 1024 * 1024
 """Characters in a cell: an image of 96 MB as base64. More is taken for a quotation mark that is never closed."""
+
+_FIRST = 4096
+
+_TABLES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
+    (b"PK\x03\x04", "an Excel workbook or another zip. Call it .xlsx if it is Excel's, or save it as CSV", (".xlsx",)),
+    (b"\xd0\xcf\x11\xe0", "a file of Excel before 2007 (.xls). Save it as .xlsx, or as CSV UTF-8", ()),
+    (b"PAR1", "parquet. Call it .parquet", (".parquet",)),
+    (b"\x1f\x8b", "compressed (gzip). Unpack it", ()),
+    (b"\xff\xfe", "UTF-16 text (Excel's “Unicode text”). Save it as CSV UTF-8, or: iconv -f UTF-16 -t UTF-8", ()),
+    (b"\xfe\xff", "UTF-16 text. Save it as CSV UTF-8, or: iconv -f UTF-16 -t UTF-8", ()),
+    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself. Fetch it: git lfs pull", ()),
+    (b"<!doctype html", "a web page, perhaps one that asks to log in. Download the file itself", ()),
+    (b"<html", "a web page, perhaps one that asks to log in. Download the file itself", ()),
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,7 @@ class Table:
 
         Empty cells at the end of a line, as spreadsheets write them, are no columns.
         """
-        file_forms.check_table(path)
+        check_table(path)
         self.path, self._delimiter = path, delimiter
         with self._open() as (_, rows):
             header = [name.strip() for name in next(rows, [])]
@@ -150,3 +163,19 @@ def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
             return
         number += 1
         yield row
+
+
+def check_table(path: Path, *, allowed: tuple[str, ...] = ()) -> None:
+    """Raise UserError where the file ``path`` is no text but something known, which none of ``allowed`` ends in."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_FIRST)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    if not start.strip():
+        raise UserError(f"{path.name} is empty.")
+    for sign, what, endings in _TABLES:
+        if start.lstrip().lower().startswith(sign.lower()) and not set(endings) & set(allowed):
+            raise UserError(f"{path.name} is {what}.")
+    if b"\0" in start[:2]:
+        raise UserError(f"{path.name} is UTF-16 text without its mark, or no text. Save it as CSV UTF-8.")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks import data as sources
-from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.label_tables import COLUMNS, Labelled, read_table
 from lmms_medtasks.grids.pool import Picture
+from lmms_medtasks.pictures import image_id, image_problem
 from lmms_medtasks.progress import bar
 
 TABLES = (".csv", ".jsonl", ".parquet")

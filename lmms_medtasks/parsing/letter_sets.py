@@ -6,15 +6,13 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from lmms_medtasks.parsing.checked_lists import read_checked
-from lmms_medtasks.parsing.letters import circled_as_letters, option_letters
+from lmms_medtasks.parsing.option_lines import read_checked
 from lmms_medtasks.parsing.option_statements import not_but
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.outcomes import Answer, find_refusal
-from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.reply import Answer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import first_sentence, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, last_standing
-from lmms_medtasks.parsing.texts import normalised
+from lmms_medtasks.parsing.texts import circled_as_letters, normalised, option_letters
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 # Bounded: a search must not take quadratic time over a long run of marks.

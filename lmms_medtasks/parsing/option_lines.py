@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Sequence
 
-from lmms_medtasks.parsing.checked_lists import read_checked
 from lmms_medtasks.parsing.option_reading import (
     MARKUP,
     OfferedOptions,
@@ -15,10 +14,11 @@ from lmms_medtasks.parsing.option_reading import (
     says_no_more,
 )
 from lmms_medtasks.parsing.option_statements import read_choice, read_stated, repeats_options
-from lmms_medtasks.parsing.outcomes import find_refusal
+from lmms_medtasks.parsing.reply import find_refusal
 from lmms_medtasks.parsing.sentences import iter_beginnings, split_sentences
 from lmms_medtasks.parsing.statements import gives_up, is_taken_back
-from lmms_medtasks.parsing.words import any_of
+from lmms_medtasks.parsing.texts import option_letters
+from lmms_medtasks.parsing.words import any_of, word_pattern
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
@@ -30,6 +30,10 @@ _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _AFTERTHOUGHT = re.compile(r"\(.*\)?\.?")
 _LAST_SENTENCES = 30
 _ONE_SENTENCE = 200
+
+_LONGEST = 4000
+_ITEM = re.compile(r"\n|(?<=[.;,])\s+(?=\(?[A-Z]\b|[^\W\d_]+\s*:)")
+_BEFORE_MARK = r"[\s*_:|()\]=—–-]{0,8}"
 
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
@@ -193,3 +197,50 @@ def read_in_words(text: str, offered: OfferedOptions, unfinished: bool) -> Optio
 def _is_taken_back(text: str, found: OptionReading) -> bool:
     place = text.find(found.text)
     return place >= 0 and is_taken_back(text, place + len(found.text))
+
+
+def read_checked(text: str, options: Sequence[str]) -> str | None:
+    """The letters that a list marks as right; None where ``text`` does not mark each of two or more options."""
+    letters = option_letters(len(options))
+    marked: dict[str, bool] = {}
+    for item in _ITEM.split(text[:_LONGEST]):
+        for letter, option in zip(letters, options, strict=True):
+            label = _match_label(item, letter, option)
+            if label is None:
+                continue
+            ticked = (
+                any(sign in label["box"] for sign in "xX✅☑✓✔") if label["box"] else _is_ticked(item[label.end() :])
+            )
+            if ticked is not None:
+                marked[letter] = ticked
+            break
+    return "".join(letter for letter in letters if marked[letter]) if len(marked) == len(letters) > 1 else None
+
+
+def _match_label(item: str, letter: str, option: str) -> re.Match[str] | None:
+    """An option's letter, its text or both at an item's beginning, perhaps behind a box: "[ ] B. Fever"."""
+    text = re.escape(option)
+    lettered = rf"\(?{letter}(?![^\W_])[).:\]*_\s]{{0,4}}(?:{text})?"
+    label = rf"[\s*_(\[|-]{{0,6}}(?:(?P<box>\[[ xX]\]|[✅☑✓✔❌✗✘])\s*)?(?:{lettered}|{text})"
+    return re.match(label, item, re.IGNORECASE if option in item else 0)
+
+
+def _is_ticked(rest: str) -> bool | None:
+    """Whether what follows a label begins or ends with a mark of a right option, or of a wrong one; None for neither.
+
+    Where it has both, the longer one counts: "not present".
+    """
+    tick, cross = _mark_length("checked", "√✓✔☑✅", rest), _mark_length("crossed", "×✗✘✕❌☒", rest)
+    return None if tick == cross == 0 else tick >= cross
+
+
+def _mark_length(category: str, signs: str, rest: str) -> int:
+    begins = word_pattern(category, before=rf"{_BEFORE_MARK}(?P<mark>", after=")").match(rest)
+    if begins is not None:
+        return len(begins["mark"])
+    return 1 if _sign_at_end(signs).search(rest) else 0
+
+
+@functools.cache
+def _sign_at_end(signs: str) -> re.Pattern[str]:
+    return re.compile(rf"[{signs}]\ufe0f?\s*$")

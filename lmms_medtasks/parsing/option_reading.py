@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.outcomes import AnswerStatus, StatementRule
+from lmms_medtasks.parsing.reply import AnswerStatus, StatementRule
 from lmms_medtasks.parsing.sentences import iter_beginnings
 from lmms_medtasks.parsing.words import any_of, word_pattern
 

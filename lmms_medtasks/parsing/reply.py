@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -38,6 +38,40 @@ _FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: 
 
 LONGER_THAN_AN_ANSWER = 80
 """Characters behind an unknown mark at a reply's beginning from which on they may be thoughts, and not an answer."""
+
+_UNKNOWN: tuple[tuple[str, Any], ...] = (("ended", ""), ("limit", None), ("tags", ()))
+
+_INVISIBLE = re.compile("[\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
+_ESCAPED = re.compile(
+    r"(?:&(?:amp;){0,3}lt;|\\u003c)(/?\s?[\w:|](?:(?![<>&]|\\u00)[^\n]){0,100})(?:&(?:amp;){0,3}gt;|\\u003e)", re.I
+)
+_UNKNOWN_MARK = re.compile(
+    r"\s*(?:<(?P<tag>[^\W\d_][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<[|｜](?P<bars>[\w :.-]{2,40})[|｜]?>"
+    r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷|【(?P<lenticular>[^/【】\s]{1,20})】)"
+)
+_BROKEN_OFF_SHORT = re.compile(
+    r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE
+)
+_A_THOUGHT = 3
+"""Words between unknown marks from which on they are thoughts, where text stands behind them."""
+_AN_ANSWER = 5
+"""Words behind an unknown mark without an end that may be an answer."""
+_FAR = 400
+"""Characters from a text's beginning on in which an unknown mark is looked for, at the beginning of a line."""
+_MOST_MARKS = 20
+"""Unknown marks one behind the other from which on nothing is read."""
+_NO_WORDS = " \t\r\n*_`\"'>#"
+_A_SENTENCE = 40
+"""Characters of a text from which on its last word can show that it breaks off."""
+
+AnswerStatus = Literal["ok", "ambiguous", "refused", "unreadable"] | Outcome
+"""ok: an answer was read. ambiguous: several were given, none of them as the final one. refused: the model declined, or
+said that it can't tell. unreadable: a reply with words and without an answer; "cut" where the limit of new tokens ended
+it."""
+
+StatementRule = Literal["boxed", "statement", "so", "it_is", "correction", "last", "predicate"]
+"""What makes a statement: a wrapper; words that announce an answer; "so"; "it is" before a letter; a correction; a last
+sentence or line that is a letter; words behind a letter that say that it is right."""
 
 
 class SentReply(str):
@@ -136,9 +170,6 @@ class Reply:
         return {name: value for name, value in found.items() if value}
 
 
-_UNKNOWN: tuple[tuple[str, Any], ...] = (("ended", ""), ("limit", None), ("tags", ()))
-
-
 def is_failed_request(reply: str | None) -> bool:
     """Whether the harness put a failure text in place of a reply. An empty reply is none: the model said nothing."""
     return reply is None or reply.lstrip().startswith(_FAILURES)
@@ -206,29 +237,6 @@ def parse_tags(pairs: object, where: str) -> Tags:
 
 
 # --- Taking a reply apart ---------------------------------------------------------------------------------------------
-
-_INVISIBLE = re.compile("[\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
-_ESCAPED = re.compile(
-    r"(?:&(?:amp;){0,3}lt;|\\u003c)(/?\s?[\w:|](?:(?![<>&]|\\u00)[^\n]){0,100})(?:&(?:amp;){0,3}gt;|\\u003e)", re.I
-)
-_UNKNOWN_MARK = re.compile(
-    r"\s*(?:<(?P<tag>[^\W\d_][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<[|｜](?P<bars>[\w :.-]{2,40})[|｜]?>"
-    r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷|【(?P<lenticular>[^/【】\s]{1,20})】)"
-)
-_BROKEN_OFF_SHORT = re.compile(
-    r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE
-)
-_A_THOUGHT = 3
-"""Words between unknown marks from which on they are thoughts, where text stands behind them."""
-_AN_ANSWER = 5
-"""Words behind an unknown mark without an end that may be an answer."""
-_FAR = 400
-"""Characters from a text's beginning on in which an unknown mark is looked for, at the beginning of a line."""
-_MOST_MARKS = 20
-"""Unknown marks one behind the other from which on nothing is read."""
-_NO_WORDS = " \t\r\n*_`\"'>#"
-_A_SENTENCE = 40
-"""Characters of a text from which on its last word can show that it breaks off."""
 
 
 def _visible(text: str) -> str:
@@ -420,3 +428,18 @@ def _own_turn(text: str, known: _Marks) -> tuple[str, tuple[str, ...]]:
         return text, ()
     place, name = min(cuts)
     return text[:place], (name,)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was read from one reply: ``value`` if ``status`` is "ok", else "". ``rule``: what it was read from."""
+
+    status: AnswerStatus
+    value: str = ""
+    rule: str = field(default="", compare=False)
+
+
+def find_refusal(text: str) -> str | None:
+    """The words by which a text declines to answer, or says that it can't be told; None for a text that does not."""
+    match = word_pattern("refusal").search(text)
+    return match[0] if match else None

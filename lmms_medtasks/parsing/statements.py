@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lmms_medtasks.parsing.outcomes import StatementRule
+from lmms_medtasks.parsing.reply import StatementRule
 from lmms_medtasks.parsing.sentences import sentence_before
 from lmms_medtasks.parsing.words import any_of, word_pattern
 

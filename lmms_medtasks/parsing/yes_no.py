@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lmms_medtasks.parsing.asked_things import names_other, read_about
-from lmms_medtasks.parsing.outcomes import Answer, find_refusal
-from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.reply import Answer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing
 from lmms_medtasks.parsing.texts import normalised, plain
