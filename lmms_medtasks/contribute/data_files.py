@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from lmms_medtasks.data import own_readers, sources, text_tables
+from lmms_medtasks.data import sources, text_tables
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import places
@@ -62,10 +62,7 @@ def _check_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
     elif not places.is_file(folder / name):
         there = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         add("no such file in the folder", near=nearest(name, there))
-    elif (
-        loader != own_readers.LOADER
-        and (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader
-    ):
+    elif (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader:
         add(f"is read by `dataset_path: {fitting}`, not by {loader!r}")
 
 

@@ -196,12 +196,7 @@ def names() -> list[str]:
                 f"Two benchmarks claim the data set {name!r}: {found[name]} and the installed {entry.value}. Uninstall "
                 "its package, or rename the other one."
             )
-    return sorted([*found, *(name for name in offered if _is_data_set(name))])
-
-
-def _is_data_set(name: str) -> bool:
-    """Whether an entry point offers a data set, and no function that reads a file's rows."""
-    return isinstance(extensions.load("data reader", name).value, DataSource)
+    return sorted([*found, *offered])
 
 
 def _folders() -> list[Path]:

@@ -31,7 +31,7 @@ def test_code_keeps_data_in_no_place_that_the_page_does_not_name():
     files = [path for folder in ("lmms_medtasks", "judges") for path in sorted((ROOT / folder).rglob("*.py"))]
     using = {path.name for path in files if "store.home()" in path.read_text("utf-8")}
     assert using == {
-        "cache.py", "data.py", "dicom_pictures.py", "journal.py", "leaderboard.py", "own_readers.py",
+        "cache.py", "data.py", "dicom_pictures.py", "journal.py", "leaderboard.py",
         "picture_checks.py", "prepare.py", "text_tables.py", "withheld.py",
     }  # fmt: skip
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data import adapter, own_readers, picture_checks, sources, text_tables
+from lmms_medtasks.data import adapter, picture_checks, sources, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding, task_pictures
@@ -61,7 +61,6 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     template = templates.template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
-    config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _name(config))
     config, tables = text_tables.with_text_cells(config, _name(config))
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER, metric_entry
@@ -81,9 +80,8 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             prepared,
             adapt=_adapter(config, settings, folder),
             settings=settings,
-            tables=files or tables,
+            tables=tables,
             folder=folder,
-            read_by=read_by,
             training_split=str(config.get("training_split") or ""),
             own=parts.scoring,
         ),
@@ -116,7 +114,6 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """``config``, for a task that is scored by a hook of its own: its folder for our adapter, its prompt for ours."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     own = given.get("default") or {}
-    config, files, read_by = own_readers.with_rows_read(config, folder, _name(config))
     changed: dict[str, Any] = {}
     if not folder.is_relative_to(folders.folder().resolve()) and config.get("doc_to_visual") is not None:
         changed["doc_to_visual"] = task_pictures.of_task(config, own, folder)
@@ -128,10 +125,9 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
             prepared,
             adapt=adapt,
             settings=own,
-            tables=files or tables,
+            tables=tables,
             folder=folder,
             training_split=training,
-            read_by=read_by,
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
         prompt = prompt_of(str(own["prompt"]), folder)
@@ -216,12 +212,10 @@ def prepared(
     tables: tuple[Path, ...] = (),
     folder: Path | None = None,
     own: Mapping[str, Any] | None = None,
-    read_by: own_readers.ReadBy | None = None,
 ) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
     Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
-    ``read_by``: for the digest of the task's own code.
     Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
     """
     from lmms_medtasks.errors import user_errors
