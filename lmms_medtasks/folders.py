@@ -84,7 +84,7 @@ def load_yaml(path: Path) -> Any:
     except FileNotFoundError as error:
         raise UserError(f"{path} is not there.") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable_error(path, error) from error
     waiting = [root]
     seen = set()
     while waiting:
@@ -108,7 +108,7 @@ def load_yaml(path: Path) -> Any:
     try:
         return loader.construct_document(root) if root is not None else None
     except yaml.YAMLError as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable_error(path, error) from error
     except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
         # The value that was being made when no number or date could be made of it.
         node = next(reversed(loader.recursive_objects))
@@ -116,7 +116,7 @@ def load_yaml(path: Path) -> Any:
         raise UserError(f"{said} Mend it, or write it in quotation marks.") from error
 
 
-def _unreadable(path: Path, error: Exception) -> UserError:
+def _unreadable_error(path: Path, error: Exception) -> UserError:
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return UserError(f"Can't read {path}: {error}")

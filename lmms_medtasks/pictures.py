@@ -64,7 +64,7 @@ def opened(picture: Any) -> Image:
     """
     from PIL import Image, UnidentifiedImageError
 
-    data = _encoded(picture) if isinstance(picture, Mapping) else picture
+    data = _read_encoded(picture) if isinstance(picture, Mapping) else picture
     if not isinstance(data, bytes | Image.Image):
         raise UserError(f"An image must be a PIL image or its bytes, got {type(picture).__name__}.")
     try:
@@ -80,7 +80,7 @@ def opened(picture: Any) -> Image:
     return image
 
 
-def _encoded(picture: Mapping[str, Any]) -> bytes | None:
+def _read_encoded(picture: Mapping[str, Any]) -> bytes | None:
     if picture.get("bytes") is not None or not picture.get("path"):
         return picture.get("bytes")
     try:
@@ -121,11 +121,11 @@ def rgb8(image: Image) -> Image:
     if image.mode in WIDE_MODES:
         values = np.asarray(image)
         _check_range(values, 65535.0, image.mode)
-        return Images.fromarray(_levels(values, *window_of(image))).convert("RGB")
+        return Images.fromarray(_grey_levels(values, *window_of(image))).convert("RGB")
     if image.mode == "F":
         values = np.asarray(image)
         _check_range(values, 1.0, image.mode)
-        return Images.fromarray(_levels(values, 0.0, 1.0)).convert("RGB")
+        return Images.fromarray(_grey_levels(values, 0.0, 1.0)).convert("RGB")
     if image.has_transparency_data:
         return Images.fromarray(opaque(image)[0])
     return image.convert("RGB")  # a copy where it is RGB already
@@ -249,7 +249,7 @@ def _check_range(values: np.ndarray, full: float, mode: str) -> None:
         raise UserError(f"An image of mode {mode!r} must hold values from 0 to {full:g}, got {low:g} to {high:g}.")
 
 
-def _levels(values: np.ndarray, low: float, high: float) -> np.ndarray:
+def _grey_levels(values: np.ndarray, low: float, high: float) -> np.ndarray:
     levels = (values - low) * (255.0 / (high - low))
     return np.rint(np.clip(levels, 0.0, 255.0)).astype(np.uint8)
 

@@ -34,8 +34,8 @@ def encoded(image: Image) -> bytes:
     np.subtract(pixels[1:], pixels[:-1], out=rows[1:, 1:])
     size = struct.pack(">IIBBBBB", image.width, image.height, 8, 2, 0, 0, 0)  # 8 bits, RGB, not interlaced
     parts = ((b"IHDR", size), (b"IDAT", zlib.compress(rows.data, _LEVEL)), (b"IEND", b""))
-    return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in parts)
+    return _SIGNATURE + b"".join(_make_chunk(kind, data) for kind, data in parts)
 
 
-def _chunk(kind: bytes, data: bytes) -> bytes:
+def _make_chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))

@@ -176,24 +176,24 @@ class TableDocuments:
         if not count:
             raise UserError("The data has no rows.")
         options = self.options()
-        ids = self._ids()
-        pictures = self._pictures(ids)
+        ids = self._read_ids()
+        pictures = self._picture_columns(ids)
         # One row at a time: a table's pictures may be larger than memory likes.
-        shown = [_counted(images_of(row)) for row in pictures or ()] or [(0, "")] * count
-        questions = self._texts(columns.question)
+        shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
+        questions = self._required_texts(columns.question)
         for row, (question, (images, _)) in enumerate(zip(questions, shown, strict=True)):
             self._check_question(question, images, row)
-        answers, references = self._answers(options)
+        answers, references = self._read_answers(options)
         fields: dict[str, Any] = {
             "id": ids,
             "question": questions,
             "options": options,
             "answer": answers,
-            "image_id": self._texts(columns.image_id)
+            "image_id": self._required_texts(columns.image_id)
             if columns.image_id
             else [digest or f"none-{row}" for row, (_, digest) in enumerate(shown)],
             "data": ["full"] * count,
-            **{tag: self._tag(tag) for tag in self._tags()},
+            **{tag: self._tag_values(tag) for tag in self._tag_names()},
             **({REFERENCES: references} if references else {}),
         }
         made = datasets.Dataset.from_dict(fields)
@@ -210,48 +210,47 @@ class TableDocuments:
         named = names if isinstance(names, str) else ", ".join(names)
         if isinstance(names, str):
             rows = [
-                table_cells.listed(value, functools.partial(self._place, names, row))
-                for row, value in enumerate(self._column(names))
+                table_cells.listed(value, functools.partial(self._cell_location, names, row))
+                for row, value in enumerate(self._column_values(names))
             ]
         else:
-            rows = [list(values) for values in zip(*(self._column(name) for name in names), strict=True)]
+            rows = [list(values) for values in zip(*(self._column_values(name) for name in names), strict=True)]
         found = []
         for row, cells in enumerate(rows):
-            place = functools.partial(self._place, named, row)
-            texts = [self._text(each, named, row, _OPTIONS_ARE_TEXTS) for each in cells]
+            place = functools.partial(self._cell_location, named, row)
+            texts = [self._cell_text(each, named, row, _OPTIONS_ARE_TEXTS) for each in cells]
             texts = table_cells.checked(texts, place)
             found.append(table_cells.without_letters(texts, place) if self._columns.lettered else texts)
         return found
 
-    def _column(self, name: str) -> list[Any]:
+    def _column_values(self, name: str) -> list[Any]:
         """A column's values, read at once: row by row takes ten times as long."""
         values: list[Any] = self._dataset[name][:]
         return values
 
-    def _pictures(self, ids: Sequence[str]) -> Dataset | None:
+    def _picture_columns(self, ids: Sequence[str]) -> Dataset | None:
         """The pictures as columns of documents; None without a column of pictures."""
         columns = self._columns
         names = columns.images(self._names)
         if not names:
             return None
         known = ids if (columns.id or "id") in self._names else ()
-        return TablePictures(self._dataset, names, columns.folder, known, self._place).columns()
+        return TablePictures(self._dataset, names, columns.folder, known, self._cell_location).columns()
 
     def _check_question(self, question: str, images: int, row: int) -> None:
         """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""
         name = self._columns.question
         marks = _PLACEHOLDER.findall(question) if self._columns.images(self._names) else []
+        amount = _images_text(images)
         for number in marks:
             if number and int(number) > images:
-                raise UserError(
-                    f"{self._place(name, row)}: it speaks of <image {number}>, the row has {_pictures(images)}."
-                )
+                location = self._cell_location(name, row)
+                raise UserError(f"{location}: it speaks of <image {number}>, the row has {amount}.")
         if marks.count("") > images:
-            raise UserError(
-                f"{self._place(name, row)}: it holds <image> {marks.count('')} times, the row has {_pictures(images)}."
-            )
+            location = self._cell_location(name, row)
+            raise UserError(f"{location}: it holds <image> {marks.count('')} times, the row has {amount}.")
         if _is_file_name(question):
-            raise UserError(f"{self._place(name, row)}: {question!r} is an image's name, no question.")
+            raise UserError(f"{self._cell_location(name, row)}: {question!r} is an image's name, no question.")
 
     def _check_names(self) -> None:
         columns = self._columns
@@ -267,17 +266,17 @@ class TableDocuments:
             if name not in self._names:
                 raise unknown("column", name, self._names, "the data")
 
-    def _tags(self) -> list[str]:
+    def _tag_names(self) -> list[str]:
         known = [tag for tag in (*TAGS, *self._columns.tags) if tag in self._names]
         return [tag for tag in dict.fromkeys(known) if tag not in FIELDS]
 
-    def _tag(self, name: str) -> list[Any]:
-        values = self._column(name)
+    def _tag_values(self, name: str) -> list[Any]:
+        values = self._column_values(name)
         if name == "severity":
-            return [self._level(value, row) for row, value in enumerate(values)]
+            return [self._parse_severity(value, row) for row, value in enumerate(values)]
         return ["" if value is None else str(value) for value in values]
 
-    def _level(self, value: Any, row: int) -> Any:
+    def _parse_severity(self, value: Any, row: int) -> Any:
         """A severity; in a CSV table it is text."""
         if not isinstance(value, str):
             return value
@@ -285,26 +284,26 @@ class TableDocuments:
         if not text:
             return None
         if not table_cells.WHOLE.fullmatch(text):
-            raise UserError(f"{self._place('severity', row)}: {value!r}, expected a whole number from 0 to 2.")
+            raise UserError(f"{self._cell_location('severity', row)}: {value!r}, expected a whole number from 0 to 2.")
         return int(text)
 
-    def _place(self, name: str, row: int) -> str:
+    def _cell_location(self, name: str, row: int) -> str:
         """Where a value stands: column, row, and the row's id if it has one."""
         column = self._columns.id or "id"
         known = f" (id {self._dataset[column][row]!r})" if column in self._names and column != name else ""
         return f"Column {name!r}, row {row + 1}{known}"
 
-    def _text(self, value: Any, name: str, row: int, way_out: str = SEVERAL) -> str:
+    def _cell_text(self, value: Any, name: str, row: int, way_out: str = SEVERAL) -> str:
         """A cell's text, blanks at its ends left out; "" for an empty one."""
         if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
             return "" if value is None else str(value).strip()
-        raise UserError(f"{self._place(name, row)}: {no_text(value, way_out)}")
+        raise UserError(f"{self._cell_location(name, row)}: {no_text(value, way_out)}")
 
-    def _ids(self) -> list[str]:
+    def _read_ids(self) -> list[str]:
         name = self._columns.id or ("id" if "id" in self._names else None)
         if name is None:
             return [str(row) for row in range(len(self._dataset))]
-        ids = self._texts(name)
+        ids = self._required_texts(name)
         seen: dict[str, int] = {}
         for row, each in enumerate(ids):
             if each in seen:
@@ -312,26 +311,26 @@ class TableDocuments:
             seen[each] = row
         return ids
 
-    def _texts(self, name: str) -> list[str]:
-        texts = [self._text(value, name, row) for row, value in enumerate(self._column(name))]
+    def _required_texts(self, name: str) -> list[str]:
+        texts = [self._cell_text(value, name, row) for row, value in enumerate(self._column_values(name))]
         for row, text in enumerate(texts):
             if not text:
-                raise UserError(f"{self._place(name, row)}: empty. Every question needs one.")
+                raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
         return texts
 
-    def _answers(self, options: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    def _read_answers(self, options: list[list[str]]) -> tuple[list[str], list[list[str]]]:
         """Letters, or references; and of open questions with several references all of them."""
         columns, name = self._columns, self._columns.answer
-        values = [table_cells.one_of_one(value) for value in self._column(name)]
+        values = [table_cells.one_of_one(value) for value in self._column_values(name)]
         if not any(options):
-            return self._references(values)
+            return self._read_references(values)
         parts = [
             table_cells.parts(value, offered, columns.several) if columns.several else [value]
             for value, offered in zip(values, options, strict=True)
         ]
         for row, each in enumerate(parts):
             for value in each:
-                self._text(value, name, row)  # refuses what is no text
+                self._cell_text(value, name, row)  # refuses what is no text
         texts = [["" if value is None else str(value) for value in each] for each in parts]
         flat = [(text, options[row]) for row, each in enumerate(texts) for text in each]
         kind = columns.answer_is or table_cells.kind_of(
@@ -340,36 +339,36 @@ class TableDocuments:
         letters = []
         for row, each in enumerate(texts):
             if not any(each) and (len(each) < 2):
-                raise UserError(f"{self._place(name, row)}: empty. Every question needs one.")
-            named = [self._letter(text, options[row], kind, row) for text in each]
+                raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
+            named = [self._answer_letter(text, options[row], kind, row) for text in each]
             if len(set(named)) < len(named):
-                raise UserError(f"{self._place(name, row)}: {each} names an option twice.")
+                raise UserError(f"{self._cell_location(name, row)}: {each} names an option twice.")
             letters.append("".join(sorted(named)))
         return letters, []
 
-    def _letter(self, text: str, options: list[str], kind: str, row: int) -> str:
+    def _answer_letter(self, text: str, options: list[str], kind: str, row: int) -> str:
         try:
             return table_cells.letter_of(text, options, kind)
         except UserError as error:
-            raise UserError(f"{self._place(self._columns.answer, row)}: {error}") from error
+            raise UserError(f"{self._cell_location(self._columns.answer, row)}: {error}") from error
 
-    def _references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
+    def _read_references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
         name = self._columns.answer
         if self._columns.several != "any":
-            texts = [self._text(value, name, row) for row, value in enumerate(values)]
-            return [self._reference(text, row) for row, text in enumerate(texts)], []
+            texts = [self._cell_text(value, name, row) for row, value in enumerate(values)]
+            return [self._check_reference(text, row) for row, text in enumerate(texts)], []
         found = []
         for row, value in enumerate(values):
             listed = table_cells.references(value)
-            texts = list(dict.fromkeys(filter(None, (self._text(each, name, row) for each in listed))))
+            texts = list(dict.fromkeys(filter(None, (self._cell_text(each, name, row) for each in listed))))
             if not texts:
-                raise UserError(f"{self._place(name, row)}: empty. Every question needs one.")
+                raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
             found.append(texts)
         return [" OR ".join(each) for each in found], found
 
-    def _reference(self, text: str, row: int) -> str:
+    def _check_reference(self, text: str, row: int) -> str:
         """An open question's answer; a list that was written as text (as pandas does in CSV) is a list all the same."""
-        place = self._place
+        place = self._cell_location
         if not text:
             raise UserError(f"{place(self._columns.answer, row)}: empty. Every question needs one.")
         if _LIST_AS_TEXT.fullmatch(text):
@@ -379,17 +378,17 @@ class TableDocuments:
         return text
 
 
-def _counted(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
+def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     """How many pictures a row has, and a digest of their bytes, "" without any."""
-    return len(images), digest_of([_bytes(each) for each in images]) if images else ""
+    return len(images), digest_of([_read_picture_bytes(each) for each in images]) if images else ""
 
 
-def _bytes(picture: Mapping[str, Any]) -> bytes:
+def _read_picture_bytes(picture: Mapping[str, Any]) -> bytes:
     found: bytes = picture["bytes"] if picture["bytes"] is not None else Path(picture["path"]).read_bytes()
     return found
 
 
-def _pictures(count: int) -> str:
+def _images_text(count: int) -> str:
     return f"{count or 'no'} image{'' if count == 1 else 's'}"
 
 

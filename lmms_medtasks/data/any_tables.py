@@ -37,12 +37,12 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise UserError(f"A record holds {name}, which is no value of JSON. Write null, or the text.")
 
 
 AS_WRITTEN = json.JSONDecoder(
-    parse_int=str, parse_float=str, parse_constant=_constant, object_pairs_hook=_without_repeats
+    parse_int=str, parse_float=str, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats
 )
 """JSON with numbers as they are written: 2.50 is "2.50"."""
 
@@ -63,7 +63,7 @@ def rows(path: Path) -> Iterator[Row | None]:
     Raises:
         UserError: the file cannot be read, is damaged, or holds no records.
     """
-    readers = {".parquet": _parquet, ".csv": _separated, ".tsv": _separated, ".json": _json}
+    readers = {".parquet": _iter_parquet, ".csv": _iter_separated, ".tsv": _iter_separated, ".json": _iter_json}
     return readers.get(path.suffix.lower(), _json_lines)(path)
 
 
@@ -72,7 +72,7 @@ def columns(path: Path) -> tuple[str, ...]:
     if path.suffix.lower() == ".parquet":
         return tuple(_open_parquet(path).schema_arrow.names)
     if path.suffix.lower() in (".csv", ".tsv"):
-        return _table(path).columns
+        return _open_table(path).columns
     return tuple(dict.fromkeys(name for row in rows(path) if row is not None for name in row))
 
 
@@ -86,7 +86,7 @@ def _open_parquet(path: Path) -> Any:
         raise UserError(f"{path.name} cannot be read as parquet: {error}. Fetch it again.") from error
 
 
-def _parquet(path: Path) -> Iterator[Row | None]:
+def _iter_parquet(path: Path) -> Iterator[Row | None]:
     import pyarrow as pa
 
     with _open_parquet(path) as file:
@@ -97,21 +97,21 @@ def _parquet(path: Path) -> Iterator[Row | None]:
             raise UserError(f"{path.name} is damaged: {error}. Fetch it again.") from error
 
 
-def _table(path: Path) -> Table:
+def _open_table(path: Path) -> Table:
     return Table(path, "," if path.suffix.lower() == ".csv" else "\t")
 
 
-def _separated(path: Path) -> Iterator[Row | None]:
-    for record in _table(path).records():
+def _iter_separated(path: Path) -> Iterator[Row | None]:
+    for record in _open_table(path).records():
         yield None if record.cells is None else dict(record.cells)
 
 
 def json_rows(path: Path, decoder: json.JSONDecoder) -> Iterator[Row | None]:
     """The records of a JSON file or of JSON lines, as :func:`rows` gives them, read by ``decoder``."""
-    return (_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
+    return (_iter_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
 
 
-def _json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
+def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
     if _first_sign(path) == "[":
         for record in records(path, decoder):
             yield record if isinstance(record, dict) else None
@@ -125,7 +125,7 @@ def _json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]
         if isinstance(error, ValueError) and "Extra data" in str(error):
             yield from _json_lines(path, decoder)
             return
-        raise UserError(f"{path.name} is not JSON: {error}. {cure(_start(path))}") from error
+        raise UserError(f"{path.name} is not JSON: {error}. {cure(_read_start(path))}") from error
     if not isinstance(content, Mapping):
         raise UserError(f"{path.name} holds no records: it is {type(content).__name__}.")
     lists = {key: value for key, value in content.items() if isinstance(value, list)}
@@ -150,7 +150,7 @@ def lists_of(path: Path) -> list[str]:
     return [str(key) for key, value in content.items() if isinstance(value, list)] if isinstance(content, dict) else []
 
 
-def _start(path: Path) -> str:
+def _read_start(path: Path) -> str:
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         return file.read(1 << 12)
 
@@ -170,7 +170,7 @@ def _json_lines(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row |
         with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    record = _line(line, path.name, number, decoder)
+                    record = _parse_line(line, path.name, number, decoder)
                     yield record if isinstance(record, dict) else None
     except UnicodeDecodeError as error:
         raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
@@ -178,7 +178,7 @@ def _json_lines(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row |
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _line(line: str, name: str, number: int, decoder: json.JSONDecoder) -> Any:
+def _parse_line(line: str, name: str, number: int, decoder: json.JSONDecoder) -> Any:
     try:
         return decoder.decode(line.strip())
     except UserError as error:
@@ -199,7 +199,7 @@ def records(path: PurePath, decoder: json.JSONDecoder | None = None, content: by
     try:
         binary = io.BytesIO(content) if content is not None else Path(path).open("rb")  # noqa: SIM115 (closed below)
         with io.TextIOWrapper(binary, encoding="utf-8-sig") as file:
-            yield from _items(_Window(file.read), name, decoder or json.JSONDecoder())
+            yield from _iter_items(_Window(file.read), name, decoder or json.JSONDecoder())
     except UnicodeDecodeError as error:
         raise UserError(f"{name} is not UTF-8 text: {error.reason}.") from error
     except OSError as error:
@@ -229,7 +229,7 @@ class _Window:
                 return ""
 
 
-def _items(window: _Window, name: str, decoder: json.JSONDecoder) -> Iterator[Any]:
+def _iter_items(window: _Window, name: str, decoder: json.JSONDecoder) -> Iterator[Any]:
     if window.next_sign() != "[":
         raise UserError(f"{name} is no JSON list of records. Is it a file of another release?")
     window.at += 1
@@ -237,19 +237,19 @@ def _items(window: _Window, name: str, decoder: json.JSONDecoder) -> Iterator[An
     if window.next_sign() == "]":
         return
     while True:
-        yield _item(window, name, count, decoder)
+        yield _read_item(window, name, count, decoder)
         count += 1
         sign = window.next_sign()
         window.at += 1
         if sign == "]":
             return
         if sign != ",":
-            raise _damaged(
+            raise _damaged_list_error(
                 name, count, f"found {sign!r}, expected a comma or the end of the list" if sign else "it ends"
             )
 
 
-def _item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> Any:
+def _read_item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> Any:
     window.next_sign()
     while True:
         try:
@@ -258,9 +258,9 @@ def _item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> 
             raise UserError(f"{name}, record {count + 1}: {error}") from error
         except ValueError as error:
             if not window.more():
-                raise _damaged(name, count, str(error), window.text[window.at :]) from error
+                raise _damaged_list_error(name, count, str(error), window.text[window.at :]) from error
         except RecursionError as error:
-            raise _damaged(name, count, "it is nested too deeply") from error
+            raise _damaged_list_error(name, count, "it is nested too deeply") from error
         else:
             window.at = end
             return value
@@ -275,5 +275,5 @@ def cure(rest: str) -> str:
     return "It is cut short or damaged. Fetch it again."
 
 
-def _damaged(name: str, count: int, why: str, rest: str = "") -> UserError:
+def _damaged_list_error(name: str, count: int, why: str, rest: str = "") -> UserError:
     return UserError(f"{name} cannot be read after record {count}: {why}. {cure(rest)}")

@@ -69,7 +69,7 @@ def commit(
     os.replace(part, path)
     try:
         _write_rejected(folder / store.REJECTED, split, others, written)
-        entry = _entry(path, written, digest, source, notes, counts)
+        entry = _make_entry(path, written, digest, source, notes, counts)
         store.write_manifest(suite, data, header, {**others, split: entry})
     except BaseException:
         path.unlink(missing_ok=True)  # without a manifest it would only take room
@@ -85,7 +85,7 @@ def remove(suite: str, data: Data, split: str) -> None:
     (store.folder(suite, data) / entry.file).unlink(missing_ok=True)
 
 
-def _entry(
+def _make_entry(
     path: Path, written: Written, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any], counts: str
 ) -> Entry:
     status = path.stat()

@@ -57,8 +57,8 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     """
     record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
-    found = Diagnosis(record.name, str(source), how=_how(record))
-    found.findings += _files(record, release)
+    found = Diagnosis(record.name, str(source), how=_ways_to_obtain(record))
+    found.findings += _file_findings(record, release)
     if record.diagnose:
         found.findings += record.diagnose(release)
     readers: dict[str, RowReader] = {}
@@ -91,13 +91,13 @@ def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Ite
             yield Finding(f"split {split.name}", "note", what)
 
 
-def _how(record: DataSource) -> str:
+def _ways_to_obtain(record: DataSource) -> str:
     if record.obtain:
         return record.obtain
     return f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
 
 
-def _files(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
+def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
     """The tables, each once, with the splits that are made from them."""
     uses: dict[str, list[Split]] = {}
     for split in record.splits:

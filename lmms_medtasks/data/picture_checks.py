@@ -58,7 +58,7 @@ def check(documents: Dataset, folder: Path | None = None) -> int:
     for row in rows:
         for each in images_of(row):
             count += 1
-            total.update(_state(each))
+            total.update(_picture_state(each))
     mark = store.home() / FOLDER / total.hexdigest()[:32]
     if not count or mark.is_file():
         return count
@@ -119,7 +119,7 @@ def encoded(documents: Dataset) -> Dataset | None:
     return rows
 
 
-def _state(picture: Mapping[str, Any]) -> bytes:
+def _picture_state(picture: Mapping[str, Any]) -> bytes:
     """What changes where a picture does: its bytes, or its file's path, size and time."""
     if picture.get("bytes") is not None:
         return hashlib.sha256(picture["bytes"]).digest()
@@ -136,15 +136,15 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
     known: dict[bytes, str] = {}
     try:
         with progress.bar(count, "checking images", "images") as step:
-            for row, name, picture in _each(rows):
-                state = _state(picture)
+            for row, name, picture in _iter_pictures(rows):
+                state = _picture_state(picture)
                 if state not in known:
                     before = remembered.has(state)
                     known[state] = "" if before else problem(picture)
                     if not known[state] and not before:
                         remembered.add(state)
                 if known[state]:
-                    place = f"row {row + 1} (id {str(ids[row])!r}), {_named(picture, name, folder)}"
+                    place = f"row {row + 1} (id {str(ids[row])!r}), {_picture_label(picture, name, folder)}"
                     wrong.append(f"{place}: {known[state]}")
                 step(1)
     finally:  # also where somebody pressed Ctrl-C
@@ -155,14 +155,14 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
         raise UserError(f"{len(wrong)} of {count} images can't be shown to a model:\n{listed}")
 
 
-def _each(rows: Dataset) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+def _iter_pictures(rows: Dataset) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     for number, row in enumerate(rows):
         shown = images_of(row)
         for place, picture in enumerate(shown, start=1):
             yield number, f"image {place} of {len(shown)}" if len(shown) > 1 else "its image", picture
 
 
-def _named(picture: Mapping[str, Any], name: str, folder: Path | None) -> str:
+def _picture_label(picture: Mapping[str, Any], name: str, folder: Path | None) -> str:
     path = picture.get("path")
     if not path or picture.get("bytes") is not None:
         return name
@@ -181,7 +181,7 @@ def problem(picture: Mapping[str, Any]) -> str:
     form = picture_form(data)
     why = image_problem(data)
     if why is None:
-        return _unshown(data)
+        return _unshown_problem(data)
     if form:
         return f"is {form}"
     if "pixels" in why:
@@ -192,7 +192,7 @@ def problem(picture: Mapping[str, Any]) -> str:
     return f"{why.removeprefix('image ')}{cure}"
 
 
-def _unshown(data: bytes) -> str:
+def _unshown_problem(data: bytes) -> str:
     """What is wrong with a picture that decodes."""
     from PIL import Image
 

@@ -68,10 +68,12 @@ def difference(expected: Iterable[Expected], split: str, found: Mapping[str, Cou
     alone = [each for each in own if each.splits == (split,)]
     if alone:
         return f"{asked}, {' or '.join(f'{each.questions:,}' for each in alone)} expected"
-    return f"{asked}; {_together(own, found)}" if own else f"{asked}; how many the release has is not known"
+    return (
+        f"{asked}; {_describe_joint_counts(own, found)}" if own else f"{asked}; how many the release has is not known"
+    )
 
 
-def _together(own: Sequence[Expected], found: Mapping[str, Counts]) -> str:
+def _describe_joint_counts(own: Sequence[Expected], found: Mapping[str, Counts]) -> str:
     """What is expected of several splits together, and what of it is there."""
     said = []
     for each in own:

@@ -37,7 +37,7 @@ class StoredImages:
     def __init__(self, files: Release | ZipFolder, field: str, place: Callable[[str], str] = str) -> None:
         self._files, self._field, self._place = files, field, place
         # Questions about one image come one after the other.
-        self.read = functools.lru_cache(maxsize=_REMEMBERED)(self._read)
+        self.read = functools.lru_cache(maxsize=_REMEMBERED)(self._read_image)
 
     def has(self, name: str) -> bool:
         """Whether the image's file is there; it is not read."""
@@ -50,7 +50,7 @@ class StoredImages:
         """Those of the images whose files are not there."""
         return [name for name in names if not self.has(name)]
 
-    def _read(self, name: str) -> bytes:
+    def _read_image(self, name: str) -> bytes:
         """The bytes of an image; RejectedRow where there is none. UserError: its zip is damaged."""
         try:
             file = checked_name(self._place(name))
@@ -153,12 +153,12 @@ class ImageCells:
         self._release = release
 
     @functools.cached_property
-    def _names(self) -> tuple[str, ...]:
+    def _file_names(self) -> tuple[str, ...]:
         return tuple(self._release.names())
 
     @functools.cached_property
-    def _zips(self) -> tuple[ZipFolder, ...]:
-        return tuple(ZipFolder(self._release.file(name)) for name in self._names if name.lower().endswith(".zip"))
+    def _open_zips(self) -> tuple[ZipFolder, ...]:
+        return tuple(ZipFolder(self._release.file(name)) for name in self._file_names if name.lower().endswith(".zip"))
 
     def images(self, values: Sequence[Any], table: str) -> list[bytes]:
         """The images in the cells ``values`` of a row of ``table`` (its name in the release), in order.
@@ -169,33 +169,33 @@ class ImageCells:
         Raises:
             RejectedRow: a cell is none of these, or a file is not there.
         """
-        return [self._one(each, table) for value in values for each in _flat(value)]
+        return [self._image_bytes(each, table) for value in values for each in _cell_images(value)]
 
     def missing(self, values: Sequence[Any], table: str) -> list[str]:
         """The paths in the cells ``values`` at which no file is, in order; no image is read."""
-        paths = [path for value in values for each in _flat(value) if (path := _path_in(each))]
+        paths = [path for value in values for each in _cell_images(value) if (path := _path_in(each))]
         return [path for path in paths if not self._is_there(path, table)]
 
     def _is_there(self, path: str, table: str) -> bool:
-        name = _name(path)
+        name = _release_name(path)
         try:
             checked_name(name)
-            self._release.file(self._found(name, table))
+            self._release.file(self._find_name(name, table))
         except MissingFileError:
-            return self._zipped(name) is not None
+            return self._find_in_zips(name) is not None
         except RejectedRow:  # in several places
             return True
         return True
 
-    def _zipped(self, name: str) -> tuple[ZipFolder, str] | None:
+    def _find_in_zips(self, name: str) -> tuple[ZipFolder, str] | None:
         """The zip with the only file that has this name, and the file's name in it."""
-        for zipped in self._zips:
+        for zipped in self._open_zips:
             places = [each for each in zipped.names if each == name or each.endswith(f"/{name}")]
             if len(places) == 1:
                 return zipped, places[0]
         return None
 
-    def _one(self, value: Any, table: str) -> bytes:
+    def _image_bytes(self, value: Any, table: str) -> bytes:
         if isinstance(value, bytes):
             return value
         if isinstance(value, Mapping):
@@ -203,37 +203,37 @@ class ImageCells:
             if isinstance(data, bytes) and data:
                 return data
             if isinstance(path, str) and path.strip():
-                return self._file(path.strip(), table)
+                return self._file_bytes(path.strip(), table)
         if isinstance(value, str):
-            return _decoded(value) if _is_base64(value) else self._file(value, table)
+            return _decode_base64(value) if _is_base64(value) else self._file_bytes(value, table)
         raise RejectedRow(f"image is neither bytes, base64 nor a path: {str(value)[:_SHOWN]!r}")
 
-    def _file(self, path: str, table: str) -> bytes:
-        name = _name(path)
+    def _file_bytes(self, path: str, table: str) -> bytes:
+        name = _release_name(path)
         try:
             checked_name(name)
-            return self._release.file(self._found(name, table)).read_bytes()
+            return self._release.file(self._find_name(name, table)).read_bytes()
         except MissingFileError as error:
-            if found := self._zipped(name):
+            if found := self._find_in_zips(name):
                 zipped, inside = found
                 return zipped.read(inside)
             raise RejectedRow(f"image {path[:_SHOWN]!r}: {error}") from error
         except OSError as error:
             raise RejectedRow(f"image {path[:_SHOWN]!r} cannot be read: {error.strerror}") from error
 
-    def _found(self, name: str, table: str) -> str:
+    def _find_name(self, name: str, table: str) -> str:
         """The release's name of an image: as given, beside the table, or the only one that ends so."""
         beside = str(PurePosixPath(table).parent / name)
         for place in (beside, name):
-            if place in self._names:
+            if place in self._file_names:
                 return place
-        ends = [each for each in self._names if each.endswith(f"/{name}")]
+        ends = [each for each in self._file_names if each.endswith(f"/{name}")]
         if len(ends) > 1:
             raise RejectedRow(f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}")
         return ends[0] if ends else name
 
 
-def _name(path: str) -> str:
+def _release_name(path: str) -> str:
     return path.replace("\\", "/").removeprefix("./")
 
 
@@ -245,18 +245,18 @@ def _path_in(value: Any) -> str:
     return value if isinstance(value, str) and not _is_base64(value) else ""
 
 
-def _flat(value: Any) -> list[Any]:
+def _cell_images(value: Any) -> list[Any]:
     """The images in a cell: those of a list, or the paths of a text that has several."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list):
-        return [each for item in value for each in _flat(item)]
+        return [each for item in value for each in _cell_images(item)]
     if isinstance(value, str):
-        return _paths(value.strip())
+        return _split_paths(value.strip())
     return [value]
 
 
-def _paths(text: str) -> list[str]:
+def _split_paths(text: str) -> list[str]:
     if text.startswith("["):
         try:
             listed = json.loads(text)
@@ -276,7 +276,7 @@ def _is_base64(text: str) -> bool:
     return bool(DATA_URL.match(text)) or (len(text) > 64 and not text.lower().endswith(_SUFFIXES))
 
 
-def _decoded(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     try:
         return from_base64(text)
     except ValueError as error:

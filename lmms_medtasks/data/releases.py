@@ -88,9 +88,9 @@ class LocalRelease:
 
     def has(self, name: str) -> bool:
         """Whether the folder has a file of this name; ``UserError`` if it has several."""
-        return self._place(name) is not None
+        return self._find_path(name) is not None
 
-    def _place(self, name: str) -> Path | None:
+    def _find_path(self, name: str) -> Path | None:
         path = self.folder / checked_name(name)
         if path.is_file():
             return path
@@ -105,7 +105,7 @@ class LocalRelease:
 
     def file(self, name: str) -> Path:
         """The path of the file. ``MissingFileError`` if it is missing, or a link to somewhere outside the folder."""
-        path = self._place(name)
+        path = self._find_path(name)
         if path is None:
             raise MissingFileError(f"{name!r} is not in the source folder {str(self.folder)!r}.")
         if name in self._elsewhere:
@@ -192,11 +192,11 @@ class ZipFolder:
         self._files: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
             if not info.is_dir() and wanted(info.filename):
-                self._check(info)
+                self._check_entry(info)
                 self._files[info.filename] = info
         self.names = tuple(self._files)
 
-    def _check(self, info: zipfile.ZipInfo) -> None:
+    def _check_entry(self, info: zipfile.ZipInfo) -> None:
         name = info.filename
         try:
             checked_name(name)

@@ -122,11 +122,11 @@ class Spellings:
             if not text.strip():
                 continue
             if (field, text) not in self._errors:
-                self._errors[field, text] = self._error(field, text)
+                self._errors[field, text] = self._spelling_error(field, text)
             if self._errors[field, text]:
                 self._rows.setdefault((field, text), []).append(number)
 
-    def _error(self, field: str, text: str) -> str:
+    def _spelling_error(self, field: str, text: str) -> str:
         try:
             self._readers[field](text)
         except UserError as error:

@@ -181,7 +181,7 @@ def names() -> list[str]:
         UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
     """
     found: dict[str, Path | str] = {}
-    for folder in _folders():
+    for folder in _source_folders():
         for source in _of_folder(folder):
             if source.name in found:
                 raise UserError(
@@ -199,23 +199,23 @@ def names() -> list[str]:
     return sorted([*found, *offered])
 
 
-def _folders() -> list[Path]:
+def _source_folders() -> list[Path]:
     return [*benchmark_folders.having(FILE), *_GIVEN]
 
 
 def get(name: str) -> DataSource:
     """The data set called ``name``; ``UserError`` with the names that exist if there is none."""
-    return _found(name)[1]
+    return _find_data_set(name)[1]
 
 
 def folder_of(name: str) -> Path:
     """The folder of the benchmark that the data set ``name`` is of; ``UserError`` as for :func:`get`."""
-    return _found(name)[0]
+    return _find_data_set(name)[0]
 
 
-def _found(name: str) -> tuple[Path, DataSource]:
+def _find_data_set(name: str) -> tuple[Path, DataSource]:
     """The folder and the data set. Folders named alike are looked into first, so that few are imported."""
-    there = _folders()
+    there = _source_folders()
     for folder in sorted(there, key=lambda each: -len(os.path.commonprefix([each.name, name]))):
         for source in _of_folder(folder):
             if source.name == name:

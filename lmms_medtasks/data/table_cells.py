@@ -123,8 +123,8 @@ def listed(value: Any, place: Place) -> list[Any]:
     """
     given = value
     if isinstance(value, str):
-        value = _read(value)
-    pairs = _pairs(value)
+        value = _parse_written(value)
+    pairs = _option_pairs(value)
     if pairs is not None:
         letters = [str(key).strip().upper() for key, _ in pairs]
         if letters != list(parsing.option_letters(len(letters))):
@@ -142,7 +142,7 @@ def listed(value: Any, place: Place) -> list[Any]:
     return list(value)
 
 
-def _pairs(value: Any) -> list[tuple[Any, Any]] | None:
+def _option_pairs(value: Any) -> list[tuple[Any, Any]] | None:
     """Letters and texts of options that have both; None for a plain list, and for what is none."""
     if isinstance(value, Mapping):
         names = {str(key).lower(): each for key, each in value.items()}
@@ -163,7 +163,7 @@ def _pairs(value: Any) -> list[tuple[Any, Any]] | None:
     return found
 
 
-def _read(text: str) -> Any:
+def _parse_written(text: str) -> Any:
     """A list or mapping that is written as JSON, numbers as they stand, or as Python writes lists; None otherwise."""
     try:
         return json.loads(text, parse_int=str, parse_float=str)  # 2.50 stays as it is written
@@ -278,14 +278,14 @@ def kind_of(values: list[str], options: list[list[str]], column: str) -> str:
     return "text" if "text" in fitting or letters < len(pairs) / 2 else "letter"
 
 
-def _bare(value: str) -> str:
+def _bare_letter(value: str) -> str:
     """A letter without brackets and signs: "(A)" and "A." are "A"."""
     return value.strip().strip("().:").upper()
 
 
 def is_letter(value: str, options: Sequence[str]) -> bool:
     """Whether an answer is one of the options' letters."""
-    text = _bare(value)
+    text = _bare_letter(value)
     return len(text) == 1 and text in parsing.option_letters(len(options))
 
 
@@ -299,7 +299,7 @@ def place_of(value: Any, options: Sequence[str], kind: str) -> int | None:
     if kind == "letter" and isinstance(value, str):
         both = letter_and_text(value)
         if is_letter(value, options):
-            place = letters.index(_bare(value))
+            place = letters.index(_bare_letter(value))
         elif both and both[0] in letters and options[letters.index(both[0])] == both[1]:
             place = letters.index(both[0])
     elif kind == "text" and str(value).strip() in options:
@@ -338,14 +338,14 @@ def with_label_names(dataset: Dataset) -> Dataset:
         label = next((each for each in (feature, inner) if isinstance(each, datasets.ClassLabel)), None)
         if label is None:
             continue
-        names = [_named(value, label.names) for value in dataset[name][:]]
+        names = [_label_names(value, label.names) for value in dataset[name][:]]
         dataset = dataset.remove_columns([name]).add_column(name, names)
     return dataset
 
 
-def _named(value: Any, names: list[str]) -> Any:
+def _label_names(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
-        return [_named(each, names) for each in value]
+        return [_label_names(each, names) for each in value]
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
 
@@ -359,7 +359,7 @@ def as_questions(dataset: Dataset, column: str) -> Dataset:
     """
     if column not in dataset.column_names:
         raise UserError(f"The data has no column {column!r}. It has: {', '.join(dataset.column_names)}.")
-    turns = [_turns(value, column, row) for row, value in enumerate(dataset[column])]
+    turns = [_read_turns(value, column, row) for row, value in enumerate(dataset[column])]
     for name in ("question", "answer"):
         if name in dataset.column_names:
             dataset = dataset.remove_columns([name])
@@ -367,7 +367,7 @@ def as_questions(dataset: Dataset, column: str) -> Dataset:
     return questions.add_column("answer", [answered for _, answered in turns])
 
 
-def _turns(value: Any, column: str, row: int) -> tuple[str, str]:
+def _read_turns(value: Any, column: str, row: int) -> tuple[str, str]:
     where = f"Column {column!r}, row {row + 1}"
     if isinstance(value, str):
         try:

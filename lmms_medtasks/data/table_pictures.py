@@ -90,7 +90,9 @@ class TablePictures:
                 made: list[Picture] = []
                 for name in self._names:
                     try:
-                        made += [self._picture(each, name, row, values) for each in _listed(values[name][row])]
+                        made += [
+                            self._make_picture(each, name, row, values) for each in _cell_pictures(values[name][row])
+                        ]
                     except UserError as error:
                         wrong.append(f"{self._place(name, row)}: {error}")
                 found.append(made)
@@ -100,28 +102,28 @@ class TablePictures:
             raise UserError(" ".join(wrong[:_SHOWN]) + more)
         return found
 
-    def _picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
+    def _make_picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
         if isinstance(value, Mapping):
             if isinstance(value.get("bytes"), bytes) and value["bytes"]:
-                return _shown(value["bytes"])
+                return _to_picture(value["bytes"])
             value = value.get("path")
         if isinstance(value, bytes):
-            return _shown(value)
+            return _to_picture(value)
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
             raise UserError(f"an image can't be made of a {type(value).__name__}.")
         text = value.strip()
-        path = self._file(text) if len(text) < _LONGEST_PATH else None
+        path = self._find_file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
             return self._file_shown(path)
-        decoded = _base64(text)
+        decoded = _decode_base64(text)
         if decoded is not None:
-            return _shown(decoded)
+            return _to_picture(decoded)
         other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
         if other is None:
             raise UserError(self._not_there(text))
-        pictures = _listed(values[name][other])
+        pictures = _cell_pictures(values[name][other])
         if seen:
             raise UserError(
                 f"it refers to row {row + 1}, which has no image but refers to row {other + 1}. Refer to the row "
@@ -129,7 +131,7 @@ class TablePictures:
             )
         if other == row or len(pictures) != 1:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one image of its own.")
-        return self._picture(pictures[0], name, other, values, seen + 1)
+        return self._make_picture(pictures[0], name, other, values, seen + 1)
 
     def _file_shown(self, path: Path) -> Picture:
         """A file as a picture; of a DICOM file the one made of it. Each file is looked at once."""
@@ -146,7 +148,7 @@ class TablePictures:
             self._made[path] = made or {"bytes": None, "path": str(path)}
         return self._made[path]
 
-    def _file(self, text: str) -> Path | None:
+    def _find_file(self, text: str) -> Path | None:
         """The file in the folder that a text names; None where it names none. Raises UserError for one elsewhere."""
         plain = text.replace("\\", "/")
         inside = ".." not in PurePosixPath(plain).parts and not PurePosixPath(plain).is_absolute()
@@ -179,7 +181,7 @@ class TablePictures:
         if len(text) < 200:
             listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
             there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
-        same = [each for each in there if _alike(each) == _alike(text)]
+        same = [each for each in there if _fold_name(each) == _fold_name(text)]
         # Images are numbered: a name that differs in its number only is another image.
         others = [each for each in there if _DIGITS.sub("", each) != _DIGITS.sub("", text)]
         near = nearest_match(text, same or others) or (f" Did you mean {same[0]!r}?" if same else "")
@@ -194,7 +196,7 @@ class TablePictures:
         return f"no file {text[:200]!r} in {folder}{said}.{near}"
 
 
-def _alike(name: str) -> str:
+def _fold_name(name: str) -> str:
     """A name without differences of letter case and of how Unicode writes the same letters."""
     return unicodedata.normalize("NFC", name).casefold()
 
@@ -212,26 +214,26 @@ def _encoded_column(dataset: Dataset, name: str) -> Dataset:
     return one.cast_column(name, datasets.Sequence(stored)) if isinstance(inner, datasets.Image) else one
 
 
-def _shown(data: bytes) -> Picture:
+def _to_picture(data: bytes) -> Picture:
     """Encoded bytes as a picture; of a DICOM file's the one made of it."""
     return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
-def _listed(value: Any) -> list[Any]:
+def _cell_pictures(value: Any) -> list[Any]:
     """The pictures in a cell."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list | tuple):
-        return [each for item in value for each in _listed(item)]
-    written = _read(value.strip()) if isinstance(value, str) and value.strip()[0] in "[{" else None
+        return [each for item in value for each in _cell_pictures(item)]
+    written = _parse_written(value.strip()) if isinstance(value, str) and value.strip()[0] in "[{" else None
     if written is not None:
-        return _listed(written)
+        return _cell_pictures(written)
     if isinstance(value, Mapping) and not value.get("bytes") and not value.get("path"):
         return []
     return [value]
 
 
-def _read(text: str) -> Any:
+def _parse_written(text: str) -> Any:
     """A list or mapping written as text, as JSON or as Python writes it; None where it is neither."""
     for read in (json.loads, ast.literal_eval):
         try:
@@ -244,7 +246,7 @@ def _read(text: str) -> Any:
     return None
 
 
-def _base64(text: str) -> bytes | None:
+def _decode_base64(text: str) -> bytes | None:
     try:
         decoded = from_base64(text)
     except ValueError:

@@ -70,13 +70,13 @@ def rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Itera
         tsv_records.check_table(path, allowed=(".xlsx",))
         return excel_sheets.rows(path, str(options.get("sheet") or ""))
     tsv_records.check_table(path)
-    return _of_json(path) if how == "json" else _of_csv(path, _separator(path, options))
+    return _of_json(path) if how == "json" else _of_csv(path, _chosen_separator(path, options))
 
 
 def columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     """The columns of a table, in the order in which they come."""
     if how == "csv":
-        return Table(path, _separator(path, kwargs or {})).columns
+        return Table(path, _chosen_separator(path, kwargs or {})).columns
     return tuple(dict.fromkeys(name for row in rows(path, how, kwargs) for name in row))
 
 
@@ -100,7 +100,7 @@ def separator_of(path: Path) -> str:
     return found[0] if len(found) == 1 else named
 
 
-def _separator(path: Path, options: Mapping[str, Any]) -> str:
+def _chosen_separator(path: Path, options: Mapping[str, Any]) -> str:
     given = options.get("delimiter") or options.get("sep") or named_separator(path)
     if len(given) != 1:
         raise UserError(f"{path.name}: the separator {given!r}: expected one character.")
@@ -171,7 +171,7 @@ def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any],
         return config, ()
     made = _all_made(tables, how, kwargs, where)
     kept = {name: value for name, value in kwargs.items() if name not in OPTIONS[how]}
-    data_files = _renamed(kwargs["data_files"], made)
+    data_files = _replace_paths(kwargs["data_files"], made)
     return {**config, "dataset_path": "parquet", "dataset_kwargs": {**kept, "data_files": data_files}}, tables
 
 
@@ -229,11 +229,11 @@ def files(value: Any) -> Iterator[Path]:
             yield Path(each)
 
 
-def _renamed(value: Any, made: Mapping[str, str]) -> Any:
+def _replace_paths(value: Any, made: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _renamed(each, made) for key, each in value.items()}
+        return {key: _replace_paths(each, made) for key, each in value.items()}
     if isinstance(value, list):
-        return [_renamed(each, made) for each in value]
+        return [_replace_paths(each, made) for each in value]
     return made.get(str(Path(value)), value) if isinstance(value, str) else value
 
 
@@ -250,16 +250,16 @@ def _made_once(
     states: tuple[tuple[Path, int, int], ...], how: str, options: str, home: str, where: str
 ) -> tuple[str, ...]:
     tables, kwargs = [path for path, _, _ in states], json.loads(options)
-    kinds = _kinds(tables, how, kwargs, where)
-    return tuple(str(_made(path, how, kwargs, kinds, Path(home))) for path in tables)
+    kinds = _column_kinds(tables, how, kwargs, where)
+    return tuple(str(_write_parquet(path, how, kwargs, kinds, Path(home))) for path in tables)
 
 
-def _kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
+def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
     """Column -> what its cells are in all tables of a task; each table is read once to its end."""
     found: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
-        for row in _shown(rows(path, how, kwargs), f"reading {path.name}"):
+        for row in _with_progress(rows(path, how, kwargs), f"reading {path.name}"):
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
@@ -281,7 +281,7 @@ def _is_plain_list(value: Any) -> bool:
     return isinstance(value, list) and not any(isinstance(each, list | Mapping) for each in value)
 
 
-def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, Kind], home: Path) -> Path:
+def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, Kind], home: Path) -> Path:
     """The parquet file of a table, made now unless it is there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -297,13 +297,13 @@ def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, K
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
     # Without dictionaries: cells may be whole pictures in base64.
     with writing.whole(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
-        for batch in _batches(_shown(rows(path, how, kwargs), f"storing {path.name}")):
-            cells = [{name: _cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
+        for batch in _iter_batches(_with_progress(rows(path, how, kwargs), f"storing {path.name}")):
+            cells = [{name: _typed_cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
             writer.write_table(pa.Table.from_pylist(cells, schema))
     return target
 
 
-def _shown(records: Iterator[Row], what: str) -> Iterator[Row]:
+def _with_progress(records: Iterator[Row], what: str) -> Iterator[Row]:
     """The records, counted on stderr while they come."""
     with progress.bar(None, what, "rows") as step:
         for record in records:
@@ -311,15 +311,15 @@ def _shown(records: Iterator[Row], what: str) -> Iterator[Row]:
             step(1)
 
 
-def _batches(records: Iterator[Row]) -> Iterator[list[Row]]:
+def _iter_batches(records: Iterator[Row]) -> Iterator[list[Row]]:
     while batch := list(itertools.islice(records, _BATCH)):
         yield batch
 
 
-def _cell(value: Any, kind: Kind) -> Any:
+def _typed_cell(value: Any, kind: Kind) -> Any:
     """A value as its column has it: what is nested becomes JSON, a single text among lists a list of one."""
     if kind == "list" and value is not None:
-        return [_cell(each, "text") for each in (value if isinstance(value, list) else [value])]
+        return [_typed_cell(each, "text") for each in (value if isinstance(value, list) else [value])]
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)  # true, false, and what is nested; numbers are texts already

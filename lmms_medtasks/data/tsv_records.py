@@ -57,7 +57,7 @@ class Table:
         """
         check_table(path)
         self.path, self._delimiter = path, delimiter
-        with self._open() as (_, rows):
+        with self._open_lines() as (_, rows):
             header = [name.strip() for name in next(rows, [])]
         while header and not header[-1]:
             header.pop()
@@ -80,31 +80,31 @@ class Table:
         ``progress`` is called with the number of bytes read since its last call.
         """
         number = 0
-        with self._open() as (lines, rows):
+        with self._open_lines() as (lines, rows):
             next(rows)
             offset = lines.offset
             for place, row in enumerate(rows, start=2):
                 if row:  # an empty line is no record
                     number += 1
-                    yield offset, self._record(number, row, place)
+                    yield offset, self._make_record(number, row, place)
                 progress(lines.offset - offset)
                 offset = lines.offset
 
     def record_at(self, offset: int) -> Record:
         """The record that starts at ``offset`` bytes (its number is not known there, and given as 0)."""
-        with self._open(offset) as (_, rows):
-            return self._record(0, next(rows))
+        with self._open_lines(offset) as (_, rows):
+            return self._make_record(0, next(rows))
 
-    def _record(self, number: int, row: list[str], place: int = 0) -> Record:
+    def _make_record(self, number: int, row: list[str], place: int = 0) -> Record:
         same = len(row) >= len(self.columns) and not any(map(str.strip, row[len(self.columns) :]))
         return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), place)
 
     @contextmanager
-    def _open(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:
+    def _open_lines(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:
         try:
             with self.path.open("rb") as handle:
                 lines = _Lines(handle, self.path.name, offset)
-                yield lines, _rows(lines, self.path.name, self._delimiter)
+                yield lines, _iter_rows(lines, self.path.name, self._delimiter)
         except OSError as error:
             raise UserError(f"{self.path} cannot be read: {error.strerror or error}.") from error
 
@@ -135,7 +135,7 @@ class _Lines:
             ) from error
 
 
-def _cure(error: csv.Error) -> str:
+def _repair_hint(error: csv.Error) -> str:
     said = str(error)
     if "new-line character" in said:
         return "Its lines end in a carriage return alone, as on old Macs: save it again, or: tr '\\r' '\\n'."
@@ -144,7 +144,7 @@ def _cure(error: csv.Error) -> str:
     return "Is a quotation mark never closed?"
 
 
-def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
+def _iter_rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
     # Strict: a quotation mark that is never closed would otherwise swallow every row up to the end of the file.
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     number = 0
@@ -155,7 +155,7 @@ def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
             row = next(reader, None)
         except csv.Error as error:
             raise UserError(
-                f"{name} cannot be read after record {max(number - 1, 0)}: {error}. {_cure(error)}"
+                f"{name} cannot be read after record {max(number - 1, 0)}: {error}. {_repair_hint(error)}"
             ) from error
         finally:
             csv.field_size_limit(before)

@@ -115,7 +115,7 @@ def _iter_parts(part: str) -> Iterator[str]:
 
 
 def _read_present(line: str, options: Sequence[str]) -> str:
-    match = _present().fullmatch(line)
+    match = _present_pattern().fullmatch(line)
     return _name_letters(match[1], options) if match else ""
 
 
@@ -133,12 +133,12 @@ def _name_letters(said: str, options: Sequence[str]) -> str:
     letters = option_letters(len(options))
     if len(said) > _LONGEST + sum(map(len, options)):
         return ""
-    line = _label().sub("", _before_letter().sub("", said)).strip().rstrip(".!").strip("*_[]{}()\"' $")
+    line = _label_pattern().sub("", _before_letter().sub("", said)).strip().rstrip(".!").strip("*_[]{}()\"' $")
     if re.fullmatch(r"[\"'A-Z, ]+", line):
         line = re.sub(r"[\"']", "", line)  # a list of JSON
     if re.fullmatch(r"[A-Z]{2,26}", line):
         found = list(line)
-    elif _list().fullmatch(line):
+    elif _list_pattern().fullmatch(line):
         found = re.findall(r"[A-Z]", re.sub(any_of("and"), " ", line))
     else:
         found = _name_by_texts(line, letters, options)
@@ -156,7 +156,7 @@ def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]
             match = re.match(rf"{label}{re.escape(text)}(?!\w)", rest, re.IGNORECASE)
             if match and text:
                 found.append(letter)
-                rest = re.sub(f"^{_sign()}", "", rest[match.end() :].lstrip(".)*]")).strip()
+                rest = re.sub(f"^{_sign_words()}", "", rest[match.end() :].lstrip(".)*]")).strip()
                 break
         else:
             return []
@@ -166,13 +166,13 @@ def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-def _sign() -> str:
+def _sign_words() -> str:
     return rf"(?:[\s,;/&+]|{any_of('and')})+"
 
 
 @functools.cache
-def _list() -> re.Pattern[str]:
-    return re.compile(rf"{_MARKED}(?:{_sign()}{_MARKED})*")
+def _list_pattern() -> re.Pattern[str]:
+    return re.compile(rf"{_MARKED}(?:{_sign_words()}{_MARKED})*")
 
 
 @functools.cache
@@ -182,7 +182,7 @@ def _before_letter() -> re.Pattern[str]:
 
 
 @functools.cache
-def _label() -> re.Pattern[str]:
+def _label_pattern() -> re.Pattern[str]:
     """What may stand before the letters: "The correct answers are only"."""
     answer = rf"{any_of('answer')}(?:\s+(?:{any_of('sure')}))?\s*(?::|=|{any_of('is')})?"
     article = rf"(?:{any_of('introduces')}\s*)?(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?"
@@ -192,9 +192,9 @@ def _label() -> re.Pattern[str]:
 @functools.cache
 def _are_right() -> re.Pattern[str]:
     be = r"(?:(?i:are|is|sont|son|est|es|sind|ist|都?是?|が|이|가)\s*)?"
-    return re.compile(rf"((?:{_MARKED}(?:{_sign()})?){{1,10}})\s*{be}(?i:{any_of('are_right')})")
+    return re.compile(rf"((?:{_MARKED}(?:{_sign_words()})?){{1,10}})\s*{be}(?i:{any_of('are_right')})")
 
 
 @functools.cache
-def _present() -> re.Pattern[str]:
+def _present_pattern() -> re.Pattern[str]:
     return re.compile(rf"(.{{3,300}}?)\s+(?:are|is|sind|ist|son|sont|est)\s+{any_of('are_present')}\.?")

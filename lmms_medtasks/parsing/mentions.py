@@ -98,7 +98,7 @@ def mentions(text: str, size: Size) -> list[Mention]:
         for match in pattern.finditer(text):
             if any(taken[match.start() : match.end()]):
                 continue
-            places = list(_places(name, match, size))
+            places = list(_match_positions(name, match, size))
             # What a longer phrase names, a shorter one inside must not name again, even if the grid has no such place.
             taken[match.start() : match.end()] = [True] * (match.end() - match.start())
             found += [Mention(match.start() if start is None else start, end or match.end(), place)
@@ -112,37 +112,37 @@ def _whole_number(text: str, size: Size) -> Iterator[Mention]:
         yield Mention(0, len(text), size.positions[number - 1])
 
 
-def _places(name: str, match: re.Match[str], size: Size) -> Iterator[tuple[str, int | None, int | None]]:
+def _match_positions(name: str, match: re.Match[str], size: Size) -> Iterator[tuple[str, int | None, int | None]]:
     """The positions of one match, each with its own span where that is not the match's."""
     groups = match.groupdict()
     if name == "list":
         for number in re.finditer(r"\d{1,2}", match["list"]):
             offset = match.start("list")
-            for place in _numbered(int(number.group()), size):
+            for place in _position_numbered(int(number.group()), size):
                 yield place, offset + number.start(), offset + number.end()
         return
     if name in ("number", "answer", "ordinal"):
-        number_found = _number(groups["number"])
-        found = _numbered(size.panels if number_found == _LAST else number_found, size)
+        number_found = _parse_number(groups["number"])
+        found = _position_numbered(size.panels if number_found == _LAST else number_found, size)
     elif name == "middle":
-        found = _at(_middle(size), _middle(size), size)
+        found = _position_at(_middle_line(size), _middle_line(size), size)
     elif name == "code":
-        found = _at(*_from_one(int(groups["row"]), int(groups["column"])), size)
+        found = _position_at(*_from_one(int(groups["row"]), int(groups["column"])), size)
     elif name == "coordinates":
         one, two = int(groups["row"]), int(groups["column"])
         # Without words one cannot tell rows from columns, or counting from 1 from counting from 0.
         sure = groups["order"] or (one == two and one in (0, size.side))
-        found = _at(*_from_one(one, two), size) if sure else iter(())
+        found = _position_at(*_from_one(one, two), size) if sure else iter(())
     elif name in ("in_column", "column_first", "in_brackets", "pair", "reversed"):
         found = _two_words(groups["one"], groups["two"], size)
     else:
-        row = _line(groups["rword"] or groups["rcount"], "", size, ("top", "upper"), ("bottom", "lower"))
-        column = _line(groups["cword"] or groups["ccount"], groups["cfrom"] or "", size, ("left",), ("right",))
-        found = _at(*_from_one(row, column), size)
+        row = _line_number(groups["rword"] or groups["rcount"], "", size, ("top", "upper"), ("bottom", "lower"))
+        column = _line_number(groups["cword"] or groups["ccount"], groups["cfrom"] or "", size, ("left",), ("right",))
+        found = _position_at(*_from_one(row, column), size)
     yield from ((place, None, None) for place in found)
 
 
-def _numbered(number: int, size: Size) -> Iterator[str]:
+def _position_numbered(number: int, size: Size) -> Iterator[str]:
     if 1 <= number <= size.panels:
         yield size.positions[number - 1]
 
@@ -154,12 +154,12 @@ def _from_one(row: int | None, column: int | None) -> tuple[int | None, int | No
     return row, column
 
 
-def _at(row: int | None, column: int | None, size: Size) -> Iterator[str]:
+def _position_at(row: int | None, column: int | None, size: Size) -> Iterator[str]:
     if row and column and row <= size.side and column <= size.side:
         yield size.positions[(row - 1) * size.side + column - 1]
 
 
-def _middle(size: Size) -> int | None:
+def _middle_line(size: Size) -> int | None:
     return size.side // 2 + 1 if size.side % 2 else None
 
 
@@ -167,13 +167,13 @@ def _two_words(one: str, two: str, size: Size) -> Iterator[str]:
     words = (one.split("-")[0].removesuffix("most"), two.split("-")[0].split(" ")[0].removesuffix("most"))
     vertical = [word for word in words if word in ("top", "upper", "bottom", "lower")]
     horizontal = [word for word in words if word in ("left", "right")]
-    row = _line(vertical[0] if vertical else "middle", "", size, ("top", "upper"), ("bottom", "lower"))
-    column = _line(horizontal[0] if horizontal else "middle", "", size, ("left",), ("right",))
+    row = _line_number(vertical[0] if vertical else "middle", "", size, ("top", "upper"), ("bottom", "lower"))
+    column = _line_number(horizontal[0] if horizontal else "middle", "", size, ("left",), ("right",))
     if len(vertical) < 2 and len(horizontal) < 2:
-        yield from _at(row, column, size)
+        yield from _position_at(row, column, size)
 
 
-def _line(word: str, side: str, size: Size, first: tuple[str, ...], last: tuple[str, ...]) -> int | None:
+def _line_number(word: str, side: str, size: Size, first: tuple[str, ...], last: tuple[str, ...]) -> int | None:
     """The number of a row or column, from 1; None if the grid has no such one."""
     base = re.split(r"[ -]", word)[0].removesuffix("most")
     if base in first:
@@ -181,15 +181,15 @@ def _line(word: str, side: str, size: Size, first: tuple[str, ...], last: tuple[
     if base in last:
         return size.side
     if re.fullmatch(_MIDDLE, base):
-        return _middle(size)
-    number = _number(base)
+        return _middle_line(size)
+    number = _parse_number(base)
     if number == _LAST:
         return size.side
     return size.side + 1 - number if side.endswith("right") else number
 
 
 @functools.cache
-def _number(word: str) -> int:
+def _parse_number(word: str) -> int:
     if word == "last":
         return _LAST
     return _NUMBERS.get(word) or int(re.sub(r"\D", "", word))
@@ -205,7 +205,7 @@ def in_english(text: str) -> str:
     text = word_pattern("grid_nobody").sub(" there is no outlier ", text, count=1)
     text = word_pattern("grid_differs").sub(" is different ", text)
     text = word_pattern("grid_normal").sub(" is normal ", text)
-    found = _CHINESE_IMAGE.sub(lambda match: f" image {_digit(match['number'])} ", _translate_places(text))
+    found = _CHINESE_IMAGE.sub(lambda match: f" image {_parse_digit(match['number'])} ", _translate_places(text))
     found = word_pattern("in_the_center").sub(" center ", found)
     for line in ("row", "column"):
         found = word_pattern(f"grid_{line}", after=r"(?= ?\d)").sub(line, found)
@@ -221,7 +221,7 @@ def _translate_places(text: str) -> str:
     """Puts each run of words for a row and a column into English: "in der Mitte der oberen Reihe"."""
     pieces, done = [], 0
     run: list[re.Match[str]] = []
-    for token in [*_token().finditer(text), None]:
+    for token in [*_token_pattern().finditer(text), None]:
         if token is None or not _goes_on(run, token, text):
             if place := _name_place(run):
                 pieces += [text[done : run[0].start()], f" {place} "]
@@ -234,7 +234,7 @@ def _translate_places(text: str) -> str:
 
 def _goes_on(run: Sequence[re.Match[str]], token: re.Match[str], text: str) -> bool:
     """Whether a word belongs to the same place as those before it."""
-    if not run or len(run) >= _MOST_TOKENS or not _joint().fullmatch(text, run[-1].end(), token.start()):
+    if not run or len(run) >= _MOST_TOKENS or not _joint_pattern().fullmatch(text, run[-1].end(), token.start()):
         return False
     kinds = [str(each.lastgroup) for each in run]
     kind = str(token.lastgroup)
@@ -283,7 +283,7 @@ def _line_name(kind: str) -> str:
     return ORDINALS[int(kind[3:]) - 1] if kind.startswith("nth") else kind.replace("center", "middle")
 
 
-def _digit(text: str) -> str:
+def _parse_digit(text: str) -> str:
     return _CHINESE_NUMBERS.get(text, text)
 
 
@@ -291,12 +291,12 @@ def _digit(text: str) -> str:
 
 
 @functools.cache
-def _joint() -> re.Pattern[str]:
+def _joint_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?:[ ,'-]{{1,3}}|{any_of('grid_joint')}){{0,8}}")
 
 
 @functools.cache
-def _token() -> re.Pattern[str]:
+def _token_pattern() -> re.Pattern[str]:
     """A word for a side, a line, an image or a number; the name of its group says what it is."""
     words = [rf"(?P<{name}>{any_of(f'grid_{name}')})" for name in (*_SIDES, "center", "row", "column", "image")]
     words += [rf"(?P<nth{number}>{nth})" for number, nth in numbered("nth").items()]

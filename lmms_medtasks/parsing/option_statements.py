@@ -45,7 +45,7 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
     "C is correct" counts as said of C, and not against an answer that was announced before; two letters that are both
     said to be right are ambiguous, and so are two of "it is B".
     """
-    resolve = functools.partial(_resolve, text, offered)
+    resolve = functools.partial(_resolve_statement, text, offered)
     announced = find_statements(text, grid=offered.grid)
     predicates = _find_predicates(text, offered.grid)
     found = last_standing(text, sorted([*announced, *predicates], key=lambda each: each.said), resolve)
@@ -54,7 +54,7 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
     statement = found.statement
     if found.taken_back:
         return ambiguous(text[statement.start :])
-    if statement.rule == "boxed" and _contradicts(found.value, statement, announced, resolve):
+    if statement.rule == "boxed" and _contradicts_neighbour(found.value, statement, announced, resolve):
         return ambiguous(text)
     if statement.rule == "it_is":
         values = {known[0].value for each in announced if each.rule == "it_is" and (known := resolve(each))}
@@ -64,7 +64,7 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
         before = last_standing(text, [each for each in announced if each.said < statement.said], resolve)
         if before is not None and not before.taken_back:
             return before.value
-        if _differ(text, predicates, offered):
+        if _letters_differ(text, predicates, offered):
             return ambiguous(text[statement.start : statement.end])
     return found.value
 
@@ -88,7 +88,7 @@ def read_choice(part: str, rule: Rule, offered: OfferedOptions) -> Choice | None
     return None if said is None else Choice(said, 1)
 
 
-def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[OptionReading, int] | None:
+def _resolve_statement(text: str, offered: OfferedOptions, statement: Statement) -> tuple[OptionReading, int] | None:
     if statement.rule == "predicate":
         return _read_predicate(text, statement, offered), statement.end
     part = text[statement.said : min(statement.end, statement.said + offered.reach)]
@@ -100,7 +100,7 @@ def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[
     return None if choice is None else (choice.reading, statement.said + choice.end)
 
 
-def _contradicts(
+def _contradicts_neighbour(
     value: OptionReading,
     statement: Statement,
     others: list[Statement],
@@ -125,7 +125,7 @@ def _read_letter(match: re.Match[str], part: str, rule: Rule, offered: OfferedOp
 def _read_said(line: str, rule: Rule, offered: OfferedOptions) -> OptionReading | None:
     """The only option that the first sentence of a statement says."""
     sentence = first_sentence(line)
-    if len(sentence) > _LONGEST or _hedge().match(sentence):
+    if len(sentence) > _LONGEST or _hedge_pattern().match(sentence):
         return None
     places = offered.texts.find_said(sentence) or offered.texts.find_partly_said(sentence)
     return offered.read_places(places, rule, sentence)
@@ -156,7 +156,7 @@ def repeats_options(part: str, offered: OfferedOptions) -> bool:
 def _find_predicates(text: str, grid: bool) -> list[Statement]:
     """Where a letter is said to be right, denied ones and questions left out."""
     found = []
-    for match in _predicate(grid).finditer(text):
+    for match in _predicate_pattern(grid).finditer(text):
         if is_negated(text, match.start()) or _QUESTION.match(text, match.end()):
             continue
         if word_pattern("nobody").search(clause_before(text, match.start())) or _ARTICLE_A.match(match[0]):
@@ -174,7 +174,7 @@ def _read_predicate(text: str, statement: Statement, offered: OfferedOptions) ->
     return offered.read_letter(letter, "predicate", text[statement.start : statement.end])
 
 
-def _differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> bool:
+def _letters_differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> bool:
     """Whether several letters are said to be right: "B is correct for adults, C is likely in children", "B or C is"."""
     values = {_read_predicate(text, each, offered).value for each in predicates}
     listed = any(_another_before().search(text[max(0, each.start - 40) : each.start]) for each in predicates)
@@ -182,7 +182,7 @@ def _differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> 
 
 
 @functools.cache
-def _predicate(grid: bool) -> re.Pattern[str]:
+def _predicate_pattern(grid: bool) -> re.Pattern[str]:
     right = f"(?:{any_of('is_right')}|{any_of('is_outlier')})" if grid else any_of("is_right")
     capital = rf"(?<![^\W_])({OPENING}[A-Z]{CLOSING})\s*(?i:{right})"
     named = rf"\b(?i:{any_of('option_word')}|choice|letter)\s+({OPENING}[a-z]{CLOSING})\s+(?i:{right})"
@@ -208,5 +208,5 @@ def not_but() -> re.Pattern[str]:
 
 
 @functools.cache
-def _hedge() -> re.Pattern[str]:
+def _hedge_pattern() -> re.Pattern[str]:
     return word_pattern("maybe_before", before=r"\s*(?:", after="|either|both|between)")

@@ -163,7 +163,7 @@ class OptionTexts:
         """
         text = folded(reply)
         denial = word_pattern("denied_before").search(text)
-        if self._named is None or "{" in text or _hedge().search(text):
+        if self._named is None or "{" in text or _hedge_pattern().search(text):
             return []
         said = [self.letters[place] for place in self.find_said(reply)]
         behind = text[denial.end() :] if denial else ""
@@ -197,7 +197,9 @@ class OptionTexts:
     def find_in_other_order(self, sentence: str) -> list[int]:
         """The place of the only option all of whose words a sentence has: "a fracture of the femoral neck"."""
         text = without_accents(folded(sentence))
-        if _hedge().search(text) or any(word_pattern(f"denied_{place}").search(text) for place in ("before", "after")):
+        if _hedge_pattern().search(text) or any(
+            word_pattern(f"denied_{place}").search(text) for place in ("before", "after")
+        ):
             return []
         there = set(re.findall(r"[^\W_]+", text))
         words = [re.findall(r"[^\W_]{3,}", own) for own in self._worded]
@@ -207,7 +209,7 @@ class OptionTexts:
     def find_partly_said(self, sentence: str) -> list[int]:
         """The place of the only option of which a sentence says a part that no other has: "the RCA", "type IV"."""
         folded_sentence = without_accents(folded(sentence))
-        if _hedge().search(folded_sentence):
+        if _hedge_pattern().search(folded_sentence):
             return []
         found: set[int] = set()
         for place, pattern in self._parts:
@@ -220,10 +222,10 @@ class OptionTexts:
 
     def _find_names(self, named: re.Pattern[str], clause: Clause, text: str, alone: bool) -> tuple[set[str], set[str]]:
         """The options' names that a clause asserts, and those that it leaves open. ``alone``: there is one sentence."""
-        kept = _concession().sub(lambda match: " " * len(match[0]), clause.text)
+        kept = _concession_pattern().sub(lambda match: " " * len(match[0]), clause.text)
         matches = list(named.finditer(without_accents(kept)))
         outside = _blank_out(kept, matches)
-        decided = clause.mark != "?" and not _hedge().search(outside)
+        decided = clause.mark != "?" and not _hedge_pattern().search(outside)
         identified = alone or word_pattern("identifies", after="|:").search(outside) is not None
         asserted: set[str] = set()
         left_open: set[str] = set()
@@ -335,11 +337,11 @@ def _names_pattern(texts: Sequence[str]) -> re.Pattern[str] | None:
 # --- Around a name, in a folded text ----------------------------------------------------------------------------------
 
 
-def _hedge() -> re.Pattern[str]:
+def _hedge_pattern() -> re.Pattern[str]:
     return word_pattern("undecided", after=r"|\?")
 
 
-def _concession() -> re.Pattern[str]:
+def _concession_pattern() -> re.Pattern[str]:
     return word_pattern("concede", before=r"^\W*", after="[^,]*(?:,|$)")
 
 
@@ -389,13 +391,13 @@ def find_own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[in
     found = [
         (place, pattern)
         for place, own in enumerate(tokens)
-        for pattern in (*_iter_words(own, _others(tokens, place)), *_iter_initials(shown[place]))
+        for pattern in (*_iter_words(own, _other_tokens(tokens, place)), *_iter_initials(shown[place]))
     ]
     counts = Counter(pattern for _, pattern in found)
     return [(place, re.compile(pattern)) for place, pattern in found if counts[pattern] == 1]
 
 
-def _others(tokens: Sequence[Sequence[str]], place: int) -> set[str]:
+def _other_tokens(tokens: Sequence[Sequence[str]], place: int) -> set[str]:
     return {token for other, own in enumerate(tokens) if other != place for token in own}
 
 

@@ -122,7 +122,7 @@ def read_position(reply: Reply | str | None, size: Size) -> Answer:
     if reply.outcome:
         return Answer(reply.outcome)
     text = in_english(plain(normalised(reply.answer)))
-    found = _read(text, size, reply.unfinished)
+    found = _read_claims(text, size, reply.unfinished)
     return Answer(reply.unread) if found.status == "unreadable" else found
 
 
@@ -158,7 +158,7 @@ def option_value(option: str) -> str:
     return NONE if text.startswith(NONE) or word_pattern("grid_none", before=r"\W*").match(text) else text
 
 
-def _read(text: str, size: Size, unfinished: bool) -> Answer:
+def _read_claims(text: str, size: Size, unfinished: bool) -> Answer:
     named = mentions(text, size)
     if len(named) > _MANY:
         return Answer("ambiguous")
@@ -167,27 +167,29 @@ def _read(text: str, size: Size, unfinished: bool) -> Answer:
     if back and any(claim.start >= back for claim in claimed):  # "Top-left. No, wait, bottom-left."
         claimed = [claim for claim in claimed if claim.start >= back]
         named = [mention for mention in named if mention.start >= back]
-    for found in (_stated(text, claimed), _head(text, named, claimed)):
+    for found in (_read_stated(text, claimed), _read_head(text, named, claimed)):
         if found is not None and found.value == NONE and find_refusal(text):
             return Answer("refused")
         if found is not None:
             return found
     if unfinished:
         return Answer("unreadable")
-    found = _one({claim.value for claim in claimed if claim.cued}, "cued") or _one({c.value for c in claimed}, "named")
+    found = _single_answer({claim.value for claim in claimed if claim.cued}, "cued") or _single_answer(
+        {c.value for c in claimed}, "named"
+    )
     if found is not None and found.status == "ok" and gives_up(text):
         return Answer("unreadable")
     return found or Answer("refused" if find_refusal(text) else "unreadable")
 
 
-def _one(values: set[str], rule: str) -> Answer | None:
+def _single_answer(values: set[str], rule: str) -> Answer | None:
     """The answer if there is one value; None without any."""
     if not values:
         return None
     return Answer("ok", next(iter(values)), rule) if len(values) == 1 else Answer("ambiguous")
 
 
-def _stated(text: str, claimed: Sequence[Claim]) -> Answer | None:
+def _read_stated(text: str, claimed: Sequence[Claim]) -> Answer | None:
     """What the last statement says that is not taken back."""
 
     def resolve(statement: Statement) -> tuple[set[str], int] | None:
@@ -198,10 +200,10 @@ def _stated(text: str, claimed: Sequence[Claim]) -> Answer | None:
     found = last_standing(text, find_statements(text, letters=False, grid=True), resolve)
     if found is None:
         return None
-    return Answer("ambiguous") if found.taken_back else _one(found.value, found.statement.rule)
+    return Answer("ambiguous") if found.taken_back else _single_answer(found.value, found.statement.rule)
 
 
-def _head(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> Answer | None:
+def _read_head(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> Answer | None:
     """The position, or "none", that the reply starts with."""
     if not claimed:
         return None
@@ -231,8 +233,8 @@ class Claim(NamedTuple):
 
 def claims(text: str, named: Sequence[Mention]) -> list[Claim]:
     """What a plain text claims, given the positions that it names; those it rules out are not among them."""
-    asserted = _asserted(text, named)
-    return sorted([*asserted, *_none(text, named, asserted)])
+    asserted = _find_asserted(text, named)
+    return sorted([*asserted, *_find_none(text, named, asserted)])
 
 
 def groups(text: str, named: Sequence[Mention]) -> list[list[Mention]]:
@@ -250,7 +252,7 @@ def groups(text: str, named: Sequence[Mention]) -> list[list[Mention]]:
     return found
 
 
-def _asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
+def _find_asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
     found: list[Claim] = []
     for group in groups(text, named):
         before = sentence_before(text, group[0].start)
@@ -283,7 +285,7 @@ def _taken_back(text: str, match: re.Match[str], claimed: Sequence[Claim]) -> li
     return [claim for claim in claimed if start <= claim.start <= sentence_end(text, start)]
 
 
-def _none(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> list[Claim]:
+def _find_none(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> list[Claim]:
     if re.fullmatch(r"\W*no\W*", text):
         return [Claim(0, NONE, True)]
     listed = {group[0].start: {each.position for each in group} for group in groups(text, named)}

@@ -29,7 +29,7 @@ _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[^\W\d_a-z]|[\u4e00-\u9fff])|(?<=[\u30
 
 
 @functools.cache
-def _label() -> re.Pattern[str]:
+def _label_pattern() -> re.Pattern[str]:
     """A label, in the group of its part: before a colon or in brackets, or (groups "head_...") alone as a heading."""
     # Bounded: a search must not take quadratic time over a long run of marks.
     words = rf"(?P<reasoning>{any_of('reasoning')})|(?P<answer>{any_of('label')})"
@@ -71,14 +71,14 @@ def read_reasoned(reply: Reply | str | None) -> Parts:
     text = _as_lines(reply.answer.strip())
     thinking = reply.thinking if any(each.mark in _LABELLED_THOUGHTS for each in reply.thoughts) else ""
     if thinking:
-        text = f"Reasoning: {thinking}\n{text if _label().search(text) else f'Answer: {text}'}"
-    labels = list(_label().finditer(text))
+        text = f"Reasoning: {thinking}\n{text if _label_pattern().search(text) else f'Answer: {text}'}"
+    labels = list(_label_pattern().finditer(text))
     if labels:
-        return _part(text, labels)
+        return _split_parts(text, labels)
     return Parts("cut", reasoning=text) if reply.ended == "length" else Parts("neither", answer=text)
 
 
-def _part(text: str, labels: Sequence[re.Match[str]]) -> Parts:
+def _split_parts(text: str, labels: Sequence[re.Match[str]]) -> Parts:
     """The parts of a text with labels: what follows the last label of an answer, and all else."""
     ends = [match.start() for match in labels[1:]] + [len(text)]
     sections = [text[match.end() : end].strip() for match, end in zip(labels, ends, strict=True)]
@@ -118,12 +118,12 @@ def split_steps(text: str) -> list[str]:
     ['a fall', 'a gap', 'a fracture']
     """
     for pieces in (text.splitlines(), _INLINE.split(text), _ARROW.split(text), _SENTENCE.split(text)):
-        steps = [step for piece in pieces if (step := _bare(piece))]
+        steps = [step for piece in pieces if (step := _bare_step(piece))]
         if len(steps) > 1:
             return steps
-    return [step] if (step := _bare(text)) else []
+    return [step] if (step := _bare_step(text)) else []
 
 
-def _bare(piece: str) -> str:
+def _bare_step(piece: str) -> str:
     step = _LEADING.sub("", piece.strip()).strip()
     return step if re.search(r"[^\W\d]", step) else ""

@@ -150,7 +150,7 @@ class Reply:
     @property
     def thinking(self) -> str:
         """The text of its thoughts, without their marks."""
-        text, forms = _visible(self.sent), {each.name: each for each in _marks().thoughts}
+        text, forms = _visible_text(self.sent), {each.name: each for each in _known_marks().thoughts}
         parts = []
         for start, end, mark in self.thoughts:
             form = forms.get(mark)
@@ -195,12 +195,12 @@ class _Marks:
 
 
 @functools.cache
-def _marks() -> _Marks:
+def _known_marks() -> _Marks:
     data = yaml.safe_load((Path(__file__).parent / "reply_marks.yml").read_text("utf-8"))
     ends, turns = ("|".join(each["mark"] for each in data[name]) for name in ("ends", "turns"))
     assistants = "|".join(data["assistants"])
     return _Marks(
-        thoughts=tuple(_form(each) for each in data["thoughts"]),
+        thoughts=tuple(_parse_form(each) for each in data["thoughts"]),
         answers=frozenset(data["answers"]["names"]),
         end=re.compile(ends, re.IGNORECASE),
         turn=re.compile(turns, re.IGNORECASE),
@@ -217,7 +217,7 @@ def _marks() -> _Marks:
     )
 
 
-def _form(each: dict[str, Any]) -> _Form:
+def _parse_form(each: dict[str, Any]) -> _Form:
     flags = 0 if each.get("case") else re.IGNORECASE
     opening, closing = re.compile(each["open"], flags), re.compile(each["close"], flags)
     return _Form(each["name"], opening, closing, bool(each.get("starts_reply")))
@@ -239,7 +239,7 @@ def parse_tags(pairs: object, where: str) -> Tags:
 # --- Taking a reply apart ---------------------------------------------------------------------------------------------
 
 
-def _visible(text: str) -> str:
+def _visible_text(text: str) -> str:
     """A text without characters that nobody sees, and with tags that were escaped (``&lt;think&gt;``) as they were."""
     return _ESCAPED.sub(lambda match: f"<{match[1]}>", _INVISIBLE.sub("", text))
 
@@ -254,7 +254,7 @@ class _Mark(NamedTuple):
 
 
 def _take_apart(reply: Reply, tags: Tags) -> Reply:
-    text, known = _visible(reply.sent), _marks()
+    text, known = _visible_text(reply.sent), _known_marks()
     own = tuple(
         _Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing))) for opening, closing in tags
     )
@@ -263,7 +263,7 @@ def _take_apart(reply: Reply, tags: Tags) -> Reply:
     reply = replace(reply, thoughts=thoughts, marks=names)
     if not closed:
         return replace(reply, outcome="cut")
-    spoken, unknown, there = _behind_unknown_mark(_without(text, thoughts), known)
+    spoken, unknown, there = _behind_unknown_mark(_text_without(text, thoughts), known)
     reply = replace(reply, unknown_mark=unknown)
     if not there:
         return replace(reply, outcome=reply.unread)
@@ -334,7 +334,7 @@ def _find_closing(marks: Sequence[_Mark], place: int) -> int | None:
     return last
 
 
-def _without(text: str, thoughts: Sequence[Thought]) -> str:
+def _text_without(text: str, thoughts: Sequence[Thought]) -> str:
     """What stands outside thoughts."""
     ends = [0, *(each.end for each in thoughts)]
     starts = [*(each.start for each in thoughts), len(text)]

@@ -82,7 +82,7 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
     asked = _Question(plain(normalised(question)), asks_true_or_false(question))
     # A reply may begin with the question.
     text = _YES_OR_NO.sub("", _true_or_false().sub(" ", plain(normalised(reply.answer))))
-    found = _read(text, asked, panel, reply.unfinished)
+    found = _read_text(text, asked, panel, reply.unfinished)
     return Answer(reply.unread) if found is None or found.status == "unreadable" else found
 
 
@@ -94,7 +94,7 @@ def yes_or_no(option: str) -> YesOrNo | Literal[""]:
     return "no" if word_pattern("no").fullmatch(word) else ""
 
 
-def _read(text: str, asked: _Question, panel: bool, unfinished: bool) -> Answer | None:
+def _read_text(text: str, asked: _Question, panel: bool, unfinished: bool) -> Answer | None:
     if (whole := _match_alone(text, asked)) is not None:
         return Answer("ok", whole.value, "alone")
     found = _read_stated(text, asked, unfinished) or _read_undecided(text) or _read_head(text, asked)
@@ -111,7 +111,7 @@ def _read_stated(text: str, asked: _Question, unfinished: bool) -> Answer | None
             return None
         part = text[statement.said : statement.end]
         said = _match_alone(first_sentence(part.strip()), asked) or _match_head(part, asked)
-        if said is not None and not _condition().match(part, said.end):
+        if said is not None and not _condition_pattern().match(part, said.end):
             return said.value, statement.said + said.end
         sentence = first_sentence(part)
         about = read_about(sentence, asked.text) if statement.rule != "correction" else None
@@ -124,22 +124,26 @@ def _read_stated(text: str, asked: _Question, unfinished: bool) -> Answer | None
 
 
 def _read_undecided(text: str) -> Answer | None:
-    if _both().search(text):
+    if _both_pattern().search(text):
         return Answer("ambiguous")
-    open_ = _hedged().search(text) or _depends().search(text) or word_pattern("not_excluded", before=r"\W*").match(text)
+    open_ = (
+        _hedged_pattern().search(text)
+        or _depends_pattern().search(text)
+        or word_pattern("not_excluded", before=r"\W*").match(text)
+    )
     return Answer("unreadable") if open_ else None
 
 
 def _read_head(text: str, asked: _Question) -> Answer | None:
     """What sentences start with, or that the reply refuses."""
     if (turned := _word_after_but().search(text[-_LAST:])) is not None:
-        return Answer("ok", _value(turned), "head")
+        return Answer("ok", _match_value(turned), "head")
     heads = _find_heads(text, asked)
     refused = find_refusal(text) is not None
     if heads and not (refused and heads[-1].value == "no"):
         return _read_heads(text, heads, asked)
     first = re.split(r"[.:,;\n]", text, maxsplit=1)[0]
-    if not heads and not _word().match(text) and (begin := _match_alone(first, asked)) is not None:
+    if not heads and not _word_pattern().match(text) and (begin := _match_alone(first, asked)) is not None:
         return Answer("ok", begin.value, "head")
     if refused:
         return Answer("refused")
@@ -156,22 +160,22 @@ def _read_heads(text: str, heads: list[_Said], asked: _Question) -> Answer:
     if rest.startswith(text[last.start : last.end]) and names_other(first_sentence(rest), asked.text):
         return Answer("unreadable")  # "No hay masa en el pulmón derecho", and the left one is asked about
     about = _read_sentences(rest.strip(" ,.;:!\n"), asked)
-    if about and about.value != last.value and not _turn().search(rest):
+    if about and about.value != last.value and not _turn_words().search(rest):
         return Answer("ambiguous")  # "Yes, there is no fracture."
     agree = all(head.value == last.value for head in heads)
     if agree or last.corrects or is_taken_back(text[: last.start], first.end - 1):
         return Answer("ok", last.value, "head")
-    said = _read_sentences(text, asked) if _turn().search(text) else None
+    said = _read_sentences(text, asked) if _turn_words().search(text) else None
     return said or Answer("ambiguous")
 
 
 def _read_word(text: str) -> Answer | None:
     """The only one of the two words that stands before a mark, and is not asked, denied or supposed."""
     values = {
-        _value(match)
+        _match_value(match)
         for match in _word_before_mark().finditer(text)
         if not word_pattern("no_answer_before").search(sentence_before(text, match.start()))
-        and not _condition().match(text, match.end())
+        and not _condition_pattern().match(text, match.end())
     }
     return _read_one(values, "said")
 
@@ -202,15 +206,15 @@ def _read_panel(text: str) -> Answer | None:
 # --- The two words ----------------------------------------------------------------------------------------------------
 
 
-def _value(match: re.Match[str]) -> YesOrNo:
+def _match_value(match: re.Match[str]) -> YesOrNo:
     return "yes" if match["yes"] else "no"
 
 
 def _match_alone(text: str, asked: _Question) -> _Said | None:
     """What a text says that has nothing but an answer."""
     bare = text.strip().strip(_MARKS)
-    if (match := _word().fullmatch(bare)) is not None:
-        return _Said(_value(match), 0, len(text))
+    if (match := _word_pattern().fullmatch(bare)) is not None:
+        return _Said(_match_value(match), 0, len(text))
     values: tuple[tuple[YesOrNo, str, str], ...] = (
         ("yes", "yes_alone", "true_letter"),
         ("no", "no_alone", "false_letter"),
@@ -224,9 +228,9 @@ def _match_alone(text: str, asked: _Question) -> _Said | None:
 
 def _match_head(text: str, asked: _Question) -> _Said | None:
     """The answer that a text starts with."""
-    match = _word().match(text)
+    match = _word_pattern().match(text)
     if match is not None and (match["yes"] or _no_on_its_own().match(text, match.end())):
-        return _Said(_value(match), match.start(), match.end())
+        return _Said(_match_value(match), match.start(), match.end())
     return _match_verdict(text, asked)
 
 
@@ -243,12 +247,12 @@ def _match_verdict(text: str, asked: _Question) -> _Said | None:
 def _find_heads(text: str, asked: _Question) -> list[_Said]:
     """The answers that sentences start with, conditions and denials of something else left out."""
     found = [
-        _Said(_value(match), match.start(), match.end(), corrects=match["corrected"] is not None)
-        for match in _head().finditer(text)
-        if not _condition().match(text, match.end()) and not _is_of_a_word(text, match)
+        _Said(_match_value(match), match.start(), match.end(), corrects=match["corrected"] is not None)
+        for match in _head_pattern().finditer(text)
+        if not _condition_pattern().match(text, match.end()) and not _is_of_a_word(text, match)
     ]
     if asked.offers_true_false:
-        verdicts = _verdict().finditer(text)
+        verdicts = _verdict_pattern().finditer(text)
         found += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in verdicts]
     return sorted(found, key=lambda said: said.start)
 
@@ -273,12 +277,12 @@ def _yes_or_no(heads: bool = False) -> str:
 
 
 @functools.cache
-def _word() -> re.Pattern[str]:
+def _word_pattern() -> re.Pattern[str]:
     return re.compile(rf"\W*{_yes_or_no(heads=True)}(?!-)(?! (?:one|way)\b)", re.MULTILINE)
 
 
 @functools.cache
-def _head() -> re.Pattern[str]:
+def _head_pattern() -> re.Pattern[str]:
     """At the beginning of a sentence, or after words that turn."""
     turned = rf"(?:{any_of('but')}|(?P<corrected>\b(?:actually|rather|wait|hmm)))[,\s.…]{{1,4}}"
     begins = rf"(?:^|[.!?;:\n—–-]\s*|{turned})[\s\"'(]{{0,4}}"
@@ -286,7 +290,7 @@ def _head() -> re.Pattern[str]:
 
 
 @functools.cache
-def _turn() -> re.Pattern[str]:
+def _turn_words() -> re.Pattern[str]:
     return re.compile(rf"{any_of('but')}|\bhowever\b")
 
 
@@ -306,12 +310,12 @@ def _no_on_its_own() -> re.Pattern[str]:
 
 
 @functools.cache
-def _condition() -> re.Pattern[str]:
+def _condition_pattern() -> re.Pattern[str]:
     return re.compile(rf",? {any_of('if')}|\W*\?|[ ,.!]{{1,3}}{any_of('offers_help')}")
 
 
 @functools.cache
-def _both() -> re.Pattern[str]:
+def _both_pattern() -> re.Pattern[str]:
     yes, no = any_of("yes"), any_of("no")
     between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
     if_so = rf"^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}"
@@ -319,7 +323,7 @@ def _both() -> re.Pattern[str]:
 
 
 @functools.cache
-def _hedged() -> re.Pattern[str]:
+def _hedged_pattern() -> re.Pattern[str]:
     unsure = f"(?:{any_of('maybe_before')}|{any_of('probably')})"
     return re.compile(
         rf"{unsure}(?:,? but| que| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})"
@@ -327,7 +331,7 @@ def _hedged() -> re.Pattern[str]:
 
 
 @functools.cache
-def _depends() -> re.Pattern[str]:
+def _depends_pattern() -> re.Pattern[str]:
     return re.compile(rf"{any_of('this_matter')}[^.\n]{{0,60}}{any_of('depends')}|{any_of('depends', 'zh')}")
 
 
@@ -344,7 +348,7 @@ def _verdict_at_start(category: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _verdict() -> re.Pattern[str]:
+def _verdict_pattern() -> re.Pattern[str]:
     """ "True" (in group 1) or "false" before a mark, of a statement or at the beginning of a sentence."""
     of = rf"(?:{any_of('the_statement')}\W{{1,8}}(?:is|as|es|est|ist)?\W{{0,8}}|^\W{{0,8}}|[.!?\n]\s{{0,8}})"
     ends = r"(?=\W{0,8}(?:$|[.,;:!\n]))"
