@@ -31,16 +31,16 @@ def having(file: str) -> list[Path]:
 @functools.cache
 def task_files() -> Mapping[str, Path]:
     """The YAML of every installed task and group, by name. A file is named as what it defines."""
-    found: dict[str, Path] = {}
+    path_of_task: dict[str, Path] = {}
     for root, _, files in sorted(os.walk(folder())):
         for file in sorted(each for each in files if each.endswith(".yaml")):
             name, path = file.removesuffix(".yaml"), Path(root, file)
-            if name in found:
+            if name in path_of_task:
                 raise UserError(
-                    f"Two benchmarks claim the task {name!r}: {found[name]} and {path}. Rename one of them."
+                    f"Two benchmarks claim the task {name!r}: {path_of_task[name]} and {path}. Rename one of them."
                 )
-            found[name] = path
-    return found
+            path_of_task[name] = path
+    return path_of_task
 
 
 def module(folder_of_benchmark: Path, name: str) -> ModuleType:
@@ -58,9 +58,9 @@ def _from_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"medtasks_folder.{path.parent.name}.{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UserError(f"{path} can't be imported: it is no Python file.")
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    imported = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(imported)
+    return imported
 
 
 @functools.cache
@@ -112,8 +112,8 @@ def load_yaml(path: Path) -> Any:
     except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
         # The value that was being made when no number or date could be made of it.
         node = next(reversed(loader.recursive_objects))
-        said = f"{path}, line {node.start_mark.line + 1}: {reprlib.repr(node.value)} can't be read ({error})."
-        raise UserError(f"{said} Mend it, or write it in quotation marks.") from error
+        complaint = f"{path}, line {node.start_mark.line + 1}: {reprlib.repr(node.value)} can't be read ({error})."
+        raise UserError(f"{complaint} Mend it, or write it in quotation marks.") from error
 
 
 def _unreadable_error(path: Path, error: Exception) -> UserError:

@@ -129,7 +129,7 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """The record as the sample log holds it; what is empty is left out."""
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "version": VERSION,
             "id": self.id,
             "cluster": self.cluster,
@@ -139,19 +139,19 @@ class Record:
             "tags": dict(self.tags),
         }
         if self.pair:
-            found["pair"] = self.pair
+            content["pair"] = self.pair
         if self.judgement:
             judgement = self.judgement
             items = judgement.items if isinstance(judgement.items, str) else list(judgement.items)
-            found["judgement"] = {"judge": dict(judgement.judge), "items": items,
+            content["judgement"] = {"judge": dict(judgement.judge), "items": items,
                                   "verdicts": [list(verdicts) for verdicts in judgement.verdicts]}  # fmt: skip
             if judgement.replies is not None:
-                found["judgement"]["replies"] = list(judgement.replies)
+                content["judgement"]["replies"] = list(judgement.replies)
         if self.details:
-            found["details"] = dict(self.details)
+            content["details"] = dict(self.details)
         if any(self.replies):
-            found["replies"] = [dict(note) for note in self.replies]
-        return found
+            content["replies"] = [dict(note) for note in self.replies]
+        return content
 
 
 EARLIER = 3

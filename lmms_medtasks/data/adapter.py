@@ -107,18 +107,18 @@ class Columns:
 
         Rows count from 1, a header does not count.
         """
-        named = with_label_names(dataset)
+        labelled = with_label_names(dataset)
         if self.conversations is None:
-            return TableDocuments(self, named).documents()
-        asked = as_questions(named, self.conversations)
-        return TableDocuments(replace(self, question="question", answer="answer", options=None), asked).documents()
+            return TableDocuments(self, labelled).documents()
+        questions = as_questions(labelled, self.conversations)
+        return TableDocuments(replace(self, question="question", answer="answer", options=None), questions).documents()
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
         listed = [self.options] if isinstance(self.options, str) else list(self.options or ())
-        own = {self.question, self.answer, self.id or "id", self.image_id, *listed, *TAGS, *self.tags}
-        own |= {*self.images(names), self.conversations}
-        return [name for name in names if name in own]
+        used_names = {self.question, self.answer, self.id or "id", self.image_id, *listed, *TAGS, *self.tags}
+        used_names |= {*self.images(names), self.conversations}
+        return [name for name in names if name in used_names]
 
     def images(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the columns ``names`` that hold pictures; ``image`` stands for ``image`` and ``images``."""
@@ -207,7 +207,7 @@ class TableDocuments:
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
             return [[] for _ in range(len(self._dataset))]
-        named = names if isinstance(names, str) else ", ".join(names)
+        column_label = names if isinstance(names, str) else ", ".join(names)
         if isinstance(names, str):
             rows = [
                 table_cells.listed(value, functools.partial(self._cell_location, names, row))
@@ -215,13 +215,13 @@ class TableDocuments:
             ]
         else:
             rows = [list(values) for values in zip(*(self._column_values(name) for name in names), strict=True)]
-        found = []
+        all_options = []
         for row, cells in enumerate(rows):
-            place = functools.partial(self._cell_location, named, row)
-            texts = [self._cell_text(each, named, row, _OPTIONS_ARE_TEXTS) for each in cells]
-            texts = table_cells.checked(texts, place)
-            found.append(table_cells.without_letters(texts, place) if self._columns.lettered else texts)
-        return found
+            location = functools.partial(self._cell_location, column_label, row)
+            texts = [self._cell_text(each, column_label, row, _OPTIONS_ARE_TEXTS) for each in cells]
+            texts = table_cells.checked(texts, location)
+            all_options.append(table_cells.without_letters(texts, location) if self._columns.lettered else texts)
+        return all_options
 
     def _column_values(self, name: str) -> list[Any]:
         """A column's values, read at once: row by row takes ten times as long."""
@@ -340,10 +340,10 @@ class TableDocuments:
         for row, each in enumerate(texts):
             if not any(each) and (len(each) < 2):
                 raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
-            named = [self._answer_letter(text, options[row], kind, row) for text in each]
-            if len(set(named)) < len(named):
+            letters_named = [self._answer_letter(text, options[row], kind, row) for text in each]
+            if len(set(letters_named)) < len(letters_named):
                 raise UserError(f"{self._cell_location(name, row)}: {each} names an option twice.")
-            letters.append("".join(sorted(named)))
+            letters.append("".join(sorted(letters_named)))
         return letters, []
 
     def _answer_letter(self, text: str, options: list[str], kind: str, row: int) -> str:
@@ -357,24 +357,22 @@ class TableDocuments:
         if self._columns.several != "any":
             texts = [self._cell_text(value, name, row) for row, value in enumerate(values)]
             return [self._check_reference(text, row) for row, text in enumerate(texts)], []
-        found = []
+        all_references = []
         for row, value in enumerate(values):
             listed = table_cells.references(value)
             texts = list(dict.fromkeys(filter(None, (self._cell_text(each, name, row) for each in listed))))
             if not texts:
                 raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
-            found.append(texts)
-        return [" OR ".join(each) for each in found], found
+            all_references.append(texts)
+        return [" OR ".join(each) for each in all_references], all_references
 
     def _check_reference(self, text: str, row: int) -> str:
         """An open question's answer; a list that was written as text (as pandas does in CSV) is a list all the same."""
-        place = self._cell_location
+        location = functools.partial(self._cell_location, self._columns.answer, row)
         if not text:
-            raise UserError(f"{place(self._columns.answer, row)}: empty. Every question needs one.")
+            raise UserError(f"{location()}: empty. Every question needs one.")
         if _LIST_AS_TEXT.fullmatch(text):
-            raise UserError(
-                f"{place(self._columns.answer, row)}: {text!r} is a list written as text, expected one text. {SEVERAL}"
-            )
+            raise UserError(f"{location()}: {text!r} is a list written as text, expected one text. {SEVERAL}")
         return text
 
 
@@ -384,8 +382,8 @@ def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
 
 
 def _read_picture_bytes(picture: Mapping[str, Any]) -> bytes:
-    found: bytes = picture["bytes"] if picture["bytes"] is not None else Path(picture["path"]).read_bytes()
-    return found
+    content: bytes = picture["bytes"] if picture["bytes"] is not None else Path(picture["path"]).read_bytes()
+    return content
 
 
 def _images_text(count: int) -> str:

@@ -30,11 +30,11 @@ CHUNK = 1 << 20
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        twice = next(name for index, (name, _) in enumerate(pairs) if name in dict(pairs[:index]))
         raise UserError(f"A record has the key {twice!r} twice.")
-    return found
+    return record
 
 
 def _refuse_constant(name: str) -> Any:
@@ -130,10 +130,10 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
         raise UserError(f"{path.name} holds no records: it is {type(content).__name__}.")
     lists = {key: value for key, value in content.items() if isinstance(value, list)}
     if not lists:
-        named = list(map(str, content))
-        more = f" and {len(named) - _KEYS} more" if len(named) > _KEYS else ""
+        keys = list(map(str, content))
+        more = f" and {len(keys) - _KEYS} more" if len(keys) > _KEYS else ""
         raise UserError(
-            f"{path.name} holds no list of records, it is an object with the keys {', '.join(named[:_KEYS])}{more}. "
+            f"{path.name} holds no list of records, it is an object with the keys {', '.join(keys[:_KEYS])}{more}. "
             "Write a list of objects, one for each row (pandas: to_json(orient='records'))."
         )
     for key, value in lists.items():

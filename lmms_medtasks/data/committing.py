@@ -54,17 +54,17 @@ def commit(
     notes: Mapping[str, Any],
     counts: str,
     header: Mapping[str, Any],
-    kept: Mapping[str, Entry],
+    entries: Mapping[str, Entry],
 ) -> None:
-    """Put a written split in its place. ``kept`` are the entries of the manifest so far, ``counts`` is the entry's.
+    """Put a written split in its place. ``entries`` are the entries of the manifest so far, ``counts`` is the entry's.
 
     Killed at any point, either the manifest does not name the split, or all of it is there.
     """
     folder = store.folder(suite, data)
     path = folder / f"{split}.parquet"
-    others = {name: entry for name, entry in kept.items() if name != split}
+    others = {name: entry for name, entry in entries.items() if name != split}
     digest = checksum(part)
-    if split in kept:
+    if split in entries:
         store.write_manifest(suite, data, header, others)
     os.replace(part, path)
     try:
@@ -79,9 +79,9 @@ def commit(
 def remove(suite: str, data: Data, split: str) -> None:
     """Remove a prepared split, its entry in the manifest first."""
     header = {name: value for name, value in store.read_manifest(suite, data).items() if name != "splits"}
-    kept = store.entries(suite, data)
-    entry = kept.pop(split)
-    store.write_manifest(suite, data, header, kept)
+    entries = store.entries(suite, data)
+    entry = entries.pop(split)
+    store.write_manifest(suite, data, header, entries)
     (store.folder(suite, data) / entry.file).unlink(missing_ok=True)
 
 
@@ -108,8 +108,8 @@ def _make_entry(
 
 def _write_rejected(path: Path, split: str, others: Mapping[str, Entry], written: Written) -> None:
     """Replace the lines of ``split``, keep those of the other splits that exist."""
-    kept = [line for line in store.read_rejected(path) if line["split"] in others]
-    lines = kept + [{"split": split, **record} for record in written.rejected]
+    other_lines = [line for line in store.read_rejected(path) if line["split"] in others]
+    lines = other_lines + [{"split": split, **record} for record in written.rejected]
     store.write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 

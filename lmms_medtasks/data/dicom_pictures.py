@@ -175,8 +175,8 @@ def _grey_range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[floa
     """From where to where a picture without a window is shown, and what that is."""
     bits = int(file.BitsStored)
     padding = file.get("PixelPaddingValue")
-    own = values if padding is None or (stored == padding).all() else values[stored != padding]
-    low, high = float(own.min()), float(own.max())
+    stated_range = values if padding is None or (stored == padding).all() else values[stored != padding]
+    low, high = float(stated_range.min()), float(stated_range.max())
     if (bits <= 8 and not file.get("RescaleSlope")) or low == high:
         lowest = -(2 ** (bits - 1)) if file.PixelRepresentation else 0
         return float(lowest), float(lowest + 2**bits - 1), "all values of its bits"
@@ -186,11 +186,11 @@ def _grey_range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[floa
 def _encode_png(image: Image, view: dict[str, Any]) -> bytes:
     from PIL.PngImagePlugin import PngInfo
 
-    said = PngInfo()
+    info = PngInfo()
     if view:
-        said.add_text(pictures.SHOWN_AS, json.dumps(view))
+        info.add_text(pictures.SHOWN_AS, json.dumps(view))
     held = io.BytesIO()
-    image.save(held, "PNG", pnginfo=said, compress_level=1)
+    image.save(held, "PNG", pnginfo=info, compress_level=1)
     return held.getvalue()
 
 

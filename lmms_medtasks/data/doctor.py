@@ -57,10 +57,10 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     """
     record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
-    found = Diagnosis(record.name, str(source), how=_ways_to_obtain(record))
-    found.findings += _file_findings(record, release)
+    findings = Diagnosis(record.name, str(source), how=_ways_to_obtain(record))
+    findings.findings += _file_findings(record, release)
     if record.diagnose:
-        found.findings += record.diagnose(release)
+        findings.findings += record.diagnose(release)
     readers: dict[str, RowReader] = {}
     for split in record.splits:
         if not split.files_in(release):
@@ -68,27 +68,27 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
         try:
             readers[split.name] = record.open_split(release, split)
         except UserError as error:
-            found.findings.append(Finding(f"split {split.name}", "missing", str(error)))
+            findings.findings.append(Finding(f"split {split.name}", "missing", str(error)))
         else:
-            _miss_images(split, readers[split.name], found)
-    found.findings += _release_counts(record, readers)
+            _miss_images(split, readers[split.name], findings)
+    findings.findings += _release_counts(record, readers)
     if record.examine and readers:
         examined = record.examine(record, readers)
-        found.findings += examined.findings
-        found.sizes += examined.sizes
-        found.shared.update(examined.shared)
+        findings.findings += examined.findings
+        findings.sizes += examined.sizes
+        findings.shared.update(examined.shared)
     elif not record.examine:
-        found.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
-    return found
+        findings.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
+    return findings
 
 
 def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[Finding]:
     """For each split whose number of questions is not the release's: what it would be called."""
     counts = {name: Counts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
-        if split.name in counts and (said := difference(record.expected, split.name, counts)):
-            what = f"{said}: would be prepared as a sample ({OPTION} calls it full)"
-            yield Finding(f"split {split.name}", "note", what)
+        if split.name in counts and (lines := difference(record.expected, split.name, counts)):
+            label = f"{lines}: would be prepared as a sample ({OPTION} calls it full)"
+            yield Finding(f"split {split.name}", "note", label)
 
 
 def _ways_to_obtain(record: DataSource) -> str:

@@ -57,8 +57,8 @@ class HubRelease:
 
     def describe(self) -> dict[str, Any]:
         """Repository, the revision asked for, and the commit that it stood for (known after the first file)."""
-        found = {"kind": "hub", "repository": self.repository, "revision": self.revision}
-        return {**found, "commit": self.commit} if self.commit else found
+        description = {"kind": "hub", "repository": self.repository, "revision": self.revision}
+        return {**description, "commit": self.commit} if self.commit else description
 
     def has(self, name: str) -> bool:
         """Always true: whether a file is there is seen by asking for it."""

@@ -26,14 +26,14 @@ def locate(suite: str, split: str) -> Located:
         UserError: an unknown suite or split, ``MEDTASKS_DATA`` misspelt, damaged data.
     """
     data = store.chosen_data()
-    found = find(suite, split, data)
+    located = find(suite, split, data)
     tried = ""
-    if data in (None, "full") and (found is None or _may_be_accepted(suite, split, found)):
+    if data in (None, "full") and (located is None or _may_be_accepted(suite, split, located)):
         tried = _prepare_from_hub(suite, split)
-        found = find(suite, split, data) or found
-    if found is None:
+        located = find(suite, split, data) or located
+    if located is None:
         raise not_found(suite, split, data, tried)
-    return found
+    return located
 
 
 def find(suite: str, split: str, data: Data | None = None) -> Located | None:
@@ -78,15 +78,15 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
     )
 
 
-def _may_be_accepted(suite: str, split: str, found: Located) -> bool:
+def _may_be_accepted(suite: str, split: str, located: Located) -> bool:
     """Whether a sample is what the hub has, and its counts are accepted by now; of a folder's it is said what to do."""
-    if found.data != "sample" or not found.counts or not release_counts.accepted():
+    if located.data != "sample" or not located.counts or not release_counts.accepted():
         return False
     entry = store.entries(suite, "sample")[split]
     if entry.source.get("kind") == "hub":
         return True
     _say_once(
-        f"{suite}/{split} was prepared as a sample ({found.counts}) and stays one in this run. To call it full: "
+        f"{suite}/{split} was prepared as a sample ({located.counts}) and stays one in this run. To call it full: "
         f"lmms-medtasks data prepare {suite} --source {entry.source.get('folder')} {release_counts.OPTION}"
     )
     return False

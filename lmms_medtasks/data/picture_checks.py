@@ -124,10 +124,10 @@ def _picture_state(picture: Mapping[str, Any]) -> bytes:
     if picture.get("bytes") is not None:
         return hashlib.sha256(picture["bytes"]).digest()
     try:
-        found = Path(str(picture.get("path"))).stat()
+        status = Path(str(picture.get("path"))).stat()
     except OSError:
         return repr(picture).encode()
-    return f"{picture['path']}/{found.st_size}/{found.st_mtime_ns}".encode()
+    return f"{picture['path']}/{status.st_size}/{status.st_mtime_ns}".encode()
 
 
 def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | None, remembered: _Remembered) -> None:
@@ -144,8 +144,8 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
                     if not known[state] and not before:
                         remembered.add(state)
                 if known[state]:
-                    place = f"row {row + 1} (id {str(ids[row])!r}), {_picture_label(picture, name, folder)}"
-                    wrong.append(f"{place}: {known[state]}")
+                    location = f"row {row + 1} (id {str(ids[row])!r}), {_picture_label(picture, name, folder)}"
+                    wrong.append(f"{location}: {known[state]}")
                 step(1)
     finally:  # also where somebody pressed Ctrl-C
         remembered.write()
@@ -158,8 +158,8 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
 def _iter_pictures(rows: Dataset) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     for number, row in enumerate(rows):
         shown = images_of(row)
-        for place, picture in enumerate(shown, start=1):
-            yield number, f"image {place} of {len(shown)}" if len(shown) > 1 else "its image", picture
+        for number_in_row, picture in enumerate(shown, start=1):
+            yield number, f"image {number_in_row} of {len(shown)}" if len(shown) > 1 else "its image", picture
 
 
 def _picture_label(picture: Mapping[str, Any], name: str, folder: Path | None) -> str:
@@ -213,9 +213,9 @@ def _unshown_problem(data: bytes) -> str:
 
 def picture_form(data: bytes) -> str:
     """What ``data``, which is no picture that can be shown, is, and the way out; "" where that is not known."""
-    for sign, place, what in _PICTURES:
-        if data[place : place + len(sign)] == sign:
-            return what
+    for sign, offset, form in _PICTURES:
+        if data[offset : offset + len(sign)] == sign:
+            return form
     start = data[:_FIRST].lstrip().lower()
     if not data:
         return "empty"

@@ -113,16 +113,18 @@ class _Preparation:
         """Full or sample (the rule stands at the top of this file), and why; "" where the splits' counts say that."""
         if sample:
             return "sample", "it was asked for as a sample"
-        self._differing = {split.name: said for split in wanted if (said := self._count_difference(split))}
+        self._differing = {split.name: difference for split in wanted if (difference := self._count_difference(split))}
         return "full" if self._accept or not self._differing else "sample", ""
 
-    def _explain_variant(self, data: Data, kept: Iterable[tuple[str, Entry]]) -> str:
+    def _explain_variant(self, data: Data, prepared: Iterable[tuple[str, Entry]]) -> str:
         """Why data is called what it is: every split whose counts are other than the release's, prepared or to be."""
-        known = {name: entry.counts for name, entry in kept if entry.counts} | self._differing
-        said = "; ".join(f"{split.name}: {known[split.name]}" for split in self._suite.splits if split.name in known)
-        if not said:
+        known = {name: entry.counts for name, entry in prepared if entry.counts} | self._differing
+        differences = "; ".join(
+            f"{split.name}: {known[split.name]}" for split in self._suite.splits if split.name in known
+        )
+        if not differences:
             return "it has the release's number of questions"
-        return f"other counts than the release's were accepted: {said}" if data == "full" else said
+        return f"other counts than the release's were accepted: {differences}" if data == "full" else differences
 
     def prepare_all(self, wanted: Sequence[Split], data: Data, why: str, force: bool, keep: bool) -> None:
         """Prepare those of the splits that are not there yet, or all with ``force``."""
@@ -132,14 +134,14 @@ class _Preparation:
 
     def _count_difference(self, split: Split, counts: Counts | None = None) -> str:
         """What is other in a split than in the release; ``counts``: its own where they are known by now."""
-        found = {split.name: counts or self._split_counts(split)}
+        counts_by_split = {split.name: counts or self._split_counts(split)}
         partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
         for other in self._suite.splits:
-            if other.name in partners and other.name not in found and self._is_there(other):
-                if not release_counts.difference(self._suite.expected, split.name, found):
+            if other.name in partners and other.name not in counts_by_split and self._is_there(other):
+                if not release_counts.difference(self._suite.expected, split.name, counts_by_split):
                     break
-                found[other.name] = self._split_counts(other)
-        return release_counts.difference(self._suite.expected, split.name, found)
+                counts_by_split[other.name] = self._split_counts(other)
+        return release_counts.difference(self._suite.expected, split.name, counts_by_split)
 
     def _is_there(self, split: Split) -> bool:
         """Whether a split that was not asked for can be counted without a download."""
@@ -226,10 +228,10 @@ class _Preparation:
                 say(f"{name}: {counts}. It is prepared as a sample.{_describe_reasons(written)}")
                 raise _FewerThanExpected
             source = {**self._release.describe(), "files": [file.to_json() for file in files]}
-            kept = _usable_entries(self._suite.name, data)
-            others = ((other, entry) for other, entry in kept.items() if other != split.name)
+            entries = _usable_entries(self._suite.name, data)
+            others = ((other, entry) for other, entry in entries.items() if other != split.name)
             header = _manifest_header(self._suite, data, why or self._explain_variant(data, others))
-            told = (source, reader.notes, counts, header, kept)
+            told = (source, reader.notes, counts, header, entries)
             committing.commit(self._suite.name, data, split.name, part, written, *told)
         say(f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, {len(written.image_ids):,} images")
         if written.rejected:
@@ -300,10 +302,10 @@ def _locked_suite(suite: str, wait: float) -> Iterator[None]:
     """Only one process prepares a suite at a time; the lock goes with its process, also when that is killed."""
     from filelock import FileLock, Timeout
 
-    place = store.home() / suite
-    with store.writing(place):
-        place.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(place / "prepare.lock")
+    folder = store.home() / suite
+    with store.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / "prepare.lock")
         try:
             try:
                 lock.acquire(timeout=0)
@@ -316,7 +318,7 @@ def _locked_suite(suite: str, wait: float) -> Iterator[None]:
                 f"{lock.lock_file}. Wait for it to end, or end it, and run the command again."
             ) from error
         except NotImplementedError as error:
-            raise UserError(f"{place} is on a file system without locks. Set MEDTASKS_HOME to another.") from error
+            raise UserError(f"{folder} is on a file system without locks. Set MEDTASKS_HOME to another.") from error
     try:
         yield
     finally:

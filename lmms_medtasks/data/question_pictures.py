@@ -82,9 +82,9 @@ def shown(image: Mapping[str, Any] | Image) -> Image:
 
     Raises UserError where it can't be read.
     """
-    found = pictures.rgb8(pictures.opened(image))
-    found.thumbnail((LONGEST, LONGEST))
-    return found
+    small = pictures.rgb8(pictures.opened(image))
+    small.thumbnail((LONGEST, LONGEST))
+    return small
 
 
 def png(image: Mapping[str, Any] | Image) -> bytes:

@@ -120,8 +120,10 @@ def touched_files(references: list[tuple[str, str]], since: float) -> list[tuple
 
     The time of the last change of status tells, which no program can set back. Files that are gone are not among them.
     """
-    found = dict.fromkeys(references)
-    return [(path, name) for path, name in found if Path(path).is_file() and Path(path).stat().st_ctime >= since]
+    unique_references = dict.fromkeys(references)
+    return [
+        (path, name) for path, name in unique_references if Path(path).is_file() and Path(path).stat().st_ctime >= since
+    ]
 
 
 def changed_files(references: list[tuple[str, str]]) -> list[str]:
@@ -139,11 +141,11 @@ def changed_files(references: list[tuple[str, str]]) -> list[str]:
 
 def folder_of_images(folder: Path, places: tuple[str, ...]) -> Path | None:
     """The one of ``places`` in ``folder`` (``*``: any name) that is a folder; ``UserError`` if several are."""
-    found = [each for place in places for each in sorted(folder.glob(place)) if each.is_dir()]
-    if len({each.resolve() for each in found}) > 1:
-        names = ", ".join(str(each.relative_to(folder)) for each in found)
+    folders = [each for pattern in places for each in sorted(folder.glob(pattern)) if each.is_dir()]
+    if len({each.resolve() for each in folders}) > 1:
+        names = ", ".join(str(each.relative_to(folder)) for each in folders)
         raise UserError(f"{str(folder)!r} has several folders of images: {names}. Leave one of them.")
-    return found[0] if found else None
+    return folders[0] if folders else None
 
 
 class ImageCells:
@@ -214,8 +216,8 @@ class ImageCells:
             checked_name(name)
             return self._release.file(self._find_name(name, table)).read_bytes()
         except MissingFileError as error:
-            if found := self._find_in_zips(name):
-                zipped, inside = found
+            if zip_and_name := self._find_in_zips(name):
+                zipped, inside = zip_and_name
                 return zipped.read(inside)
             raise RejectedRow(f"image {path[:_SHOWN]!r}: {error}") from error
         except OSError as error:
@@ -224,9 +226,9 @@ class ImageCells:
     def _find_name(self, name: str, table: str) -> str:
         """The release's name of an image: as given, beside the table, or the only one that ends so."""
         beside = str(PurePosixPath(table).parent / name)
-        for place in (beside, name):
-            if place in self._file_names:
-                return place
+        for candidate in (beside, name):
+            if candidate in self._file_names:
+                return candidate
         ends = [each for each in self._file_names if each.endswith(f"/{name}")]
         if len(ends) > 1:
             raise RejectedRow(f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}")

@@ -95,12 +95,12 @@ class LocalRelease:
         if path.is_file():
             return path
         for pattern in self._elsewhere.get(name, ()):
-            found = [each for each in sorted(self.folder.glob(pattern)) if each.is_file()]
-            if len(found) > 1:
-                places = ", ".join(str(each.relative_to(self.folder)) for each in found)
+            paths = [each for each in sorted(self.folder.glob(pattern)) if each.is_file()]
+            if len(paths) > 1:
+                places = ", ".join(str(each.relative_to(self.folder)) for each in paths)
                 raise UserError(f"{str(self.folder)!r} has {name} in several places: {places}. Leave one of them.")
-            if found:
-                return found[0]
+            if paths:
+                return paths[0]
         return None
 
     def file(self, name: str) -> Path:
@@ -129,8 +129,8 @@ class LocalRelease:
 
     def listing(self, most: int = 20) -> str:
         """The names in the folder, for messages."""
-        found = sorted(entry.name for entry in self.folder.iterdir())
-        return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+        names = sorted(entry.name for entry in self.folder.iterdir())
+        return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def checked_name(name: str) -> str:

@@ -180,23 +180,23 @@ def names() -> list[str]:
     Raises:
         UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
     """
-    found: dict[str, Path | str] = {}
+    folder_by_name: dict[str, Path | str] = {}
     for folder in _source_folders():
         for source in _of_folder(folder):
-            if source.name in found:
+            if source.name in folder_by_name:
                 raise UserError(
-                    f"Two benchmarks claim the data set {source.name!r}: {found[source.name]} and {folder}. "
+                    f"Two benchmarks claim the data set {source.name!r}: {folder_by_name[source.name]} and {folder}. "
                     "Rename one of them."
                 )
-            found[source.name] = folder
+            folder_by_name[source.name] = folder
     offered = extensions.installed("data reader")
     for name, entry in offered.items():
-        if name in found:
+        if name in folder_by_name:
             raise UserError(
-                f"Two benchmarks claim the data set {name!r}: {found[name]} and the installed {entry.value}. Uninstall "
-                "its package, or rename the other one."
+                f"Two benchmarks claim the data set {name!r}: {folder_by_name[name]} and the installed "
+                f"{entry.value}. Uninstall its package, or rename the other one."
             )
-    return sorted([*found, *offered])
+    return sorted([*folder_by_name, *offered])
 
 
 def _source_folders() -> list[Path]:
@@ -222,8 +222,10 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
                 return folder, source
     for folder in there:
         if folder.name == name:
-            own = ", ".join(sorted(source.name for source in _of_folder(folder)))
-            raise UserError(f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {own}.")
+            names_there = ", ".join(sorted(source.name for source in _of_folder(folder)))
+            raise UserError(
+                f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {names_there}."
+            )
     if name in extensions.installed("data reader"):
         part = extensions.load("data reader", name)
         if not isinstance(part.value, DataSource) or part.value.name != name or part.file is None:
@@ -237,8 +239,8 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
 
 
 def _of_folder(folder: Path) -> tuple[DataSource, ...]:
-    found = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
-    if not isinstance(found, tuple) or not all(isinstance(each, DataSource) for each in found):
+    exported = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
+    if not isinstance(exported, tuple) or not all(isinstance(each, DataSource) for each in exported):
         where = folder / FILE
-        raise UserError(f"{where} exports no SOURCES: expected a tuple of DataSource, got a {type(found).__name__}.")
-    return found
+        raise UserError(f"{where} exports no SOURCES: expected a tuple of DataSource, got a {type(exported).__name__}.")
+    return exported

@@ -226,22 +226,22 @@ def _checksum_once(path: Path, times: tuple[int, int]) -> str:
     return checksum(path)
 
 
-def _corrupt_error(path: Path, what: str, suite: str, split: str) -> UserError:
+def _corrupt_error(path: Path, fault: str, suite: str, split: str) -> UserError:
     return UserError(
-        f"The prepared data of {suite}/{split} is damaged: {path} {what}. Prepare it again: "
+        f"The prepared data of {suite}/{split} is damaged: {path} {fault}. Prepare it again: "
         f"lmms-medtasks data prepare {suite} --split {split} (with --source DIR if it came from a folder)."
     )
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turn an ``OSError`` of writing below ``place`` (full, read-only, forbidden) into one ``UserError``."""
+def writing(target: Path) -> Iterator[None]:
+    """Turn an ``OSError`` of writing below ``target`` (full, read-only, forbidden) into one ``UserError``."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise UserError(
-            f"Cannot write the prepared data to {place}: {reason}. "
+            f"Cannot write the prepared data to {target}: {reason}. "
             "Set MEDTASKS_HOME to a folder with room that you may write to, or make room there."
         ) from error
 

@@ -84,8 +84,8 @@ def unlike(text: str, others: Sequence[str]) -> str:
     strange = [sign for sign in dict.fromkeys(text) if not sign.isascii() and sign not in known]
     same = [sign for sign in strange if not sign.isprintable() or unicodedata.normalize("NFKC", sign) != sign]
     same += [sign for sign in strange if sign not in same and len(text.strip("().: ")) == 1]
-    named = ", ".join(sign_name(sign) for sign in same[:_NAMED])
-    return f" It holds {named}, which only looks like another character: type it again." if same else ""
+    lookalikes = ", ".join(sign_name(sign) for sign in same[:_NAMED])
+    return f" It holds {lookalikes}, which only looks like another character: type it again." if same else ""
 
 
 def sign_name(sign: str) -> str:
@@ -116,7 +116,7 @@ def joined_by_python(text: str) -> bool:
     return False
 
 
-def listed(value: Any, place: Place) -> list[Any]:
+def listed(value: Any, locate: Place) -> list[Any]:
     """The options in a cell: a list, a mapping from letters, pairs of both, or any of these as JSON or as Python's.
 
     Pairs are a list of mappings (``{"label": "A", "text": "cat"}``), or a mapping of lists (``label`` and ``text``).
@@ -129,14 +129,14 @@ def listed(value: Any, place: Place) -> list[Any]:
         letters = [str(key).strip().upper() for key, _ in pairs]
         if letters != list(parsing.option_letters(len(letters))):
             raise UserError(
-                f"{place()}: the options are called {', '.join(str(key) for key, _ in pairs)}, expected A, B, C ... in "
-                "this order."
+                f"{locate()}: the options are called {', '.join(str(key) for key, _ in pairs)}, expected A, B, C "
+                "... in this order."
             )
         return [text for _, text in pairs]
     if not isinstance(value, list | tuple):
         hint = " It is an array as NumPy prints it." if isinstance(given, str) and joined_by_python(given) else ""
         raise UserError(
-            f'{place()}: expected a list of options, as a list or as JSON (["cat", "dog"]), got '
+            f'{locate()}: expected a list of options, as a list or as JSON (["cat", "dog"]), got '
             f"{str(given)[:80]!r}.{hint}"
         )
     return list(value)
@@ -153,14 +153,14 @@ def _option_pairs(value: Any) -> list[tuple[Any, Any]] | None:
         return [(key, each) for key, each in value.items() if each is not None]
     if not isinstance(value, list | tuple) or not value or not all(isinstance(each, Mapping) for each in value):
         return None
-    found = []
+    pairs = []
     for each in value:
         mark = next((each[key] for key in _LETTER_KEYS if key in each), None)
         text = next((each[key] for key in _TEXT_KEYS if key in each), None)
         if mark is None or text is None:
             return None
-        found.append((mark, text))
-    return found
+        pairs.append((mark, text))
+    return pairs
 
 
 def _parse_written(text: str) -> Any:
@@ -170,51 +170,53 @@ def _parse_written(text: str) -> Any:
     except json.JSONDecodeError:
         pass
     try:
-        found = ast.literal_eval(text)
+        written = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     # A number in it would have lost how it was written; texts side by side would be joined into one.
-    plain = isinstance(found, list | dict) and all(isinstance(each, str) for each in found)
-    return found if plain and not joined_by_python(text) else None
+    plain = isinstance(written, list | dict) and all(isinstance(each, str) for each in written)
+    return written if plain and not joined_by_python(text) else None
 
 
-def checked(texts: list[str], place: Place) -> list[str]:
+def checked(texts: list[str], locate: Place) -> list[str]:
     """The options without empty ones at the end; UserError for fewer than two, gaps, repetitions and too many."""
     while texts and not texts[-1]:
         texts.pop()
     if len(texts) < 2 or "" in texts:
         mixed = "" if texts else " An open question? Those go into a table and a task of their own."
-        raise UserError(f"{place()}: the options are {texts}. Expected two or more, none empty before the last.{mixed}")
+        raise UserError(
+            f"{locate()}: the options are {texts}. Expected two or more, none empty before the last.{mixed}"
+        )
     if len(texts) > 26:
-        raise UserError(f"{place()}: {len(texts)} options, at most 26 have letters.")
+        raise UserError(f"{locate()}: {len(texts)} options, at most 26 have letters.")
     repeated = sorted({each for each in texts if texts.count(each) > 1})
     if repeated:
-        raise UserError(f"{place()}: the option {repeated[0]!r} stands there twice: no answer could be told right.")
+        raise UserError(f"{locate()}: the option {repeated[0]!r} stands there twice: no answer could be told right.")
     return texts
 
 
 def lettered(options: Sequence[str]) -> list[str]:
     """The letters that the options' texts begin with, in capitals ("A. cat"); [] unless all do."""
-    found = [_LETTERED.fullmatch(text) for text in options]
-    return [each[1].upper() for each in found if each] if found and all(found) else []
+    matches = [_LETTERED.fullmatch(text) for text in options]
+    return [each[1].upper() for each in matches if each] if matches and all(matches) else []
 
 
 def letter_and_text(answer: str) -> tuple[str, str] | None:
     """The letter in capitals and the text of an answer such as "A. cat"; None for any other."""
-    found = _LETTERED.fullmatch(answer.strip())
-    return (found[1].upper(), found[2].strip()) if found and found[2].strip() else None
+    match = _LETTERED.fullmatch(answer.strip())
+    return (match[1].upper(), match[2].strip()) if match and match[2].strip() else None
 
 
-def without_letters(options: list[str], place: Place) -> list[str]:
+def without_letters(options: list[str], locate: Place) -> list[str]:
     """The options without the letters that their texts begin with."""
     letters = list(parsing.option_letters(len(options)))
     if lettered(options) != letters:
         raise UserError(
-            f"{place()}: lettered=True takes letters off, but the options {options} do not begin with "
+            f"{locate()}: lettered=True takes letters off, but the options {options} do not begin with "
             f"{', '.join(letters)} in this order."
         )
     texts = [_LETTERED.fullmatch(text)[2].strip() for text in options]  # type: ignore[index]  # lettered() has matched
-    return checked(texts, place)
+    return checked(texts, locate)
 
 
 def one_of_one(value: Any) -> Any:
@@ -227,25 +229,25 @@ def written_list(value: Any) -> list[Any] | None:
     if not isinstance(value, str) or not value.strip().startswith("["):
         return None
     try:
-        found = json.loads(value, parse_int=str, parse_float=str)
+        items = json.loads(value, parse_int=str, parse_float=str)
     except ValueError:
         return None
-    return found if isinstance(found, list) else None
+    return items if isinstance(items, list) else None
 
 
 def references(value: Any) -> list[Any]:
     """The references in a cell: a list, also as JSON, of texts or of VQA v2's mappings with ``answer``."""
-    found = written_list(value) or (value if isinstance(value, list) else [value])
-    return [each["answer"] if isinstance(each, Mapping) and "answer" in each else each for each in found]
+    items = written_list(value) or (value if isinstance(value, list) else [value])
+    return [each["answer"] if isinstance(each, Mapping) and "answer" in each else each for each in items]
 
 
 def parts(value: Any, options: Sequence[str], several: Several) -> list[Any]:
     """The single answers in a cell with several: items of a list, or letters and numbers with signs between them."""
     if isinstance(value, list):
         return value
-    found = written_list(value)
-    if found is not None:
-        return found
+    items = written_list(value)
+    if items is not None:
+        return items
     text = str(value).strip()
     if text in options:
         return [text]
@@ -274,7 +276,7 @@ def kind_of(values: list[str], options: list[list[str]], column: str) -> str:
             f"Column {column!r} holds whole numbers such as {values[0]!r}, which could be options' texts or count "
             f'options. Say answer_is="text"{"".join(f" or answer_is={kind!r}" for kind in others)}.'
         )
-    letters = sum(place is not None for place in places["letter"])
+    letters = sum(index is not None for index in places["letter"])
     return "text" if "text" in fitting or letters < len(pairs) / 2 else "letter"
 
 
@@ -294,26 +296,26 @@ def place_of(value: Any, options: Sequence[str], kind: str) -> int | None:
 
     A letter may stand before its own option's text: "A. cat".
     """
-    place: int | None = None
+    index: int | None = None
     letters = parsing.option_letters(len(options))
     if kind == "letter" and isinstance(value, str):
         both = letter_and_text(value)
         if is_letter(value, options):
-            place = letters.index(_bare_letter(value))
+            index = letters.index(_bare_letter(value))
         elif both and both[0] in letters and options[letters.index(both[0])] == both[1]:
-            place = letters.index(both[0])
+            index = letters.index(both[0])
     elif kind == "text" and str(value).strip() in options:
-        place = list(options).index(str(value).strip())
+        index = list(options).index(str(value).strip())
     elif kind in ("index", "number") and WHOLE.fullmatch(str(value).strip()):
-        place = int(value) - (kind == "number")
-    return place if place is not None and 0 <= place < len(options) else None
+        index = int(value) - (kind == "number")
+    return index if index is not None and 0 <= index < len(options) else None
 
 
 def letter_of(value: Any, options: Sequence[str], kind: str) -> str:
     """The letter of the option that an answer of this kind names. Raises UserError where it names none."""
     letters = parsing.option_letters(len(options))
-    place = place_of(value, options, kind)
-    if place is None:
+    index = place_of(value, options, kind)
+    if index is None:
         hint = unlike(str(value), options)
         if re.fullmatch(r"[0-9]+\.0", str(value).strip()):
             hint = " Some programs write whole numbers so where a cell of the column is empty: write them without .0."
@@ -323,7 +325,7 @@ def letter_of(value: Any, options: Sequence[str], kind: str) -> str:
             f"the answer {value!r} is not among the options, read as {kind}.{hint} Options: "
             + ", ".join(f"{letter}. {text}" for letter, text in zip(letters, options, strict=True))
         )
-    return letters[place]
+    return letters[index]
 
 
 def with_label_names(dataset: Dataset) -> Dataset:
@@ -363,7 +365,7 @@ def as_questions(dataset: Dataset, column: str) -> Dataset:
     for name in ("question", "answer"):
         if name in dataset.column_names:
             dataset = dataset.remove_columns([name])
-    questions = dataset.remove_columns([column]).add_column("question", [asked for asked, _ in turns])
+    questions = dataset.remove_columns([column]).add_column("question", [question for question, _ in turns])
     return questions.add_column("answer", [answered for _, answered in turns])
 
 
@@ -378,14 +380,14 @@ def _read_turns(value: Any, column: str, row: int) -> tuple[str, str]:
         value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
     turns = [(str(each.get("from", each.get("role"))), each.get("value", each.get("content")))
              for each in value or () if isinstance(each, Mapping)]  # fmt: skip
-    turns = [(who, said) for who, said in turns if who != "system"]
+    turns = [(who, text) for who, text in turns if who != "system"]
     if len(turns) != 2 or turns[0][0] not in _ASKING or turns[1][0] not in _ANSWERING:
-        found = ", ".join(who for who, _ in turns) or "nothing"
+        speakers = ", ".join(who for who, _ in turns) or "nothing"
         raise UserError(
-            f"{where}: expected one turn of human and one of gpt, got {found}. Write one row for each question: "
+            f"{where}: expected one turn of human and one of gpt, got {speakers}. Write one row for each question: "
             f"each is "
             "asked by itself."
         )
-    if not all(isinstance(said, str) for _, said in turns):
+    if not all(isinstance(text, str) for _, text in turns):
         raise UserError(f"{where}: a turn is no text.")
     return _PICTURE.sub("", turns[0][1]), turns[1][1]

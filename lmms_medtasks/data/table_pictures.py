@@ -47,9 +47,9 @@ class TablePictures:
         names: Sequence[str],
         folder: str,
         ids: Sequence[str],
-        place: Callable[[str, int], str],
+        locate: Callable[[str, int], str],
     ) -> None:
-        self._names, self._place = tuple(names), place
+        self._names, self._place = tuple(names), locate
         self._folder = Path(folder)
         self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
         self._cells = [_encoded_column(dataset, name) for name in self._names]
@@ -81,7 +81,7 @@ class TablePictures:
             UserError: pictures that are not there or that nothing can be made of: the first ones with row and id, and
                 their number.
         """
-        found: list[list[Picture]] = []
+        pictures_by_row: list[list[Picture]] = []
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
         values = {name: column[name][:] for name, column in columns}
@@ -95,12 +95,12 @@ class TablePictures:
                         ]
                     except UserError as error:
                         wrong.append(f"{self._place(name, row)}: {error}")
-                found.append(made)
+                pictures_by_row.append(made)
                 step(1)
         if wrong:
             more = f" And {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
             raise UserError(" ".join(wrong[:_SHOWN]) + more)
-        return found
+        return pictures_by_row
 
     def _make_picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
         if isinstance(value, Mapping):
@@ -192,8 +192,8 @@ class TablePictures:
             )
         if self._row_of and re.fullmatch(r"[0-9]+", text):
             near = f" No row has the id {text!r}."
-        said = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
-        return f"no file {text[:200]!r} in {folder}{said}.{near}"
+        base64_hint = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
+        return f"no file {text[:200]!r} in {folder}{base64_hint}.{near}"
 
 
 def _fold_name(name: str) -> str:
@@ -237,12 +237,12 @@ def _parse_written(text: str) -> Any:
     """A list or mapping written as text, as JSON or as Python writes it; None where it is neither."""
     for read in (json.loads, ast.literal_eval):
         try:
-            found = read(text)
+            written = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
         # Texts side by side, as NumPy prints arrays, would have been joined into one.
-        if isinstance(found, list | dict) and not (read is ast.literal_eval and joined_by_python(text)):
-            return found
+        if isinstance(written, list | dict) and not (read is ast.literal_eval and joined_by_python(text)):
+            return written
     return None
 
 

@@ -90,14 +90,14 @@ def separator_of(path: Path) -> str:
 
     Where the header has several, or none, it is the one that the file's name says.
     """
-    named = named_separator(path)
+    expected = named_separator(path)
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             header = file.readline()
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
-    found = [sign for sign in _SEPARATORS if sign in header]
-    return found[0] if len(found) == 1 else named
+    present = [sign for sign in _SEPARATORS if sign in header]
+    return present[0] if len(present) == 1 else expected
 
 
 def _chosen_separator(path: Path, options: Mapping[str, Any]) -> str:
@@ -170,9 +170,9 @@ def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any],
     if not tables:  # on the network: see check_not_guessed
         return config, ()
     made = _all_made(tables, how, kwargs, where)
-    kept = {name: value for name, value in kwargs.items() if name not in OPTIONS[how]}
+    other_options = {name: value for name, value in kwargs.items() if name not in OPTIONS[how]}
     data_files = _replace_paths(kwargs["data_files"], made)
-    return {**config, "dataset_path": "parquet", "dataset_kwargs": {**kept, "data_files": data_files}}, tables
+    return {**config, "dataset_path": "parquet", "dataset_kwargs": {**other_options, "data_files": data_files}}, tables
 
 
 def read(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Dataset:
@@ -196,9 +196,9 @@ def check_not_guessed(dataset: Dataset, used: Collection[str]) -> None:
     for name in used:
         dtype = getattr(dataset.features[name], "dtype", "?")
         if dtype not in ("string", "large_string") or dataset.data.column(name).null_count:
-            found = f"was read as {dtype}" if "string" not in str(dtype) else "has cells that were read as missing"
+            fault = f"was read as {dtype}" if "string" not in str(dtype) else "has cells that were read as missing"
             raise UserError(
-                f"Column {name!r} of a CSV table {found}: its text (007, 1.50, NA, an empty cell) is lost. Put the "
+                f"Column {name!r} of a CSV table {fault}: its text (007, 1.50, NA, an empty cell) is lost. Put the "
                 "table beside the YAML with `dataset_path: csv` and `dataset_kwargs: data_files`, or store it as "
                 "parquet with columns of text."
             )
@@ -256,7 +256,7 @@ def _made_once(
 
 def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
     """Column -> what its cells are in all tables of a task; each table is read once to its end."""
-    found: dict[Path, dict[str, Kind]] = {}
+    kinds_of_table: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
         for row in _with_progress(rows(path, how, kwargs), f"reading {path.name}"):
@@ -265,14 +265,14 @@ def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], w
                     of_table[name] = "list" if _is_plain_list(value) else "text"
         if not of_table:
             raise UserError(f"{path.name} has no rows.")
-        found[path] = of_table
+        kinds_of_table[path] = of_table
     first = tables[0]
-    for path, others in found.items():
-        if how != "json" and list(others) != list(found[first]):
-            raise UserError(f"{where}: {path.name} has the columns {', '.join(others)}, {first.name} has "
-                            f"{', '.join(found[first])}. Tables of one task have the same columns.")  # fmt: skip
+    for path, others in kinds_of_table.items():
+        if how != "json" and list(others) != list(kinds_of_table[first]):
+            raise UserError(f"{where}: {path.name} has the columns {', '.join(others)}, {first.name} "
+                            f"has {', '.join(kinds_of_table[first])}. Tables of one task have the same columns.")  # fmt: skip
     merged: dict[str, Kind] = {}
-    for others in found.values():
+    for others in kinds_of_table.values():
         merged |= {name: kind for name, kind in others.items() if merged.get(name) != "list"}
     return merged
 
@@ -303,9 +303,9 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
     return target
 
 
-def _with_progress(records: Iterator[Row], what: str) -> Iterator[Row]:
+def _with_progress(records: Iterator[Row], label: str) -> Iterator[Row]:
     """The records, counted on stderr while they come."""
-    with progress.bar(None, what, "rows") as step:
+    with progress.bar(None, label, "rows") as step:
         for record in records:
             yield record
             step(1)

@@ -83,10 +83,10 @@ class Table:
         with self._open_lines() as (lines, rows):
             next(rows)
             offset = lines.offset
-            for place, row in enumerate(rows, start=2):
+            for row_number, row in enumerate(rows, start=2):
                 if row:  # an empty line is no record
                     number += 1
-                    yield offset, self._make_record(number, row, place)
+                    yield offset, self._make_record(number, row, row_number)
                 progress(lines.offset - offset)
                 offset = lines.offset
 
@@ -95,9 +95,9 @@ class Table:
         with self._open_lines(offset) as (_, rows):
             return self._make_record(0, next(rows))
 
-    def _make_record(self, number: int, row: list[str], place: int = 0) -> Record:
+    def _make_record(self, number: int, row: list[str], row_number: int = 0) -> Record:
         same = len(row) >= len(self.columns) and not any(map(str.strip, row[len(self.columns) :]))
-        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), place)
+        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), row_number)
 
     @contextmanager
     def _open_lines(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:
@@ -136,10 +136,10 @@ class _Lines:
 
 
 def _repair_hint(error: csv.Error) -> str:
-    said = str(error)
-    if "new-line character" in said:
+    message = str(error)
+    if "new-line character" in message:
         return "Its lines end in a carriage return alone, as on old Macs: save it again, or: tr '\\r' '\\n'."
-    if "expected after" in said:
+    if "expected after" in message:
         return 'Inside a cell in quotation marks, a quotation mark is written twice (""), not after a backslash.'
     return "Is a quotation mark never closed?"
 
@@ -174,8 +174,8 @@ def check_table(path: Path, *, allowed: tuple[str, ...] = ()) -> None:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     if not start.strip():
         raise UserError(f"{path.name} is empty.")
-    for sign, what, endings in _TABLES:
+    for sign, form, endings in _TABLES:
         if start.lstrip().lower().startswith(sign.lower()) and not set(endings) & set(allowed):
-            raise UserError(f"{path.name} is {what}.")
+            raise UserError(f"{path.name} is {form}.")
     if b"\0" in start[:2]:
         raise UserError(f"{path.name} is UTF-16 text without its mark, or no text. Save it as CSV UTF-8.")
