@@ -228,8 +228,8 @@ def _stated_window(image: Image) -> Window | None:
 
 def _recorded_window(description: str) -> Window | None:
     try:
-        window_values = json.loads(description)
-        low, high = window_values["shown_as"]["window"]
+        recorded = json.loads(description)
+        low, high = recorded["shown_as"]["window"]
         return float(low), float(high)
     except (ValueError, TypeError, KeyError):
         return None  # any other description

@@ -175,8 +175,8 @@ def _grey_range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[floa
     """From where to where a picture without a window is shown, and what that is."""
     bits = int(file.BitsStored)
     padding = file.get("PixelPaddingValue")
-    stated_range = values if padding is None or (stored == padding).all() else values[stored != padding]
-    low, high = float(stated_range.min()), float(stated_range.max())
+    unpadded = values if padding is None or (stored == padding).all() else values[stored != padding]
+    low, high = float(unpadded.min()), float(unpadded.max())
     if (bits <= 8 and not file.get("RescaleSlope")) or low == high:
         lowest = -(2 ** (bits - 1)) if file.PixelRepresentation else 0
         return float(lowest), float(lowest + 2**bits - 1), "all values of its bits"

@@ -57,10 +57,10 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     """
     record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
-    findings = Diagnosis(record.name, str(source), how=_ways_to_obtain(record))
-    findings.findings += _file_findings(record, release)
+    diagnosis = Diagnosis(record.name, str(source), how=_ways_to_obtain(record))
+    diagnosis.findings += _file_findings(record, release)
     if record.diagnose:
-        findings.findings += record.diagnose(release)
+        diagnosis.findings += record.diagnose(release)
     readers: dict[str, RowReader] = {}
     for split in record.splits:
         if not split.files_in(release):
@@ -68,27 +68,27 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
         try:
             readers[split.name] = record.open_split(release, split)
         except UserError as error:
-            findings.findings.append(Finding(f"split {split.name}", "missing", str(error)))
+            diagnosis.findings.append(Finding(f"split {split.name}", "missing", str(error)))
         else:
-            _miss_images(split, readers[split.name], findings)
-    findings.findings += _release_counts(record, readers)
+            _miss_images(split, readers[split.name], diagnosis)
+    diagnosis.findings += _release_counts(record, readers)
     if record.examine and readers:
         examined = record.examine(record, readers)
-        findings.findings += examined.findings
-        findings.sizes += examined.sizes
-        findings.shared.update(examined.shared)
+        diagnosis.findings += examined.findings
+        diagnosis.sizes += examined.sizes
+        diagnosis.shared.update(examined.shared)
     elif not record.examine:
-        findings.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
-    return findings
+        diagnosis.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
+    return diagnosis
 
 
 def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[Finding]:
     """For each split whose number of questions is not the release's: what it would be called."""
     counts = {name: Counts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
-        if split.name in counts and (lines := difference(record.expected, split.name, counts)):
-            label = f"{lines}: would be prepared as a sample ({OPTION} calls it full)"
-            yield Finding(f"split {split.name}", "note", label)
+        if split.name in counts and (changed := difference(record.expected, split.name, counts)):
+            detail = f"{changed}: would be prepared as a sample ({OPTION} calls it full)"
+            yield Finding(f"split {split.name}", "note", detail)
 
 
 def _ways_to_obtain(record: DataSource) -> str:
@@ -116,7 +116,7 @@ def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[Findin
             yield Finding(f"split {split.name}", "missing" if split.default else "note", f"not there: {split.wanted()}")
 
 
-def _miss_images(split: Split, reader: RowReader, found: Diagnosis) -> None:
+def _miss_images(split: Split, reader: RowReader, diagnosis: Diagnosis) -> None:
     """Say which images are not there, and how many questions that costs, in all and each."""
     missing = list(reader.missing_images())
     if missing:
@@ -127,6 +127,6 @@ def _miss_images(split: Split, reader: RowReader, found: Diagnosis) -> None:
         cost = counted(len(missing), "question")
         detail = f"{counted(len(costs), 'image')} {are} not there, which costs {cost}: {listed}{more}"
         state: Literal["missing", "note"] = "missing" if split.default else "note"
-        found.findings.append(Finding(f"split {split.name}", state, detail))
+        diagnosis.findings.append(Finding(f"split {split.name}", state, detail))
         if not split.default:
-            found.incomplete.append(split.name)
+            diagnosis.incomplete.append(split.name)

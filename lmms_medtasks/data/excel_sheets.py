@@ -42,10 +42,8 @@ def rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
         names.pop()
     if not names:
         filled = [row[0].row for row in lines if any(cell.value is not None for cell in row)]
-        problem_text = f": what it holds starts in row {filled[0]}. Delete the rows above the header" if filled else ""
-        raise UserError(
-            f"{path.name}: the first row of the sheet {shown.title!r} has no names of columns{problem_text}."
-        )
+        hint = f": what it holds starts in row {filled[0]}. Delete the rows above the header" if filled else ""
+        raise UserError(f"{path.name}: the first row of the sheet {shown.title!r} has no names of columns{hint}.")
     twice = [repr(name) for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UserError(f"{path.name} has a column twice: {', '.join(twice)}.")

@@ -82,7 +82,7 @@ def question_with_options(question: str, before: Sequence[str], after: Sequence[
         shown = shown or re.search(rf"(?<!\w){lettered}(?!\w)", question) is not None
     if not shown:
         return question
-    if any(len(options_start) != 1 for options_start in places):
+    if any(len(line_indices) != 1 for line_indices in places):
         raise UserError(
             f"Question {name!r} shows options with their letters in its text, and not each in one line of its own: "
             "their order can't be changed there. Expected a line such as 'A) text' for each option, or for none."

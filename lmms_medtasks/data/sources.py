@@ -222,9 +222,9 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
                 return folder, source
     for folder in there:
         if folder.name == name:
-            names_there = ", ".join(sorted(source.name for source in _of_folder(folder)))
+            data_set_names = ", ".join(sorted(source.name for source in _of_folder(folder)))
             raise UserError(
-                f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {names_there}."
+                f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {data_set_names}."
             )
     if name in extensions.installed("data reader"):
         part = extensions.load("data reader", name)

@@ -269,8 +269,10 @@ def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], w
     first = tables[0]
     for path, others in kinds_of_table.items():
         if how != "json" and list(others) != list(kinds_of_table[first]):
-            raise UserError(f"{where}: {path.name} has the columns {', '.join(others)}, {first.name} "
-                            f"has {', '.join(kinds_of_table[first])}. Tables of one task have the same columns.")  # fmt: skip
+            raise UserError(
+                f"{where}: {path.name} has the columns {', '.join(others)}, {first.name} has "
+                f"{', '.join(kinds_of_table[first])}. Tables of one task have the same columns."
+            )
     merged: dict[str, Kind] = {}
     for others in kinds_of_table.values():
         merged |= {name: kind for name, kind in others.items() if merged.get(name) != "list"}

@@ -68,14 +68,14 @@ def _read_all_but(text: str, options: Sequence[str]) -> str:
     if word_pattern("all_of_them", after=r"[\s.!]*(?:\(.{1,60}\))?[\s.!]*").fullmatch(text):
         return every
     excepted = word_pattern("all_but", after=r"\s*([^.:;,\n都均全外]{1,40})").search(first_sentence(text))
-    named = _name_letters(excepted[1], options) if excepted else ""
-    return "".join(letter for letter in every if letter not in named) if named else ""
+    excepted_letters = _name_letters(excepted[1], options) if excepted else ""
+    return "".join(letter for letter in every if letter not in excepted_letters) if excepted_letters else ""
 
 
 def _read_not_denied(text: str, options: Sequence[str]) -> str:
     """What the sentences say together that deny nothing: "I see A and C. Not B or D."."""
-    kept = [sentence for sentence in split_sentences(text) if not word_pattern("not_before").search(sentence)]
-    return _name_letters(kept[0], options) if len(kept) == 1 else ""
+    affirmed = [sentence for sentence in split_sentences(text) if not word_pattern("not_before").search(sentence)]
+    return _name_letters(affirmed[0], options) if len(affirmed) == 1 else ""
 
 
 def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> Answer | None:
@@ -96,11 +96,13 @@ def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> Answer 
         return None
 
     statements = sorted([*find_statements(text), *_find_predicates(text)], key=lambda each: each.said)
-    found = last_standing(text, statements, resolve)
-    if found is None:
+    stated = last_standing(text, statements, resolve)
+    if stated is None:
         return None
     return (
-        Answer("ok", found.value, found.statement.rule) if found.value and not found.taken_back else Answer("ambiguous")
+        Answer("ok", stated.value, stated.statement.rule)
+        if stated.value and not stated.taken_back
+        else Answer("ambiguous")
     )
 
 
@@ -128,39 +130,39 @@ def _find_predicates(text: str) -> list[Statement]:
     ]
 
 
-def _name_letters(said: str, options: Sequence[str]) -> str:
+def _name_letters(text: str, options: Sequence[str]) -> str:
     """The letters that a line names, "" if it can't be read."""
     letters = option_letters(len(options))
-    if len(said) > _LONGEST + sum(map(len, options)):
+    if len(text) > _LONGEST + sum(map(len, options)):
         return ""
-    line = _label_pattern().sub("", _before_letter().sub("", said)).strip().rstrip(".!").strip("*_[]{}()\"' $")
+    line = _label_pattern().sub("", _before_letter().sub("", text)).strip().rstrip(".!").strip("*_[]{}()\"' $")
     if re.fullmatch(r"[\"'A-Z, ]+", line):
         line = re.sub(r"[\"']", "", line)  # a list of JSON
     if re.fullmatch(r"[A-Z]{2,26}", line):
-        found = list(line)
+        names = list(line)
     elif _list_pattern().fullmatch(line):
-        found = re.findall(r"[A-Z]", re.sub(any_of("and"), " ", line))
+        names = re.findall(r"[A-Z]", re.sub(any_of("and"), " ", line))
     else:
-        found = _name_by_texts(line, letters, options)
-    right = len(set(found)) == len(found) and all(letter in letters for letter in found)
-    return "".join(sorted(found)) if right else ""
+        names = _name_by_texts(line, letters, options)
+    right = len(set(names)) == len(names) and all(letter in letters for letter in names)
+    return "".join(sorted(names)) if right else ""
 
 
 def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]:
     """Letters of a line that is options' texts, each with or without its letter, and signs between them."""
     by_length = sorted(zip(letters, map(normalised, options), strict=True), key=lambda pair: -len(pair[1]))
-    found, rest = [], line
+    names, rest = [], line
     while rest:
         for letter, text in by_length:
             label = rf"(?:[(\[*-]*\s?{letter}[)\].:*]*\s*)?"
             match = re.match(rf"{label}{re.escape(text)}(?!\w)", rest, re.IGNORECASE)
             if match and text:
-                found.append(letter)
+                names.append(letter)
                 rest = re.sub(f"^{_sign_words()}", "", rest[match.end() :].lstrip(".)*]")).strip()
                 break
         else:
             return []
-    return found
+    return names
 
 
 # --- Their patterns ---------------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def mentions(text: str, size: Size) -> list[Mention]:
     """
     if re.fullmatch(r"\W*\d{1,2}\W*", text) and not re.search(r"\d.*\W\d|[(]", text):
         return list(_whole_number(text, size))
-    found: list[Mention] = []
+    all_mentions: list[Mention] = []
     taken = [False] * (len(text) + 1)
     for name, pattern in _ANY.items():
         for match in pattern.finditer(text):
@@ -101,9 +101,9 @@ def mentions(text: str, size: Size) -> list[Mention]:
             places = list(_match_positions(name, match, size))
             # What a longer phrase names, a shorter one inside must not name again, even if the grid has no such place.
             taken[match.start() : match.end()] = [True] * (match.end() - match.start())
-            found += [Mention(match.start() if start is None else start, end or match.end(), place)
-                      for place, start, end in places]  # fmt: skip
-    return sorted(found)
+            all_mentions += [Mention(match.start() if start is None else start, end or match.end(), position)
+                      for position, start, end in places]  # fmt: skip
+    return sorted(all_mentions)
 
 
 def _whole_number(text: str, size: Size) -> Iterator[Mention]:
@@ -118,28 +118,28 @@ def _match_positions(name: str, match: re.Match[str], size: Size) -> Iterator[tu
     if name == "list":
         for number in re.finditer(r"\d{1,2}", match["list"]):
             offset = match.start("list")
-            for place in _position_numbered(int(number.group()), size):
-                yield place, offset + number.start(), offset + number.end()
+            for position in _position_numbered(int(number.group()), size):
+                yield position, offset + number.start(), offset + number.end()
         return
     if name in ("number", "answer", "ordinal"):
         number_found = _parse_number(groups["number"])
-        found = _position_numbered(size.panels if number_found == _LAST else number_found, size)
+        matched = _position_numbered(size.panels if number_found == _LAST else number_found, size)
     elif name == "middle":
-        found = _position_at(_middle_line(size), _middle_line(size), size)
+        matched = _position_at(_middle_line(size), _middle_line(size), size)
     elif name == "code":
-        found = _position_at(*_from_one(int(groups["row"]), int(groups["column"])), size)
+        matched = _position_at(*_from_one(int(groups["row"]), int(groups["column"])), size)
     elif name == "coordinates":
         one, two = int(groups["row"]), int(groups["column"])
         # Without words one cannot tell rows from columns, or counting from 1 from counting from 0.
         sure = groups["order"] or (one == two and one in (0, size.side))
-        found = _position_at(*_from_one(one, two), size) if sure else iter(())
+        matched = _position_at(*_from_one(one, two), size) if sure else iter(())
     elif name in ("in_column", "column_first", "in_brackets", "pair", "reversed"):
-        found = _two_words(groups["one"], groups["two"], size)
+        matched = _two_words(groups["one"], groups["two"], size)
     else:
         row = _line_number(groups["rword"] or groups["rcount"], "", size, ("top", "upper"), ("bottom", "lower"))
         column = _line_number(groups["cword"] or groups["ccount"], groups["cfrom"] or "", size, ("left",), ("right",))
-        found = _position_at(*_from_one(row, column), size)
-    yield from ((place, None, None) for place in found)
+        matched = _position_at(*_from_one(row, column), size)
+    yield from ((position, None, None) for position in matched)
 
 
 def _position_numbered(number: int, size: Size) -> Iterator[str]:
@@ -205,14 +205,14 @@ def in_english(text: str) -> str:
     text = word_pattern("grid_nobody").sub(" there is no outlier ", text, count=1)
     text = word_pattern("grid_differs").sub(" is different ", text)
     text = word_pattern("grid_normal").sub(" is normal ", text)
-    found = _CHINESE_IMAGE.sub(lambda match: f" image {_parse_digit(match['number'])} ", _translate_places(text))
-    found = word_pattern("in_the_center").sub(" center ", found)
+    english_text = _CHINESE_IMAGE.sub(lambda match: f" image {_parse_digit(match['number'])} ", _translate_places(text))
+    english_text = word_pattern("in_the_center").sub(" center ", english_text)
     for line in ("row", "column"):
-        found = word_pattern(f"grid_{line}", after=r"(?= ?\d)").sub(line, found)
-    if found != text:
+        english_text = word_pattern(f"grid_{line}", after=r"(?= ?\d)").sub(line, english_text)
+    if english_text != text:
         for category, after, english in (("not", _THE_IMAGE, "not"), ("unlike", "", "unlike"), ("or", "", "or")):
-            found = word_pattern(f"grid_{category}", after=after).sub(f" {english} ", found)
-        return found
+            english_text = word_pattern(f"grid_{category}", after=after).sub(f" {english} ", english_text)
+        return english_text
     none = word_pattern("grid_none", before=r"\W*", after=r"(?=[^\w\s]|\s*$)").match(text)
     return "none" if none or word_pattern("grid_alike").search(text) else text
 
@@ -223,8 +223,8 @@ def _translate_places(text: str) -> str:
     run: list[re.Match[str]] = []
     for token in [*_token_pattern().finditer(text), None]:
         if token is None or not _goes_on(run, token, text):
-            if place := _name_place(run):
-                pieces += [text[done : run[0].start()], f" {place} "]
+            if place_name := _name_place(run):
+                pieces += [text[done : run[0].start()], f" {place_name} "]
                 done = run[-1].end()
             run = []
         if token is not None:
@@ -254,17 +254,17 @@ def _name_place(run: Sequence[re.Match[str]]) -> str:
     left = list(kinds)
     for line in ("row", "column"):
         if line in left:
-            place = left.index(line)
+            line_index = left.index(line)
             # Romance languages put the word for a side behind the line, and others before it.
             behind = (
-                place + 1 < len(left)
-                and left[place + 1][:3] != "nth"
+                line_index + 1 < len(left)
+                and left[line_index + 1][:3] != "nth"
                 and word_pattern("grid_line_first").fullmatch(run[kinds.index(line)][0])
             )
-            at = place + 1 if behind and left[place + 1] not in ("row", "column", "image") else place - 1
+            at = line_index + 1 if behind and left[line_index + 1] not in ("row", "column", "image") else line_index - 1
             if at >= 0 and left[at] not in ("row", "column", "image"):
                 lines[line] = left[at]
-                left = [each for number, each in enumerate(left) if number not in (at, place)]
+                left = [each for number, each in enumerate(left) if number not in (at, line_index)]
     for each in left:
         line = ("row", "column")[_SIDES[each]] if each in _SIDES else "column" if "row" in lines else "row"
         if each in _SIDES:

@@ -76,13 +76,13 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
         return OptionReading(reply.outcome)
     text = _with_letters(normalised(circled_as_letters(reply.answer, options)).strip(), len(options))
     offered = OfferedOptions(options, grid)
-    found = read_whole(text, offered)
-    if found is None:
+    reading = read_whole(text, offered)
+    if reading is None:
         # What trained models answer is a letter or a text, as a rule: what reads all else is loaded when it is met.
         from lmms_medtasks.parsing.option_lines import read_in_words
 
-        found = read_in_words(text, offered, reply.unfinished)
-    return OptionReading(reply.unread, text=found.text) if found.status == "unreadable" else found
+        reading = read_in_words(text, offered, reply.unfinished)
+    return OptionReading(reply.unread, text=reading.text) if reading.status == "unreadable" else reading
 
 
 def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
@@ -105,8 +105,8 @@ def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
         return ambiguous(text) if len(letters) > 1 else offered.read_letter(letters.pop(), "single_letter", text)
     if places := offered.texts.find_beginning_or_end(text):
         return offered.read_places(places, "exact", text)
-    named = _option_number().fullmatch(text)
-    return None if named is None else offered.read_number(named[1])
+    number = _option_number().fullmatch(text)
+    return None if number is None else offered.read_number(number[1])
 
 
 def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:
@@ -165,7 +165,7 @@ def read_first_capital(reply: Reply | str | None, option_count: int) -> Reading:
         return Reading(reply.outcome)
     answer = reply.answer
     single = _SINGLE.fullmatch(answer)
-    found = single.group(1).upper() if single else capital.group() if (capital := _CAPITAL.search(answer)) else ""
-    if not found or found not in option_letters(option_count):
+    letter = single.group(1).upper() if single else capital.group() if (capital := _CAPITAL.search(answer)) else ""
+    if not letter or letter not in option_letters(option_count):
         return Reading(reply.unread)
-    return Reading("ok", found, "single_letter" if single else "first_capital")
+    return Reading("ok", letter, "single_letter" if single else "first_capital")

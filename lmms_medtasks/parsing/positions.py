@@ -122,8 +122,8 @@ def read_position(reply: Reply | str | None, size: Size) -> Answer:
     if reply.outcome:
         return Answer(reply.outcome)
     text = in_english(plain(normalised(reply.answer)))
-    found = _read_claims(text, size, reply.unfinished)
-    return Answer(reply.unread) if found.status == "unreadable" else found
+    answer = _read_claims(text, size, reply.unfinished)
+    return Answer(reply.unread) if answer.status == "unreadable" else answer
 
 
 def read_option_position(reply: Reply | str | None, options: Sequence[str], size: Size) -> Answer:
@@ -133,23 +133,31 @@ def read_option_position(reply: Reply | str | None, options: Sequence[str], size
     position that the reply names. Where the two differ, it is ambiguous.
     """
     reply = Reply.of(reply)
-    found = read_option(reply, options, grid=True)
-    if found.status == "ok":
-        value = option_value(options[option_letters(len(options)).index(found.value)])
-        if found.rule not in ("said", "concluded"):
-            beside = mentions(in_english(plain(normalised(found.text)))[:_BESIDE], size)
-            conflict = value != NONE and beside and beside[0].position != value and found.rule != "yes_no"
-            return Answer("ambiguous") if conflict else Answer("ok", value, found.rule)
-        named = read_position(reply, size)
-        return Answer("ambiguous") if named.status == "ok" and named.value != value else Answer("ok", value, found.rule)
-    if found.status in ("ambiguous", "refused") or reply.outcome:
-        return Answer(found.status)
-    named = read_position(reply, size)
+    reading = read_option(reply, options, grid=True)
+    if reading.status == "ok":
+        value = option_value(options[option_letters(len(options)).index(reading.value)])
+        if reading.rule not in ("said", "concluded"):
+            beside = mentions(in_english(plain(normalised(reading.text)))[:_BESIDE], size)
+            conflict = value != NONE and beside and beside[0].position != value and reading.rule != "yes_no"
+            return Answer("ambiguous") if conflict else Answer("ok", value, reading.rule)
+        named_position = read_position(reply, size)
+        return (
+            Answer("ambiguous")
+            if named_position.status == "ok" and named_position.value != value
+            else Answer("ok", value, reading.rule)
+        )
+    if reading.status in ("ambiguous", "refused") or reply.outcome:
+        return Answer(reading.status)
+    named_position = read_position(reply, size)
     letter = re.search(r"(?<![^\W_])([B-HJ-Z])\s?\(", normalised(reply.answer))
-    if named.status == "ok" and letter and letter[1] in (letters := option_letters(len(options))):
+    if named_position.status == "ok" and letter and letter[1] in (letters := option_letters(len(options))):
         # "the image C (bottom-left)", where C is another place
-        return named if option_value(options[letters.index(letter[1])]) == named.value else Answer("ambiguous")
-    return named
+        return (
+            named_position
+            if option_value(options[letters.index(letter[1])]) == named_position.value
+            else Answer("ambiguous")
+        )
+    return named_position
 
 
 def option_value(option: str) -> str:
@@ -159,27 +167,27 @@ def option_value(option: str) -> str:
 
 
 def _read_claims(text: str, size: Size, unfinished: bool) -> Answer:
-    named = mentions(text, size)
-    if len(named) > _MANY:
+    mentioned = mentions(text, size)
+    if len(mentioned) > _MANY:
         return Answer("ambiguous")
-    claimed = claims(text, named)
+    claimed = claims(text, mentioned)
     back = last_correction(text)
     if back and any(claim.start >= back for claim in claimed):  # "Top-left. No, wait, bottom-left."
         claimed = [claim for claim in claimed if claim.start >= back]
-        named = [mention for mention in named if mention.start >= back]
-    for found in (_read_stated(text, claimed), _read_head(text, named, claimed)):
-        if found is not None and found.value == NONE and find_refusal(text):
+        mentioned = [mention for mention in mentioned if mention.start >= back]
+    for answer in (_read_stated(text, claimed), _read_head(text, mentioned, claimed)):
+        if answer is not None and answer.value == NONE and find_refusal(text):
             return Answer("refused")
-        if found is not None:
-            return found
+        if answer is not None:
+            return answer
     if unfinished:
         return Answer("unreadable")
-    found = _single_answer({claim.value for claim in claimed if claim.cued}, "cued") or _single_answer(
+    answer = _single_answer({claim.value for claim in claimed if claim.cued}, "cued") or _single_answer(
         {c.value for c in claimed}, "named"
     )
-    if found is not None and found.status == "ok" and gives_up(text):
+    if answer is not None and answer.status == "ok" and gives_up(text):
         return Answer("unreadable")
-    return found or Answer("refused" if find_refusal(text) else "unreadable")
+    return answer or Answer("refused" if find_refusal(text) else "unreadable")
 
 
 def _single_answer(values: set[str], rule: str) -> Answer | None:
@@ -197,13 +205,13 @@ def _read_stated(text: str, claimed: Sequence[Claim]) -> Answer | None:
         inside = [claim for claim in claimed if statement.said <= claim.start <= end]
         return ({claim.value for claim in inside}, inside[-1].start + 1) if inside else None
 
-    found = last_standing(text, find_statements(text, letters=False, grid=True), resolve)
-    if found is None:
+    stated = last_standing(text, find_statements(text, letters=False, grid=True), resolve)
+    if stated is None:
         return None
-    return Answer("ambiguous") if found.taken_back else _single_answer(found.value, found.statement.rule)
+    return Answer("ambiguous") if stated.taken_back else _single_answer(stated.value, stated.statement.rule)
 
 
-def _read_head(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> Answer | None:
+def _read_head(text: str, mentioned: Sequence[Mention], claimed: Sequence[Claim]) -> Answer | None:
     """The position, or "none", that the reply starts with."""
     if not claimed:
         return None
@@ -212,12 +220,12 @@ def _read_head(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) ->
         last = max((claim for claim in claimed if claim.value != NONE), default=None)
         taken_back = last is not None and not any(claim.value == NONE and claim > last for claim in claimed)
         return Answer("ambiguous") if taken_back and _CONTRAST.search(text) else Answer("ok", NONE, "head")
-    mention = next((each for each in named if each.start == first.start), None)
+    mention = next((each for each in mentioned if each.start == first.start), None)
     if mention is None or not _BEFORE_HEAD.match(text[: mention.start]):
         return None
     # "Top-left: CT. Top-right: CT …" goes through the panels; it starts with no answer.
-    headings = {each.position for each in named if re.match(r"[ \w]{0,8}:", text[each.end :])}
-    alone = len(next(group for group in groups(text, named) if mention in group)) == 1
+    headings = {each.position for each in mentioned if re.match(r"[ \w]{0,8}:", text[each.end :])}
+    alone = len(next(group for group in groups(text, mentioned) if mention in group)) == 1
     if len(headings) > 1 or not alone or not _AFTER_HEAD.match(text[mention.end :]):
         return None
     return Answer("ok", mention.position, "head")
@@ -231,30 +239,30 @@ class Claim(NamedTuple):
     cued: bool
 
 
-def claims(text: str, named: Sequence[Mention]) -> list[Claim]:
+def claims(text: str, mentioned: Sequence[Mention]) -> list[Claim]:
     """What a plain text claims, given the positions that it names; those it rules out are not among them."""
-    asserted = _find_asserted(text, named)
-    return sorted([*asserted, *_find_none(text, named, asserted)])
+    asserted = _find_asserted(text, mentioned)
+    return sorted([*asserted, *_find_none(text, mentioned, asserted)])
 
 
-def groups(text: str, named: Sequence[Mention]) -> list[list[Mention]]:
+def groups(text: str, mentioned: Sequence[Mention]) -> list[list[Mention]]:
     """Runs of mentions that only commas, "and" and "or" stand between.
 
     A comma and an article start something new ("not the top-left, the bottom-right"), unless "and" follows.
     """
-    found: list[list[Mention]] = []
-    for mention in named:
-        gap = text[found[-1][-1].end : mention.start] if found else ""
-        if found and _LISTED.fullmatch(gap) and not _NEW_START.fullmatch(gap):
-            found[-1].append(mention)
+    runs: list[list[Mention]] = []
+    for mention in mentioned:
+        gap = text[runs[-1][-1].end : mention.start] if runs else ""
+        if runs and _LISTED.fullmatch(gap) and not _NEW_START.fullmatch(gap):
+            runs[-1].append(mention)
         else:
-            found.append([mention])
-    return found
+            runs.append([mention])
+    return runs
 
 
-def _find_asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
-    found: list[Claim] = []
-    for group in groups(text, named):
+def _find_asserted(text: str, mentioned: Sequence[Mention]) -> list[Claim]:
+    asserted: list[Claim] = []
+    for group in groups(text, mentioned):
         before = sentence_before(text, group[0].start)
         after = text[group[-1].end : sentence_end(text, group[-1].end)]
         first_thought = word_pattern("first_thought").search(clause_before(text, group[0].start))
@@ -265,8 +273,8 @@ def _find_asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
             continue
         clause = _CLAUSE_END.split(after, maxsplit=1)[0]
         cued = bool(_EXCEPTION_BEFORE.search(before) or _CUE.search(before) or _CUE.search(clause))
-        found += [Claim(mention.start, mention.position, cued) for mention in group]
-    return found
+        asserted += [Claim(mention.start, mention.position, cued) for mention in group]
+    return asserted
 
 
 def _taken_back(text: str, match: re.Match[str], claimed: Sequence[Claim]) -> list[Claim]:
@@ -285,12 +293,12 @@ def _taken_back(text: str, match: re.Match[str], claimed: Sequence[Claim]) -> li
     return [claim for claim in claimed if start <= claim.start <= sentence_end(text, start)]
 
 
-def _find_none(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> list[Claim]:
+def _find_none(text: str, mentioned: Sequence[Mention], claimed: Sequence[Claim]) -> list[Claim]:
     if re.fullmatch(r"\W*no\W*", text):
         return [Claim(0, NONE, True)]
-    listed = {group[0].start: {each.position for each in group} for group in groups(text, named)}
+    listed = {group[0].start: {each.position for each in group} for group in groups(text, mentioned)}
     places = set().union(*listed.values())
-    found = []
+    none_claims = []
     for match in _NO_OUTLIER.finditer(text):
         sentence = text[sentence_start(text, match.start()) : sentence_end(text, match.end())]
         # "None of the others", "all the rest are the same", "all are normal except …" speak of an outlier, and so may
@@ -301,8 +309,8 @@ def _find_none(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) ->
             continue
         odd = _taken_back(text, match, claimed)
         if not odd:
-            found.append(Claim(match.start(), NONE, True))
+            none_claims.append(Claim(match.start(), NONE, True))
         elif _MINOR.search(text[odd[0].start : sentence_end(text, odd[0].start)]):
             # "..., but the top-left one is slightly darker": an outlier, or none? Both are claimed.
-            found += [Claim(match.start(), NONE, True), *(claim._replace(cued=True) for claim in odd)]
-    return found
+            none_claims += [Claim(match.start(), NONE, True), *(claim._replace(cued=True) for claim in odd)]
+    return none_claims

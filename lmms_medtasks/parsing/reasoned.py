@@ -82,12 +82,12 @@ def _split_parts(text: str, labels: Sequence[re.Match[str]]) -> Parts:
     """The parts of a text with labels: what follows the last label of an answer, and all else."""
     ends = [match.start() for match in labels[1:]] + [len(text)]
     sections = [text[match.end() : end].strip() for match, end in zip(labels, ends, strict=True)]
-    of_answers = [place for place, match in enumerate(labels) if match["answer"] or match["head_answer"]]
+    of_answers = [index for index, match in enumerate(labels) if match["answer"] or match["head_answer"]]
     last = of_answers[-1] if of_answers else -1
     answer = sections[last] if of_answers else ""
-    rest = [text[: labels[0].start()].strip(), *(part for place, part in enumerate(sections) if place != last)]
+    rest = [text[: labels[0].start()].strip(), *(part for index, part in enumerate(sections) if index != last)]
     reasoning = "\n".join(part for part in rest if part)
-    labelled = any(part for place, part in enumerate(sections) if place not in of_answers)
+    labelled = any(part for index, part in enumerate(sections) if index not in of_answers)
     if not labelled and not answer:
         return Parts("neither", answer=reasoning) if reasoning else Parts("empty")
     return Parts("both" if labelled and answer else "no_answer" if labelled else "no_reasoning", reasoning, answer)
@@ -98,11 +98,11 @@ def _as_lines(text: str) -> str:
     bare = re.sub(r"^```(?:json)?\s*|\s*```$", "", text)
     if bare.startswith("{") and bare.endswith("}"):
         try:
-            found = json.loads(bare)
+            parts = json.loads(bare)
         except (ValueError, RecursionError):
             return text
-        if isinstance(found, dict) and found and all(isinstance(each, str) for each in found.values()):
-            return "\n".join(f"{name.replace('_', ' ')}: {each}" for name, each in found.items())
+        if isinstance(parts, dict) and parts and all(isinstance(each, str) for each in parts.values()):
+            return "\n".join(f"{name.replace('_', ' ')}: {each}" for name, each in parts.items())
     return _TAG.sub(lambda match: "\n" if match[1] else "\nAnswer: ", text).strip() if _TAG.search(text) else text
 
 

@@ -165,9 +165,9 @@ class Reply:
 
     def note(self, rule: str = "") -> dict[str, Any]:
         """What a record keeps of it beside what was read: why it ended, and which rules made and read the answer."""
-        found = {"ended": self.ended, "limit": self.limit, "marks": list(self.marks), "unknown_mark": self.unknown_mark,
+        facts = {"ended": self.ended, "limit": self.limit, "marks": list(self.marks), "unknown_mark": self.unknown_mark,
                  "rule": rule}  # fmt: skip
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in facts.items() if value}
 
 
 def is_failed_request(reply: str | None) -> bool:
@@ -285,22 +285,22 @@ def _find_thoughts(text: str, forms: Sequence[_Form]) -> tuple[tuple[Thought, ..
     marks = sorted(
         (mark for form in forms for mark in _iter_marks(text, form)), key=lambda mark: (mark.start, -mark.end)
     )
-    found: list[Thought] = []
-    place = done = 0
-    while place < len(marks):
-        mark, place = marks[place], place + 1
+    thoughts: list[Thought] = []
+    index = done = 0
+    while index < len(marks):
+        mark, index = marks[index], index + 1
         if mark.start < done:
             continue
         if not mark.opens:
             # A chat template wrote the opening mark into the prompt: all that comes before is thoughts.
-            found, done = [Thought(0, mark.end, mark.form.name)], mark.end
+            thoughts, done = [Thought(0, mark.end, mark.form.name)], mark.end
             continue
-        closing = _find_closing(marks, place)
+        closing = _find_closing(marks, index)
         if closing is None:
-            return (*found, Thought(mark.start, len(text), mark.form.name)), False
-        place, done = closing + 1, marks[closing].end
-        found.append(Thought(mark.start, done, mark.form.name))
-    return tuple(found), True
+            return (*thoughts, Thought(mark.start, len(text), mark.form.name)), False
+        index, done = closing + 1, marks[closing].end
+        thoughts.append(Thought(mark.start, done, mark.form.name))
+    return tuple(thoughts), True
 
 
 def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
@@ -315,13 +315,13 @@ def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
     yield from (_Mark(match.start(), match.end(), False, form) for match in form.close.finditer(text))
 
 
-def _find_closing(marks: Sequence[_Mark], place: int) -> int | None:
-    """The place of the mark that closes thoughts which were opened right before ``place``; None if they are left open.
+def _find_closing(marks: Sequence[_Mark], opening_index: int) -> int | None:
+    """The index of the mark that closes thoughts opened right before ``opening_index``; None if they are left open.
 
     Thoughts of one form may be nested. Where they are opened more often than closed, the last closing mark ends them.
     """
-    form, done, depth, last = marks[place - 1].form, marks[place - 1].end, 1, None
-    for number in range(place, len(marks)):
+    form, done, depth, last = marks[opening_index - 1].form, marks[opening_index - 1].end, 1, None
+    for number in range(opening_index, len(marks)):
         mark = marks[number]
         if mark.form is not form or mark.start < done:
             continue
@@ -426,8 +426,8 @@ def _own_turn(text: str, known: _Marks) -> tuple[str, tuple[str, ...]]:
             break
     if not cuts:
         return text, ()
-    place, name = min(cuts)
-    return text[:place], (name,)
+    start, name = min(cuts)
+    return text[:start], (name,)
 
 
 @dataclass(frozen=True)

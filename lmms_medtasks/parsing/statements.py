@@ -82,10 +82,10 @@ def find_statements(text: str, letters: bool = True, grid: bool = False) -> list
             since they may stand before anything; else "so" announces all that follows.
         grid: "The outlier is" announces an answer, too.
     """
-    found = [*_find_boxes(text), *_find_tags(text), *_find_announcements(text, letters, grid)]
+    statements = [*_find_boxes(text), *_find_tags(text), *_find_announcements(text, letters, grid)]
     if letters and (last := _find_last_letter(text)) is not None:
-        found.append(last)
-    return sorted(found, key=lambda statement: statement.said)[-MOST:]
+        statements.append(last)
+    return sorted(statements, key=lambda statement: statement.said)[-MOST:]
 
 
 def last_standing(
@@ -96,16 +96,16 @@ def last_standing(
     ``resolve`` gives a value and where in the text it ends, None for a statement that says nothing to this reader.
     """
     for statement in reversed(statements):
-        found = resolve(statement)
-        if found is not None:
-            value, end = found
+        resolved = resolve(statement)
+        if resolved is not None:
+            value, end = resolved
             return Stated(value, statement, is_taken_back(text, end) or gives_up(text, end))
     return None
 
 
-def is_taken_back(text: str, place: int) -> bool:
-    """Whether words behind ``place`` take back what was said."""
-    return word_pattern("taken_back").search(text, place) is not None
+def is_taken_back(text: str, offset: int) -> bool:
+    """Whether words behind ``offset`` take back what was said."""
+    return word_pattern("taken_back").search(text, offset) is not None
 
 
 def last_correction(text: str) -> int:
@@ -113,9 +113,9 @@ def last_correction(text: str) -> int:
     return max((match.end() for match in _correction_pattern(letters=False).finditer(text)), default=0)
 
 
-def gives_up(text: str, place: int = 0) -> bool:
-    """Whether words behind ``place`` give the answer up."""
-    return word_pattern("gives_up").search(text, place) is not None
+def gives_up(text: str, offset: int = 0) -> bool:
+    """Whether words behind ``offset`` give the answer up."""
+    return word_pattern("gives_up").search(text, offset) is not None
 
 
 def is_left_open(sentence: str) -> bool:
@@ -123,9 +123,9 @@ def is_left_open(sentence: str) -> bool:
     return any(word_pattern(name).search(sentence) for name in ("open_before", "first_thought"))
 
 
-def is_negated(text: str, place: int) -> bool:
-    """Whether what stands right before ``place`` turns what follows into its opposite."""
-    return _negation_pattern().search(sentence_before(text, place)[-_BEFORE:]) is not None
+def is_negated(text: str, offset: int) -> bool:
+    """Whether what stands right before ``offset`` turns what follows into its opposite."""
+    return _negation_pattern().search(sentence_before(text, offset)[-_BEFORE:]) is not None
 
 
 # --- Where statements stand -------------------------------------------------------------------------------------------
@@ -160,15 +160,15 @@ def _find_last_letter(text: str) -> Statement | None:
     last = _last_letter().search(text[-_LAST:])
     if last is None:
         return None
-    place = max(0, len(text) - _LAST) + last.start(1)
-    before = sentence_before(text, place)
-    if is_left_open(before) or _is_guessed(text, place) or _excluded_label().search(before):
+    offset = max(0, len(text) - _LAST) + last.start(1)
+    before = sentence_before(text, offset)
+    if is_left_open(before) or _is_guessed(text, offset) or _excluded_label().search(before):
         return None
     # "Incorrect answer: B": what announces it was turned down.
-    for match in _announcement_pattern(letters=True, grid=False).finditer(text, max(0, place - _LAST), place + 2):
-        if match.end() == place and (is_negated(text, match.start()) or _is_guessed(text, match.start())):
+    for match in _announcement_pattern(letters=True, grid=False).finditer(text, max(0, offset - _LAST), offset + 2):
+        if match.end() == offset and (is_negated(text, match.start()) or _is_guessed(text, match.start())):
             return None
-    return Statement(place, place, len(text), "last")
+    return Statement(offset, offset, len(text), "last")
 
 
 def _leaves_open(text: str, match: re.Match[str]) -> bool:
@@ -183,8 +183,8 @@ def _leaves_open(text: str, match: re.Match[str]) -> bool:
     )
 
 
-def _is_guessed(text: str, place: int) -> bool:
-    return word_pattern("maybe_before", after=r"\s*$").search(text[max(0, place - 30) : place]) is not None
+def _is_guessed(text: str, offset: int) -> bool:
+    return word_pattern("maybe_before", after=r"\s*$").search(text[max(0, offset - 30) : offset]) is not None
 
 
 # --- Their patterns ---------------------------------------------------------------------------------------------------
@@ -247,9 +247,10 @@ def _correction_pattern(letters: bool) -> re.Pattern[str]:
 @functools.cache
 def _last_letter() -> re.Pattern[str]:
     begins = r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
-    named = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
+    letter_word = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
     return re.compile(
-        rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$", re.IGNORECASE
+        rf"{begins}{letter_word}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$",
+        re.IGNORECASE,
     )
 
 
