@@ -209,7 +209,7 @@ class _Preparation:
         return True
 
     def prepare_split(self, split: Split, data: Data, why: str) -> None:
-        """Prepare one split as ``data``. ``why``: see :meth:`variant`."""
+        """Prepare one split as ``data``. ``why``: see :meth:`choose_variant`."""
         name = f"{self._suite.name}/{split.name} ({data})"
         folder = store.folder(self._suite.name, data)
         files, reader = self._source_files(split), self._open_reader(split)
