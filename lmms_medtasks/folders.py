@@ -31,16 +31,16 @@ def having(file: str) -> list[Path]:
 @functools.cache
 def task_files() -> Mapping[str, Path]:
     """The YAML of every installed task and group, by name. A file is named as what it defines."""
-    found: dict[str, Path] = {}
+    path_of_task: dict[str, Path] = {}
     for root, _, files in sorted(os.walk(folder())):
         for file in sorted(each for each in files if each.endswith(".yaml")):
             name, path = file.removesuffix(".yaml"), Path(root, file)
-            if name in found:
+            if name in path_of_task:
                 raise UserError(
-                    f"Two benchmarks claim the task {name!r}: {found[name]} and {path}. Rename one of them."
+                    f"Two benchmarks claim the task {name!r}: {path_of_task[name]} and {path}. Rename one of them."
                 )
-            found[name] = path
-    return found
+            path_of_task[name] = path
+    return path_of_task
 
 
 def module(folder_of_benchmark: Path, name: str) -> ModuleType:
@@ -58,9 +58,9 @@ def _from_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"medtasks_folder.{path.parent.name}.{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UserError(f"{path} can't be imported: it is no Python file.")
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    imported = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(imported)
+    return imported
 
 
 @functools.cache
@@ -84,7 +84,7 @@ def load_yaml(path: Path) -> Any:
     except FileNotFoundError as error:
         raise UserError(f"{path} is not there.") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable_error(path, error) from error
     waiting = [root]
     seen = set()
     while waiting:
@@ -108,15 +108,15 @@ def load_yaml(path: Path) -> Any:
     try:
         return loader.construct_document(root) if root is not None else None
     except yaml.YAMLError as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable_error(path, error) from error
     except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
         # The value that was being made when no number or date could be made of it.
         node = next(reversed(loader.recursive_objects))
-        said = f"{path}, line {node.start_mark.line + 1}: {reprlib.repr(node.value)} can't be read ({error})."
-        raise UserError(f"{said} Mend it, or write it in quotation marks.") from error
+        complaint = f"{path}, line {node.start_mark.line + 1}: {reprlib.repr(node.value)} can't be read ({error})."
+        raise UserError(f"{complaint} Mend it, or write it in quotation marks.") from error
 
 
-def _unreadable(path: Path, error: Exception) -> UserError:
+def _unreadable_error(path: Path, error: Exception) -> UserError:
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return UserError(f"Can't read {path}: {error}")

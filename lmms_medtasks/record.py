@@ -129,29 +129,29 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """The record as the sample log holds it; what is empty is left out."""
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "version": VERSION,
             "id": self.id,
             "cluster": self.cluster,
             "trials": list(self.trials),
             "expected": self.expected,
-            "measures": {name: _filled(value) for name, value in self.measures.items()},
+            "measures": {name: _filled_fields(value) for name, value in self.measures.items()},
             "tags": dict(self.tags),
         }
         if self.pair:
-            found["pair"] = self.pair
+            content["pair"] = self.pair
         if self.judgement:
             judgement = self.judgement
             items = judgement.items if isinstance(judgement.items, str) else list(judgement.items)
-            found["judgement"] = {"judge": dict(judgement.judge), "items": items,
+            content["judgement"] = {"judge": dict(judgement.judge), "items": items,
                                   "verdicts": [list(verdicts) for verdicts in judgement.verdicts]}  # fmt: skip
             if judgement.replies is not None:
-                found["judgement"]["replies"] = list(judgement.replies)
+                content["judgement"]["replies"] = list(judgement.replies)
         if self.details:
-            found["details"] = dict(self.details)
+            content["details"] = dict(self.details)
         if any(self.replies):
-            found["replies"] = [dict(note) for note in self.replies]
-        return found
+            content["replies"] = [dict(note) for note in self.replies]
+        return content
 
 
 EARLIER = 3
@@ -207,20 +207,20 @@ def from_json(content: object, where: str) -> Record:
         cluster=content["cluster"],
         trials=tuple(trials),
         expected=None if expected is None else str(expected),
-        measures={name: _value(name, value, where) for name, value in measures.items()},
+        measures={name: _parse_value(name, value, where) for name, value in measures.items()},
         tags=tags,
         pair=str(content.get("pair") or ""),
-        judgement=_judgement(content["judgement"], where) if content.get("judgement") else None,
+        judgement=_parse_judgement(content["judgement"], where) if content.get("judgement") else None,
         details=content.get("details") or {},
         replies=tuple(notes),
     )
 
 
-def _filled(value: MeasureValue) -> dict[str, float]:
+def _filled_fields(value: MeasureValue) -> dict[str, float]:
     return {name: each for name in (*_NUMBERS, *_COUNTS) if (each := getattr(value, name)) is not None}
 
 
-def _value(name: str, content: object, where: str) -> MeasureValue:
+def _parse_value(name: str, content: object, where: str) -> MeasureValue:
     if not isinstance(content, dict) or not content.keys() <= {*_NUMBERS, *_COUNTS}:
         raise UserError(
             f"{where}: the measure {name!r} is {content!r:.80}, expected {', '.join((*_NUMBERS, *_COUNTS))}."
@@ -232,7 +232,7 @@ def _value(name: str, content: object, where: str) -> MeasureValue:
     return MeasureValue(**content)
 
 
-def _judgement(content: object, where: str) -> Judgement:
+def _parse_judgement(content: object, where: str) -> Judgement:
     try:
         verdicts = tuple(tuple(verdicts) for verdicts in content["verdicts"])  # type: ignore[index]
         statuses = {verdict["status"] for each in verdicts for verdict in each}

@@ -23,18 +23,18 @@ def cut_apart(texts: Iterable[str], width: int) -> Mapping[str, str]:
     """
     names = list(dict.fromkeys(texts))
     for end in (width // 2, 2 * width // 3, width // 4, 0, width - 1):
-        found = {name: _cut_in_the_middle(name, width, end) for name in names}
-        if len(set(found.values())) == len(names):
-            return found
+        shortened = {name: _cut_in_the_middle(name, width, end) for name in names}
+        if len(set(shortened.values())) == len(names):
+            return shortened
     # A number that no other text ends in: what is whole stays whole.
-    found, used = {}, {name for name in names if len(name) <= width}
+    shortened, used = {}, {name for name in names if len(name) <= width}
     for name in names:
         short, number = name, 1
         while len(name) > width and (short == name or short in used):
             short, number = f"{name[: width - 1 - len(str(number))]}…{number}", number + 1
-        found[name] = short
+        shortened[name] = short
         used.add(short)
-    return found
+    return shortened
 
 
 def without_common_start(names: Sequence[str]) -> dict[str, str]:
@@ -53,10 +53,10 @@ def _cut_in_the_middle(text: str, width: int, end: int) -> str:
         return text
     start, tail = text[: width - 1 - end], text[len(text) - end :]
     # Between words, or parts of one, where that leaves half of what there is room for.
-    ends = [place for place in range(1, len(text)) if text[place - 1] in _WORD_ENDS]
-    kept = max((place for place in ends if place <= len(start)), default=0)
-    left = min((place for place in ends if place >= len(text) - end), default=len(text))
-    start = text[:kept] if 2 * kept >= len(start) else start
+    ends = [index for index in range(1, len(text)) if text[index - 1] in _WORD_ENDS]
+    start_end = max((index for index in ends if index <= len(start)), default=0)
+    left = min((index for index in ends if index >= len(text) - end), default=len(text))
+    start = text[:start_end] if 2 * start_end >= len(start) else start
     return f"{start}…{text[left:] if 2 * (len(text) - left) >= end > 0 else tail}"
 
 
@@ -78,11 +78,16 @@ def first_named(texts: Sequence[str], most: int | None) -> str:
     return f"{', '.join(texts[:most])} and {len(texts) - most} more"
 
 
-def listed_or_counted(texts: Sequence[str], most: int, what: str, join: Callable[[Sequence[str]], str] = listed) -> str:
-    """``a, b and c`` of few, ``12 models`` (``what``) of more than ``most``."""
-    return join(texts) if len(texts) <= most else f"{len(texts)} {what}"
+def listed_or_counted(texts: Sequence[str], most: int, noun: str, join: Callable[[Sequence[str]], str] = listed) -> str:
+    """``a, b and c`` of few, ``12 models`` (``noun``) of more than ``most``."""
+    return join(texts) if len(texts) <= most else f"{len(texts)} {noun}"
 
 
 def interval_text(low: float | None, high: float | None, digits: int = 1) -> str:
     """`` [66.4, 71.9]``, as it stands behind a number; "" without an interval."""
     return "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 record``, ``2,153 records``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

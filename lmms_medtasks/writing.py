@@ -44,9 +44,9 @@ def writable(path: Path) -> Iterator[None]:
     except OSError as error:
         is_file = next((each for each in path.parents if each.is_file()), None)
         why = f"{is_file} is a file" if is_file else error.strerror or str(error)
-        said = UnwritableFile(f"{path} can't be written ({why}). Name another place.")
-        said.strerror = why
-        raise said from error
+        unwritable = UnwritableFile(f"{path} can't be written ({why}). Name another place.")
+        unwritable.strerror = why
+        raise unwritable from error
 
 
 def check_folder(path: Path) -> None:

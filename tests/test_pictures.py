@@ -1,7 +1,13 @@
 """8-bit RGB from whatever a document holds."""
 
+from __future__ import annotations
+
+import hashlib
 import io
+import struct
 import threading
+import zlib
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,6 +15,7 @@ from PIL import Image, ImageFile, PngImagePlugin
 
 from lmms_medtasks import pictures
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import image_id, image_problem
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I", "F"])
@@ -192,3 +199,88 @@ def test_the_switch_is_safe_between_threads(monkeypatch):
         worker.join()
     assert not any(seen)
     assert ImageFile.LOAD_TRUNCATED_IMAGES is True
+
+
+def encoded(kind: str, size: int = 64) -> bytes:
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").resize((size, size)).convert("RGB").save(buffer, kind)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("kind", pictures.FORMATS)
+def test_whole_images_pass(kind: str) -> None:
+    assert image_problem(encoded(kind)) is None
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "BMP", "TIFF", "WEBP", "GIF"])
+@pytest.mark.parametrize("part", [0.3, 0.9])
+def test_truncated_images_do_not(kind: str, part: float) -> None:
+    data = encoded(kind)
+    reason = image_problem(data[: int(len(data) * part)])
+    assert reason is not None and reason.startswith("image ")
+
+
+def test_a_library_that_tolerates_truncation_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    data = encoded("JPEG")
+    assert image_problem(data[: len(data) // 2]) is not None
+    assert ImageFile.LOAD_TRUNCATED_IMAGES is True
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"no image", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", b"\x89PNG\r\n"]
+)
+def test_other_bytes_do_not(data: bytes) -> None:
+    reason = image_problem(data)
+    assert reason is not None and reason.startswith("image ")
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
+    header = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 0, 0, 0, 0)
+    chunk = b"IHDR" + header
+    data = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    reason = image_problem(data + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT")))
+    assert reason is not None and ("100000 x 100000" in reason or "decompression bomb" in reason)
+
+
+def test_the_limit_on_pixels_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MAX_PIXELS", 4095)
+    assert image_problem(encoded("PNG", 64)) == "image has 64 x 64 pixels, the limit is 4,095"
+    assert image_problem(encoded("PNG", 63)) is None
+
+
+def test_image_id_depends_on_bytes_and_order(png: Callable[..., bytes]) -> None:
+    first, second = png(1), png(2)
+    # SHA-256 over the SHA-256 of each image, first 16 digits
+    assert image_id([first]) == hashlib.sha256(hashlib.sha256(first).digest()).hexdigest()[:16]
+    assert len({image_id([first]), image_id([second]), image_id([first, second]), image_id([second, first])}) == 4
+
+
+def pixel_arrays():
+    rng = np.random.default_rng(0)
+    for height, width in ((1, 1), (1, 7), (5, 1), (3, 4), (64, 33), (512, 512)):
+        yield rng.integers(0, 256, (height, width, 3), dtype=np.uint8)
+    yield np.zeros((16, 16, 3), np.uint8)
+    yield np.full((16, 16, 3), 255, np.uint8)
+    yield np.arange(3 * 256, dtype=np.uint16).reshape(16, 16, 3).astype(np.uint8)
+
+
+@pytest.mark.parametrize("pixels", list(pixel_arrays()), ids=lambda pixels: "x".join(map(str, pixels.shape)))
+def test_pillow_reads_the_pixels_that_were_written(pixels):
+    with Image.open(io.BytesIO(pictures.encoded(Image.fromarray(pixels)))) as read:
+        assert (read.format, read.mode) == ("PNG", "RGB")
+        read.verify()  # every chunk's checksum
+    with Image.open(io.BytesIO(pictures.encoded(Image.fromarray(pixels)))) as read:
+        assert np.array_equal(np.asarray(read), pixels)
+
+
+def test_a_part_of_a_picture_and_a_picture_of_its_own_are_alike():
+    whole = Image.fromarray(np.random.default_rng(2).integers(0, 256, (40, 40, 3), dtype=np.uint8))
+    part = whole.crop((3, 5, 30, 31))
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(pictures.encoded(part)))), np.asarray(whole)[5:31, 3:30])
+
+
+@pytest.mark.parametrize("mode", ["L", "RGBA", "P", "I;16", "F"])
+def test_other_modes_are_refused(mode):
+    with pytest.raises(UserError, match=f"its mode is '{mode}'"):
+        pictures.encoded(Image.new(mode, (4, 4)))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from lmms_medtasks.data import doctor as doctors
-from lmms_medtasks.data import image_files, sources, store
+from lmms_medtasks.data import release_images, sources, store
 from lmms_medtasks.data.documents import DATA, Data, images_of, is_reference
 from lmms_medtasks.data.locating import find, not_found
 from lmms_medtasks.data.prepare import prepare as prepare_suite
@@ -260,7 +260,7 @@ def _referenced_images(located: store.Located) -> dict[str, Any]:
     pairs = [(path, name) for path, name in zip(paths, table.column("image_id").to_pylist(), strict=True) if path]
     if not pairs:
         return {}
-    changed = image_files.changed_files(pairs)
+    changed = release_images.changed_files(pairs)
     return {"referenced_images": len({path for path, _ in pairs}), "gone_or_changed": changed}
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.new import Wanted, adapter_of
-from lmms_medtasks.data import adapter, answer_cells, option_cells
+from lmms_medtasks.data import adapter, table_cells
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _report_disagreement(
 def _find_references(recognised: Look, table: Dataset) -> None:
     """Detect open questions with several references."""
     values = table[recognised.wanted.columns["answer"]][:]
-    if not recognised.wanted.several and any(len(answer_cells.references(value)) > 1 for value in values):
+    if not recognised.wanted.several and any(len(table_cells.references(value)) > 1 for value in values):
         recognised.wanted = replace(recognised.wanted, several="any")
         recognised.said.append("questions have several references, each of which is right: the nearest counts")
 
@@ -175,7 +175,7 @@ def _find_option_letters(recognised: Look, table: Dataset) -> None:
         rows = adapter.options_of(adapter_of(recognised.wanted), table)
     except UserError:
         return
-    if all(option_cells.lettered(row) == list(parsing.option_letters(len(row))) for row in rows):
+    if all(table_cells.lettered(row) == list(parsing.option_letters(len(row))) for row in rows):
         recognised.wanted = replace(recognised.wanted, lettered=True)
         recognised.said.append("options begin with their letters, which are taken off (the prompt puts letters)")
 
@@ -203,10 +203,10 @@ def _possible_readings(request: Wanted, table: Dataset) -> Iterator[Wanted]:
 def _form_of_several(values: Any) -> str:
     """What several letters in a cell mean: "any" ("A or B"), "all" ("A, B"), "unclear", or "" if there are none."""
     texts = [str(value).strip() for value in values]
-    if any(answer_cells.SAYS_OR.fullmatch(text) for text in texts):
+    if any(table_cells.SAYS_OR.fullmatch(text) for text in texts):
         together = re.compile(r"[A-Za-z]\s*(?:&|\+|\band\b)\s*[A-Za-z]", re.IGNORECASE)
         return "unclear" if any(together.fullmatch(text) for text in texts) else "any"
-    return "unclear" if any(answer_cells.SAYS_NEITHER.fullmatch(text) for text in texts) else ""
+    return "unclear" if any(table_cells.SAYS_NEITHER.fullmatch(text) for text in texts) else ""
 
 
 def _are_whole_numbers(values: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.parsing.reply import Answer
 from lmms_medtasks.record import KEY, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.contributions import contributions

@@ -14,9 +14,8 @@ from typing import Any
 from lmms_medtasks import parsing, pictures
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.data import picture_checks
-from lmms_medtasks.data.cell_texts import folded, sign_name
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.option_cells import lettered
+from lmms_medtasks.data.table_cells import folded, lettered, sign_name
 
 _ENOUGH_SAME_LETTER = 10
 """Questions from which equal correct letters are no coincidence."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.answer_forms import Look, candidates, numbered, option_columns, plain, tell_answers
 from lmms_medtasks.contribute.new import Wanted, adapter_of
-from lmms_medtasks.data import adapter, text_tables
+from lmms_medtasks.data import table_cells, text_tables
+from lmms_medtasks.data.adapter import TAGS
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.table_documents import TAGS
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 
@@ -42,7 +42,7 @@ def look(request: Wanted) -> Look:
     recognised = Look(request)
     table = _read_rows(request, recognised)
     if table is not None:
-        table = adapter.with_label_names(table)
+        table = table_cells.with_label_names(table)
     else:
         if not request.template:
             raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data import own_readers, sources, text_tables
+from lmms_medtasks.data import sources, text_tables
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.extensions import is_reference
 from lmms_medtasks.judges.own_scales import is_rubric
@@ -254,10 +254,7 @@ def _check_data_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
     elif not is_file(folder / name):
         files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         add("no such file in the folder", near=nearest(name, files))
-    elif (
-        loader != own_readers.LOADER
-        and (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader
-    ):
+    elif (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader:
         add(f"is read by `dataset_path: {fitting}`, not by {loader!r}")
 
 

@@ -6,25 +6,38 @@ A contributed task whose columns are called otherwise has this one line in its `
 
 from __future__ import annotations
 
-import json
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data.answer_cells import ANSWER_IS, AnswerIs, Several
-from lmms_medtasks.data.cell_texts import no_text
-from lmms_medtasks.data.table_documents import TAGS, TableDocuments
+from lmms_medtasks.data import table_cells
+from lmms_medtasks.data.documents import FIELDS, images_of
+from lmms_medtasks.data.table_cells import (
+    ANSWER_IS,
+    SEVERAL,
+    AnswerIs,
+    Several,
+    as_questions,
+    no_text,
+    with_label_names,
+)
+from lmms_medtasks.data.table_pictures import TablePictures
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.pictures import image_id as digest_of
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-
-_ASKING = ("human", "user")
-_ANSWERING = ("gpt", "assistant", "model")
-_PICTURE = re.compile(r"^\s*(?:<image>\s*)+|(?:\s*<image>)+\s*$")
+REFERENCES = "references"
+"""The column of documents with all references of an open question that has several."""
+TAGS = ("modality", "degradation", "severity", "question_id", "grid")
+"""Columns that our hooks know: kept where the data has them."""
+_LIST_AS_TEXT = re.compile(r"""\[\s*(['"]).*\1\s*,?\s*\]""", re.DOTALL)
+_PLACEHOLDER = re.compile(r"<image[ _]?([0-9]*)>")
+_OPTIONS_ARE_TEXTS = 'Write the options of a question as a list of texts: ["cat", "dog"].'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,18 +107,18 @@ class Columns:
 
         Rows count from 1, a header does not count.
         """
-        named = with_label_names(dataset)
+        labelled = with_label_names(dataset)
         if self.conversations is None:
-            return TableDocuments(self, named).documents()
-        asked = as_questions(named, self.conversations)
-        return TableDocuments(replace(self, question="question", answer="answer", options=None), asked).documents()
+            return TableDocuments(self, labelled).documents()
+        questions = as_questions(labelled, self.conversations)
+        return TableDocuments(replace(self, question="question", answer="answer", options=None), questions).documents()
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
         listed = [self.options] if isinstance(self.options, str) else list(self.options or ())
-        own = {self.question, self.answer, self.id or "id", self.image_id, *listed, *TAGS, *self.tags}
-        own |= {*self.images(names), self.conversations}
-        return [name for name in names if name in own]
+        used_names = {self.question, self.answer, self.id or "id", self.image_id, *listed, *TAGS, *self.tags}
+        used_names |= {*self.images(names), self.conversations}
+        return [name for name in names if name in used_names]
 
     def images(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the columns ``names`` that hold pictures; ``image`` stands for ``image`` and ``images``."""
@@ -142,70 +155,240 @@ def check_answers(documents: Dataset) -> None:
             raise UserError(f"Column 'answer', row {row + 1}{known}: {no_text(answer)}")
 
 
-def with_label_names(dataset: Dataset) -> Dataset:
-    """``dataset`` with names in place of the numbers of its ``ClassLabel`` columns, and of lists of them.
-
-    A number that stands for none (-1) becomes None.
-    """
-    import datasets
-
-    for name, feature in dict(dataset.features).items():
-        inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
-        label = next((each for each in (feature, inner) if isinstance(each, datasets.ClassLabel)), None)
-        if label is None:
-            continue
-        names = [_named(value, label.names) for value in dataset[name][:]]
-        dataset = dataset.remove_columns([name]).add_column(name, names)
-    return dataset
-
-
-def _named(value: Any, names: list[str]) -> Any:
-    if isinstance(value, list):
-        return [_named(each, names) for each in value]
-    return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
-
-
-def as_questions(dataset: Dataset, column: str) -> Dataset:
-    """``dataset`` with the columns ``question`` and ``answer`` in place of conversations.
-
-    ``<image>`` at either end of a question, which says where the picture goes, is left out: the harness puts pictures.
-
-    Raises:
-        UserError: no such column, or a conversation of more than one question, with row.
-    """
-    if column not in dataset.column_names:
-        raise UserError(f"The data has no column {column!r}. It has: {', '.join(dataset.column_names)}.")
-    turns = [_turns(value, column, row) for row, value in enumerate(dataset[column])]
-    for name in ("question", "answer"):
-        if name in dataset.column_names:
-            dataset = dataset.remove_columns([name])
-    questions = dataset.remove_columns([column]).add_column("question", [asked for asked, _ in turns])
-    return questions.add_column("answer", [answered for _, answered in turns])
-
-
-def _turns(value: Any, column: str, row: int) -> tuple[str, str]:
-    where = f"Column {column!r}, row {row + 1}"
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise UserError(f"{where}: expected a list of turns, got {value[:80]!r}.") from error
-    if isinstance(value, Mapping):  # a list of mappings, as some versions of `datasets` turn it round
-        value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
-    turns = [(str(each.get("from", each.get("role"))), each.get("value", each.get("content")))
-             for each in value or () if isinstance(each, Mapping)]  # fmt: skip
-    turns = [(who, said) for who, said in turns if who != "system"]
-    if len(turns) != 2 or turns[0][0] not in _ASKING or turns[1][0] not in _ANSWERING:
-        found = ", ".join(who for who, _ in turns) or "nothing"
-        raise UserError(
-            f"{where}: expected one turn of human and one of gpt, got {found}. Write one row for each question: "
-            f"each is "
-            "asked by itself."
-        )
-    if not all(isinstance(said, str) for _, said in turns):
-        raise UserError(f"{where}: a turn is no text.")
-    return _PICTURE.sub("", turns[0][1]), turns[1][1]
-
-
 documents = from_columns()
 """The adapter of a table that has our names: image, question, options, answer."""
+
+
+class TableDocuments:
+    """One reading of a data set."""
+
+    def __init__(self, columns: Columns, dataset: Dataset) -> None:
+        self._columns = columns
+        self._dataset = dataset
+        self._names = dataset.column_names
+        self._check_names()
+
+    def documents(self) -> Dataset:
+        """The documents; raises UserError that names column and row where there can be none."""
+        import datasets
+
+        columns, count = self._columns, len(self._dataset)
+        if not count:
+            raise UserError("The data has no rows.")
+        options = self.options()
+        ids = self._read_ids()
+        pictures = self._picture_columns(ids)
+        # One row at a time: a table's pictures may be larger than memory likes.
+        shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
+        questions = self._required_texts(columns.question)
+        for row, (question, (images, _)) in enumerate(zip(questions, shown, strict=True)):
+            self._check_question(question, images, row)
+        answers, references = self._read_answers(options)
+        fields: dict[str, Any] = {
+            "id": ids,
+            "question": questions,
+            "options": options,
+            "answer": answers,
+            "image_id": self._required_texts(columns.image_id)
+            if columns.image_id
+            else [digest or f"none-{row}" for row, (_, digest) in enumerate(shown)],
+            "data": ["full"] * count,
+            **{tag: self._tag_values(tag) for tag in self._tag_names()},
+            **({REFERENCES: references} if references else {}),
+        }
+        made = datasets.Dataset.from_dict(fields)
+        if made.features["options"].feature.dtype == "null":  # all empty: open questions
+            made = made.cast_column("options", datasets.Sequence(datasets.Value("string")))
+        # Joined as they are: the bytes of an image column are not copied.
+        return made if pictures is None else datasets.concatenate_datasets([made, pictures], axis=1)
+
+    def options(self) -> list[list[str]]:
+        """Each row's options."""
+        names = self._columns.options
+        if names is None or (isinstance(names, str) and names not in self._names):
+            return [[] for _ in range(len(self._dataset))]
+        column_label = names if isinstance(names, str) else ", ".join(names)
+        if isinstance(names, str):
+            rows = [
+                table_cells.listed(value, functools.partial(self._cell_location, names, row))
+                for row, value in enumerate(self._column_values(names))
+            ]
+        else:
+            rows = [list(values) for values in zip(*(self._column_values(name) for name in names), strict=True)]
+        all_options = []
+        for row, cells in enumerate(rows):
+            location = functools.partial(self._cell_location, column_label, row)
+            texts = [self._cell_text(each, column_label, row, _OPTIONS_ARE_TEXTS) for each in cells]
+            texts = table_cells.checked(texts, location)
+            all_options.append(table_cells.without_letters(texts, location) if self._columns.lettered else texts)
+        return all_options
+
+    def _column_values(self, name: str) -> list[Any]:
+        """A column's values, read at once: row by row takes ten times as long."""
+        values: list[Any] = self._dataset[name][:]
+        return values
+
+    def _picture_columns(self, ids: Sequence[str]) -> Dataset | None:
+        """The pictures as columns of documents; None without a column of pictures."""
+        columns = self._columns
+        names = columns.images(self._names)
+        if not names:
+            return None
+        known = ids if (columns.id or "id") in self._names else ()
+        return TablePictures(self._dataset, names, columns.folder, known, self._cell_location).columns()
+
+    def _check_question(self, question: str, images: int, row: int) -> None:
+        """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""
+        name = self._columns.question
+        marks = _PLACEHOLDER.findall(question) if self._columns.images(self._names) else []
+        amount = _images_text(images)
+        for number in marks:
+            if number and int(number) > images:
+                location = self._cell_location(name, row)
+                raise UserError(f"{location}: it speaks of <image {number}>, the row has {amount}.")
+        if marks.count("") > images:
+            location = self._cell_location(name, row)
+            raise UserError(f"{location}: it holds <image> {marks.count('')} times, the row has {amount}.")
+        if _is_file_name(question):
+            raise UserError(f"{self._cell_location(name, row)}: {question!r} is an image's name, no question.")
+
+    def _check_names(self) -> None:
+        columns = self._columns
+        wanted = [columns.question, columns.answer, *columns.tags]
+        wanted += [each for each in (columns.id, columns.image_id) if each]
+        # With the standard names a table may lack options or pictures: open questions, questions without a picture.
+        standard = (None, "options", "image")
+        if columns.image not in standard:
+            wanted += [columns.image] if isinstance(columns.image, str) else list(columns.image or ())
+        if columns.options not in standard:
+            wanted += [columns.options] if isinstance(columns.options, str) else list(columns.options or ())
+        for name in wanted:
+            if name not in self._names:
+                raise unknown("column", name, self._names, "the data")
+
+    def _tag_names(self) -> list[str]:
+        known = [tag for tag in (*TAGS, *self._columns.tags) if tag in self._names]
+        return [tag for tag in dict.fromkeys(known) if tag not in FIELDS]
+
+    def _tag_values(self, name: str) -> list[Any]:
+        values = self._column_values(name)
+        if name == "severity":
+            return [self._parse_severity(value, row) for row, value in enumerate(values)]
+        return ["" if value is None else str(value) for value in values]
+
+    def _parse_severity(self, value: Any, row: int) -> Any:
+        """A severity; in a CSV table it is text."""
+        if not isinstance(value, str):
+            return value
+        text = value.strip()
+        if not text:
+            return None
+        if not table_cells.WHOLE.fullmatch(text):
+            raise UserError(f"{self._cell_location('severity', row)}: {value!r}, expected a whole number from 0 to 2.")
+        return int(text)
+
+    def _cell_location(self, name: str, row: int) -> str:
+        """Where a value stands: column, row, and the row's id if it has one."""
+        column = self._columns.id or "id"
+        known = f" (id {self._dataset[column][row]!r})" if column in self._names and column != name else ""
+        return f"Column {name!r}, row {row + 1}{known}"
+
+    def _cell_text(self, value: Any, name: str, row: int, way_out: str = SEVERAL) -> str:
+        """A cell's text, blanks at its ends left out; "" for an empty one."""
+        if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
+            return "" if value is None else str(value).strip()
+        raise UserError(f"{self._cell_location(name, row)}: {no_text(value, way_out)}")
+
+    def _read_ids(self) -> list[str]:
+        name = self._columns.id or ("id" if "id" in self._names else None)
+        if name is None:
+            return [str(row) for row in range(len(self._dataset))]
+        ids = self._required_texts(name)
+        seen: dict[str, int] = {}
+        for row, each in enumerate(ids):
+            if each in seen:
+                raise UserError(f"Column {name!r}: {each!r} is the id of row {seen[each] + 1} and of row {row + 1}.")
+            seen[each] = row
+        return ids
+
+    def _required_texts(self, name: str) -> list[str]:
+        texts = [self._cell_text(value, name, row) for row, value in enumerate(self._column_values(name))]
+        for row, text in enumerate(texts):
+            if not text:
+                raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
+        return texts
+
+    def _read_answers(self, options: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+        """Letters, or references; and of open questions with several references all of them."""
+        columns, name = self._columns, self._columns.answer
+        values = [table_cells.one_of_one(value) for value in self._column_values(name)]
+        if not any(options):
+            return self._read_references(values)
+        parts = [
+            table_cells.parts(value, offered, columns.several) if columns.several else [value]
+            for value, offered in zip(values, options, strict=True)
+        ]
+        for row, each in enumerate(parts):
+            for value in each:
+                self._cell_text(value, name, row)  # refuses what is no text
+        texts = [["" if value is None else str(value) for value in each] for each in parts]
+        flat = [(text, options[row]) for row, each in enumerate(texts) for text in each]
+        kind = columns.answer_is or table_cells.kind_of(
+            [text for text, _ in flat], [offered for _, offered in flat], name
+        )
+        letters = []
+        for row, each in enumerate(texts):
+            if not any(each) and (len(each) < 2):
+                raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
+            letters_named = [self._answer_letter(text, options[row], kind, row) for text in each]
+            if len(set(letters_named)) < len(letters_named):
+                raise UserError(f"{self._cell_location(name, row)}: {each} names an option twice.")
+            letters.append("".join(sorted(letters_named)))
+        return letters, []
+
+    def _answer_letter(self, text: str, options: list[str], kind: str, row: int) -> str:
+        try:
+            return table_cells.letter_of(text, options, kind)
+        except UserError as error:
+            raise UserError(f"{self._cell_location(self._columns.answer, row)}: {error}") from error
+
+    def _read_references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
+        name = self._columns.answer
+        if self._columns.several != "any":
+            texts = [self._cell_text(value, name, row) for row, value in enumerate(values)]
+            return [self._check_reference(text, row) for row, text in enumerate(texts)], []
+        all_references = []
+        for row, value in enumerate(values):
+            listed = table_cells.references(value)
+            texts = list(dict.fromkeys(filter(None, (self._cell_text(each, name, row) for each in listed))))
+            if not texts:
+                raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
+            all_references.append(texts)
+        return [" OR ".join(each) for each in all_references], all_references
+
+    def _check_reference(self, text: str, row: int) -> str:
+        """An open question's answer; a list that was written as text (as pandas does in CSV) is a list all the same."""
+        location = functools.partial(self._cell_location, self._columns.answer, row)
+        if not text:
+            raise UserError(f"{location()}: empty. Every question needs one.")
+        if _LIST_AS_TEXT.fullmatch(text):
+            raise UserError(f"{location()}: {text!r} is a list written as text, expected one text. {SEVERAL}")
+        return text
+
+
+def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
+    """How many pictures a row has, and a digest of their bytes, "" without any."""
+    return len(images), digest_of([_read_picture_bytes(each) for each in images]) if images else ""
+
+
+def _read_picture_bytes(picture: Mapping[str, Any]) -> bytes:
+    content: bytes = picture["bytes"] if picture["bytes"] is not None else Path(picture["path"]).read_bytes()
+    return content
+
+
+def _images_text(count: int) -> str:
+    return f"{count or 'no'} image{'' if count == 1 else 's'}"
+
+
+def _is_file_name(text: str) -> bool:
+    return re.fullmatch(r"\S+\.(png|jpe?g|bmp|gif|tiff?|webp|dcm)", text, re.IGNORECASE) is not None

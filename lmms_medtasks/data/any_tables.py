@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
-from lmms_medtasks.data import json_lists
 from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
 
@@ -24,21 +25,24 @@ Row = dict[str, Any]
 PLAIN = json.JSONDecoder()
 """JSON as Python has it."""
 
+CHUNK = 1 << 20
+"""Characters read at a time."""
+
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        twice = next(name for index, (name, _) in enumerate(pairs) if name in dict(pairs[:index]))
         raise UserError(f"A record has the key {twice!r} twice.")
-    return found
+    return record
 
 
-def _constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise UserError(f"A record holds {name}, which is no value of JSON. Write null, or the text.")
 
 
 AS_WRITTEN = json.JSONDecoder(
-    parse_int=str, parse_float=str, parse_constant=_constant, object_pairs_hook=_without_repeats
+    parse_int=str, parse_float=str, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats
 )
 """JSON with numbers as they are written: 2.50 is "2.50"."""
 
@@ -59,7 +63,7 @@ def rows(path: Path) -> Iterator[Row | None]:
     Raises:
         UserError: the file cannot be read, is damaged, or holds no records.
     """
-    readers = {".parquet": _parquet, ".csv": _separated, ".tsv": _separated, ".json": _json}
+    readers = {".parquet": _iter_parquet, ".csv": _iter_separated, ".tsv": _iter_separated, ".json": _iter_json}
     return readers.get(path.suffix.lower(), _json_lines)(path)
 
 
@@ -68,7 +72,7 @@ def columns(path: Path) -> tuple[str, ...]:
     if path.suffix.lower() == ".parquet":
         return tuple(_open_parquet(path).schema_arrow.names)
     if path.suffix.lower() in (".csv", ".tsv"):
-        return _table(path).columns
+        return _open_table(path).columns
     return tuple(dict.fromkeys(name for row in rows(path) if row is not None for name in row))
 
 
@@ -82,7 +86,7 @@ def _open_parquet(path: Path) -> Any:
         raise UserError(f"{path.name} cannot be read as parquet: {error}. Fetch it again.") from error
 
 
-def _parquet(path: Path) -> Iterator[Row | None]:
+def _iter_parquet(path: Path) -> Iterator[Row | None]:
     import pyarrow as pa
 
     with _open_parquet(path) as file:
@@ -93,23 +97,23 @@ def _parquet(path: Path) -> Iterator[Row | None]:
             raise UserError(f"{path.name} is damaged: {error}. Fetch it again.") from error
 
 
-def _table(path: Path) -> Table:
+def _open_table(path: Path) -> Table:
     return Table(path, "," if path.suffix.lower() == ".csv" else "\t")
 
 
-def _separated(path: Path) -> Iterator[Row | None]:
-    for record in _table(path).records():
+def _iter_separated(path: Path) -> Iterator[Row | None]:
+    for record in _open_table(path).records():
         yield None if record.cells is None else dict(record.cells)
 
 
 def json_rows(path: Path, decoder: json.JSONDecoder) -> Iterator[Row | None]:
     """The records of a JSON file or of JSON lines, as :func:`rows` gives them, read by ``decoder``."""
-    return (_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
+    return (_iter_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
 
 
-def _json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
+def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
     if _first_sign(path) == "[":
-        for record in json_lists.records(path, decoder):
+        for record in records(path, decoder):
             yield record if isinstance(record, dict) else None
         return
     try:
@@ -121,15 +125,15 @@ def _json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]
         if isinstance(error, ValueError) and "Extra data" in str(error):
             yield from _json_lines(path, decoder)
             return
-        raise UserError(f"{path.name} is not JSON: {error}. {json_lists.cure(_start(path))}") from error
+        raise UserError(f"{path.name} is not JSON: {error}. {cure(_read_start(path))}") from error
     if not isinstance(content, Mapping):
         raise UserError(f"{path.name} holds no records: it is {type(content).__name__}.")
     lists = {key: value for key, value in content.items() if isinstance(value, list)}
     if not lists:
-        named = list(map(str, content))
-        more = f" and {len(named) - _KEYS} more" if len(named) > _KEYS else ""
+        keys = list(map(str, content))
+        more = f" and {len(keys) - _KEYS} more" if len(keys) > _KEYS else ""
         raise UserError(
-            f"{path.name} holds no list of records, it is an object with the keys {', '.join(named[:_KEYS])}{more}. "
+            f"{path.name} holds no list of records, it is an object with the keys {', '.join(keys[:_KEYS])}{more}. "
             "Write a list of objects, one for each row (pandas: to_json(orient='records'))."
         )
     for key, value in lists.items():
@@ -146,7 +150,7 @@ def lists_of(path: Path) -> list[str]:
     return [str(key) for key, value in content.items() if isinstance(value, list)] if isinstance(content, dict) else []
 
 
-def _start(path: Path) -> str:
+def _read_start(path: Path) -> str:
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         return file.read(1 << 12)
 
@@ -166,7 +170,7 @@ def _json_lines(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row |
         with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    record = _line(line, path.name, number, decoder)
+                    record = _parse_line(line, path.name, number, decoder)
                     yield record if isinstance(record, dict) else None
     except UnicodeDecodeError as error:
         raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
@@ -174,10 +178,102 @@ def _json_lines(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row |
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _line(line: str, name: str, number: int, decoder: json.JSONDecoder) -> Any:
+def _parse_line(line: str, name: str, number: int, decoder: json.JSONDecoder) -> Any:
     try:
         return decoder.decode(line.strip())
     except UserError as error:
         raise UserError(f"{name}, line {number}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise UserError(f"{name}, line {number} is not JSON: {error}. It is cut short or damaged.") from error
+
+
+def records(path: PurePath, decoder: json.JSONDecoder | None = None, content: bytes | None = None) -> Iterator[Any]:
+    """The items of the list in ``path``, in order, read by ``decoder`` (None: as Python has JSON).
+
+    ``content``: what the file holds where it is none on the disk, but packed in another.
+
+    Raises:
+        UserError: the file cannot be read, is no UTF-8, no JSON, no list, or is cut short.
+    """
+    name = path.name if content is None else str(path)
+    try:
+        binary = io.BytesIO(content) if content is not None else Path(path).open("rb")  # noqa: SIM115 (closed below)
+        with io.TextIOWrapper(binary, encoding="utf-8-sig") as file:
+            yield from _iter_items(_Window(file.read), name, decoder or json.JSONDecoder())
+    except UnicodeDecodeError as error:
+        raise UserError(f"{name} is not UTF-8 text: {error.reason}.") from error
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+class _Window:
+    """The text that was read and not yet used."""
+
+    def __init__(self, read: Any) -> None:
+        self._read, self.text, self.at = read, "", 0
+
+    def more(self) -> bool:
+        """Read on; False at the end of the file."""
+        new = self._read(CHUNK)
+        self.text, self.at = self.text[self.at :] + new, 0
+        return bool(new)
+
+    def next_sign(self) -> str:
+        """The next character that is no white space, not yet used; "" at the end of the file."""
+        while True:
+            while self.at < len(self.text) and self.text[self.at].isspace():
+                self.at += 1
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if not self.more():
+                return ""
+
+
+def _iter_items(window: _Window, name: str, decoder: json.JSONDecoder) -> Iterator[Any]:
+    if window.next_sign() != "[":
+        raise UserError(f"{name} is no JSON list of records. Is it a file of another release?")
+    window.at += 1
+    count = 0
+    if window.next_sign() == "]":
+        return
+    while True:
+        yield _read_item(window, name, count, decoder)
+        count += 1
+        sign = window.next_sign()
+        window.at += 1
+        if sign == "]":
+            return
+        if sign != ",":
+            raise _damaged_list_error(
+                name, count, f"found {sign!r}, expected a comma or the end of the list" if sign else "it ends"
+            )
+
+
+def _read_item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> Any:
+    window.next_sign()
+    while True:
+        try:
+            value, end = decoder.raw_decode(window.text, window.at)
+        except UserError as error:
+            raise UserError(f"{name}, record {count + 1}: {error}") from error
+        except ValueError as error:
+            if not window.more():
+                raise _damaged_list_error(name, count, str(error), window.text[window.at :]) from error
+        except RecursionError as error:
+            raise _damaged_list_error(name, count, "it is nested too deeply") from error
+        else:
+            window.at = end
+            return value
+
+
+def cure(rest: str) -> str:
+    """What to do about JSON that can't be read from ``rest`` on."""
+    if rest.lstrip()[:1] in ("]", "}"):
+        return "JSON has no comma before a closing bracket: take it out."
+    if re.match(r"\s*[\[{\s]*'", rest):
+        return "Its texts are in single quotation marks, as Python prints them: write it with json.dump."
+    return "It is cut short or damaged. Fetch it again."
+
+
+def _damaged_list_error(name: str, count: int, why: str, rest: str = "") -> UserError:
+    return UserError(f"{name} cannot be read after record {count}: {why}. {cure(rest)}")

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.data import store
-from lmms_medtasks.data.documents import DATA, Data
+from lmms_medtasks.data import documents, store
+from lmms_medtasks.data.documents import DATA, Data, RowsDigest
+from lmms_medtasks.data.row_reader import Candidate
+from lmms_medtasks.data.sources import DataSource
 from lmms_medtasks.data.store import Entry, checksum
-from lmms_medtasks.data.writer import Written
+from lmms_medtasks.pictures import image_problem
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+GROUP_BYTES = 32 * 1024 * 1024
+GROUP_ROWS = 500
+"""A row group is written when it has this many bytes of images or this many rows, whichever comes first."""
 
 
 def remove_leftovers(suite: str) -> None:
@@ -44,22 +54,22 @@ def commit(
     notes: Mapping[str, Any],
     counts: str,
     header: Mapping[str, Any],
-    kept: Mapping[str, Entry],
+    entries: Mapping[str, Entry],
 ) -> None:
-    """Put a written split in its place. ``kept`` are the entries of the manifest so far, ``counts`` is the entry's.
+    """Put a written split in its place. ``entries`` are the entries of the manifest so far, ``counts`` is the entry's.
 
     Killed at any point, either the manifest does not name the split, or all of it is there.
     """
     folder = store.folder(suite, data)
     path = folder / f"{split}.parquet"
-    others = {name: entry for name, entry in kept.items() if name != split}
+    others = {name: entry for name, entry in entries.items() if name != split}
     digest = checksum(part)
-    if split in kept:
+    if split in entries:
         store.write_manifest(suite, data, header, others)
     os.replace(part, path)
     try:
         _write_rejected(folder / store.REJECTED, split, others, written)
-        entry = _entry(path, written, digest, source, notes, counts)
+        entry = _make_entry(path, written, digest, source, notes, counts)
         store.write_manifest(suite, data, header, {**others, split: entry})
     except BaseException:
         path.unlink(missing_ok=True)  # without a manifest it would only take room
@@ -69,13 +79,13 @@ def commit(
 def remove(suite: str, data: Data, split: str) -> None:
     """Remove a prepared split, its entry in the manifest first."""
     header = {name: value for name, value in store.read_manifest(suite, data).items() if name != "splits"}
-    kept = store.entries(suite, data)
-    entry = kept.pop(split)
-    store.write_manifest(suite, data, header, kept)
+    entries = store.entries(suite, data)
+    entry = entries.pop(split)
+    store.write_manifest(suite, data, header, entries)
     (store.folder(suite, data) / entry.file).unlink(missing_ok=True)
 
 
-def _entry(
+def _make_entry(
     path: Path, written: Written, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any], counts: str
 ) -> Entry:
     status = path.stat()
@@ -98,6 +108,82 @@ def _entry(
 
 def _write_rejected(path: Path, split: str, others: Mapping[str, Entry], written: Written) -> None:
     """Replace the lines of ``split``, keep those of the other splits that exist."""
-    kept = [line for line in store.read_rejected(path) if line["split"] in others]
-    lines = kept + [{"split": split, **record} for record in written.rejected]
+    other_lines = [line for line in store.read_rejected(path) if line["split"] in others]
+    lines = other_lines + [{"split": split, **record} for record in written.rejected]
     store.write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+
+
+@dataclass
+class Written:
+    """What came out of a split: rows, their digest, how many image_ids they have, and what was rejected and why."""
+
+    rows: int = 0
+    digest: str = ""
+    image_ids: set[str] = field(default_factory=set)
+    rejected: list[dict[str, Any]] = field(default_factory=list)
+
+
+def write_documents(candidates: Iterable[Candidate], path: Path, suite: DataSource, data: Data) -> Written:
+    """Write the documents among ``candidates`` to ``path`` as parquet, in order; what is none is returned as rejected.
+
+    Nobody should read the file before this returns; an ``OSError`` of writing passes through.
+    """
+    import pyarrow.parquet as pq
+
+    schema = documents.schema(suite.tags)
+    # Images do not compress, and a dictionary or statistics of them would only be copies.
+    texts = [name for name in schema.names if name not in ("image", "images")]
+    written, digest, ids = Written(), RowsDigest(), set[str]()
+    with path.open("wb") as handle:
+        with pq.ParquetWriter(handle, schema, compression="none", use_dictionary=texts, write_statistics=texts) as out:
+            group = _Group(out)
+            for candidate in candidates:
+                document = candidate.document
+                reason = candidate.reason if document is None else _reason_against(document, data, suite, ids)
+                if document is None or reason is not None:
+                    written.rejected.append({"row": candidate.number, "id": candidate.id, "reason": reason})
+                    continue
+                ids.add(document["id"])
+                written.rows += 1
+                written.image_ids.add(document["image_id"])
+                digest.update(document)
+                group.add(document)
+            group.flush()
+        handle.flush()
+        os.fsync(handle.fileno())
+    written.digest = digest.hexdigest()
+    return written
+
+
+def _reason_against(document: dict[str, Any], data: Data, suite: DataSource, ids: set[str]) -> str | None:
+    """Fill in ``data``; why the document cannot be taken, or None."""
+    document["data"] = data
+    reason = documents.problem(document, suite.tags, images_optional=suite.images_optional)
+    if reason is not None:
+        return reason
+    if document["id"] in ids:
+        return f"id {document['id']!r} was there before"
+    # The reader looks at files that stay where they are, once a file.
+    stored = [image for image in documents.images_of(document) if not documents.is_reference(image)]
+    problems = (image_problem(image["bytes"]) for image in stored)
+    return next((reason for reason in problems if reason is not None), None)
+
+
+class _Group:
+    """Documents on their way into the next row group."""
+
+    def __init__(self, out: pq.ParquetWriter) -> None:
+        self._out, self._documents, self._bytes = out, list[dict[str, Any]](), 0
+
+    def add(self, document: dict[str, Any]) -> None:
+        self._documents.append(document)
+        self._bytes += sum(len(image["bytes"] or b"") for image in documents.images_of(document))
+        if self._bytes >= GROUP_BYTES or len(self._documents) >= GROUP_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        import pyarrow as pa
+
+        if self._documents:
+            self._out.write_table(pa.Table.from_pylist(self._documents, self._out.schema))
+        self._documents, self._bytes = [], 0

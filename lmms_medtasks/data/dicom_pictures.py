@@ -54,7 +54,7 @@ def png_of(data: bytes) -> dict[str, Any]:
     target = store.home() / FOLDER / f"{name}.png"
     if target.is_file():
         return {"bytes": None, "path": str(target)}
-    made = _png(*read(data))
+    made = _encode_png(*read(data))
     try:
         writing.write_bytes(target, made)
     except UserError:
@@ -78,11 +78,11 @@ def read(data: bytes) -> tuple[Image, dict[str, Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd values in fields that are not read here
             file = pydicom.dcmread(io.BytesIO(data))
-            _check(file)
+            _check_decodable(file)
             stored = pydicom.pixels.pixel_array(file)
             if stored.ndim == 3:
                 return Image.fromarray(_eight_bits(stored)), {}
-            levels, view = _levels(file, stored)
+            levels, view = _grey_levels(file, stored)
     except UserError:
         raise
     except Exception as error:  # pydicom and its decoders raise many kinds on what is damaged
@@ -91,7 +91,7 @@ def read(data: bytes) -> tuple[Image, dict[str, Any]]:
     return Image.fromarray(levels), view
 
 
-def _check(file: Any) -> None:
+def _check_decodable(file: Any) -> None:
     """Refuse, by name, what is not one grey or RGB picture that can be decoded here."""
     from pydicom.pixels import get_decoder
 
@@ -126,7 +126,7 @@ def _eight_bits(stored: np.ndarray) -> np.ndarray:
     return stored
 
 
-def _levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+def _grey_levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     """(H, W) uint8 of the grey values of a file, and the view."""
     from pydicom.pixels import apply_modality_lut, apply_voi
 
@@ -137,18 +137,18 @@ def _levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         shares = apply_voi(values.astype(np.int64), file) / (2.0 ** file.VOILUTSequence[0].LUTDescriptor[2] - 1)
         view: dict[str, Any] = {"window_from": "the file's VOI table"}
     elif file.get("WindowCenter") is not None and file.get("WindowWidth") is not None:
-        shares, view = _windowed(file, values)
+        shares, view = _apply_window(file, values)
     else:
-        low, high, origin = _range(file, stored, values)
+        low, high, origin = _grey_range(file, stored, values)
         shares, view = (values - low) / (high - low), {"window": [low, high], "window_from": origin}
     levels = np.rint(np.clip(shares, 0.0, 1.0) * 255.0).astype(np.uint8)
     inverted = file.PhotometricInterpretation == "MONOCHROME1"
     return (255 - levels, {**view, "inverted": True}) if inverted else (levels, view)
 
 
-def _windowed(file: Any, values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+def _apply_window(file: Any, values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     """The values in the first window that the file states as shares, 0 black and 1 white (PS3.3, C.11.2.1.2, 1.3)."""
-    centres, widths = (_numbers(file[name].value) for name in ("WindowCenter", "WindowWidth"))
+    centres, widths = (_parse_numbers(file[name].value) for name in ("WindowCenter", "WindowWidth"))
     centre, width = centres[0], widths[0]
     form = str(file.get("VOILUTFunction") or "LINEAR").upper()
     least = 1.0 if form == "LINEAR" else 0.0
@@ -167,30 +167,30 @@ def _windowed(file: Any, values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]
     return (values - low) / (high - low), view
 
 
-def _numbers(value: Any) -> list[float]:
+def _parse_numbers(value: Any) -> list[float]:
     return [float(each) for each in (value if hasattr(value, "__iter__") and not isinstance(value, str) else [value])]
 
 
-def _range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[float, float, str]:
+def _grey_range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[float, float, str]:
     """From where to where a picture without a window is shown, and what that is."""
     bits = int(file.BitsStored)
     padding = file.get("PixelPaddingValue")
-    own = values if padding is None or (stored == padding).all() else values[stored != padding]
-    low, high = float(own.min()), float(own.max())
+    unpadded = values if padding is None or (stored == padding).all() else values[stored != padding]
+    low, high = float(unpadded.min()), float(unpadded.max())
     if (bits <= 8 and not file.get("RescaleSlope")) or low == high:
         lowest = -(2 ** (bits - 1)) if file.PixelRepresentation else 0
         return float(lowest), float(lowest + 2**bits - 1), "all values of its bits"
     return low, high, "its own smallest and largest value"
 
 
-def _png(image: Image, view: dict[str, Any]) -> bytes:
+def _encode_png(image: Image, view: dict[str, Any]) -> bytes:
     from PIL.PngImagePlugin import PngInfo
 
-    said = PngInfo()
+    info = PngInfo()
     if view:
-        said.add_text(pictures.SHOWN_AS, json.dumps(view))
+        info.add_text(pictures.SHOWN_AS, json.dumps(view))
     held = io.BytesIO()
-    image.save(held, "PNG", pnginfo=said, compress_level=1)
+    image.save(held, "PNG", pnginfo=info, compress_level=1)
     return held.getvalue()
 
 

@@ -16,8 +16,9 @@ from lmms_medtasks.data import sources
 from lmms_medtasks.data.release_counts import OPTION, Counts, difference
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.row_reader import RowReader
-from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, counted
+from lmms_medtasks.data.sources import DataSource, Finding, Size, Split
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import counted
 
 _LISTED = 20
 
@@ -56,10 +57,10 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     """
     record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
-    found = Diagnosis(record.name, str(source), how=_how(record))
-    found.findings += _files(record, release)
+    diagnosis = Diagnosis(record.name, str(source), how=_ways_to_obtain(record))
+    diagnosis.findings += _file_findings(record, release)
     if record.diagnose:
-        found.findings += record.diagnose(release)
+        diagnosis.findings += record.diagnose(release)
     readers: dict[str, RowReader] = {}
     for split in record.splits:
         if not split.files_in(release):
@@ -67,36 +68,36 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
         try:
             readers[split.name] = record.open_split(release, split)
         except UserError as error:
-            found.findings.append(Finding(f"split {split.name}", "missing", str(error)))
+            diagnosis.findings.append(Finding(f"split {split.name}", "missing", str(error)))
         else:
-            _miss_images(split, readers[split.name], found)
-    found.findings += _release_counts(record, readers)
+            _miss_images(split, readers[split.name], diagnosis)
+    diagnosis.findings += _release_counts(record, readers)
     if record.examine and readers:
         examined = record.examine(record, readers)
-        found.findings += examined.findings
-        found.sizes += examined.sizes
-        found.shared.update(examined.shared)
+        diagnosis.findings += examined.findings
+        diagnosis.sizes += examined.sizes
+        diagnosis.shared.update(examined.shared)
     elif not record.examine:
-        found.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
-    return found
+        diagnosis.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
+    return diagnosis
 
 
 def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[Finding]:
     """For each split whose number of questions is not the release's: what it would be called."""
     counts = {name: Counts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
-        if split.name in counts and (said := difference(record.expected, split.name, counts)):
-            what = f"{said}: would be prepared as a sample ({OPTION} calls it full)"
-            yield Finding(f"split {split.name}", "note", what)
+        if split.name in counts and (changed := difference(record.expected, split.name, counts)):
+            detail = f"{changed}: would be prepared as a sample ({OPTION} calls it full)"
+            yield Finding(f"split {split.name}", "note", detail)
 
 
-def _how(record: DataSource) -> str:
+def _ways_to_obtain(record: DataSource) -> str:
     if record.obtain:
         return record.obtain
     return f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
 
 
-def _files(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
+def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
     """The tables, each once, with the splits that are made from them."""
     uses: dict[str, list[Split]] = {}
     for split in record.splits:
@@ -115,7 +116,7 @@ def _files(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
             yield Finding(f"split {split.name}", "missing" if split.default else "note", f"not there: {split.wanted()}")
 
 
-def _miss_images(split: Split, reader: RowReader, found: Diagnosis) -> None:
+def _miss_images(split: Split, reader: RowReader, diagnosis: Diagnosis) -> None:
     """Say which images are not there, and how many questions that costs, in all and each."""
     missing = list(reader.missing_images())
     if missing:
@@ -126,6 +127,6 @@ def _miss_images(split: Split, reader: RowReader, found: Diagnosis) -> None:
         cost = counted(len(missing), "question")
         detail = f"{counted(len(costs), 'image')} {are} not there, which costs {cost}: {listed}{more}"
         state: Literal["missing", "note"] = "missing" if split.default else "note"
-        found.findings.append(Finding(f"split {split.name}", state, detail))
+        diagnosis.findings.append(Finding(f"split {split.name}", state, detail))
         if not split.default:
-            found.incomplete.append(split.name)
+            diagnosis.incomplete.append(split.name)

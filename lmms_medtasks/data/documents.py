@@ -6,7 +6,7 @@ their images as the source has them; the file's metadata makes ``datasets`` deco
 
 An image may also be a *reference*: no bytes, and the absolute path of a file that stays where the user has it. So large
 images that many questions share are not stored once a question, and data that must not be copied is not. The document's
-``image_id`` then is the digest of the file's bytes (:func:`lmms_medtasks.data.image_bytes.image_id`), or the image's
+``image_id`` then is the digest of the file's bytes (:func:`lmms_medtasks.pictures.image_id`), or the image's
 own name where the file was not read.
 """
 

@@ -32,23 +32,23 @@ def rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
         UserError: no workbook, several sheets, cells that have no plain text (dates, errors, formulas that were never
             calculated), merged cells, hidden rows, pictures that float over the cells.
     """
-    shown, written = _sheets(path, sheet)
+    shown, written = _open_sheets(path, sheet)
     _check_plain(path.name, shown)
     lines = [list(cells) for cells in shown.iter_rows()]
     while lines and all(written[cell.coordinate].value is None for cell in lines[-1]):
         lines.pop()
-    names = [_text(cell, written, path.name).strip() for cell in lines[0]] if lines else []
+    names = [_cell_text(cell, written, path.name).strip() for cell in lines[0]] if lines else []
     while names and not names[-1]:
         names.pop()
     if not names:
         filled = [row[0].row for row in lines if any(cell.value is not None for cell in row)]
-        said = f": what it holds starts in row {filled[0]}. Delete the rows above the header" if filled else ""
-        raise UserError(f"{path.name}: the first row of the sheet {shown.title!r} has no names of columns{said}.")
+        hint = f": what it holds starts in row {filled[0]}. Delete the rows above the header" if filled else ""
+        raise UserError(f"{path.name}: the first row of the sheet {shown.title!r} has no names of columns{hint}.")
     twice = [repr(name) for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UserError(f"{path.name} has a column twice: {', '.join(twice)}.")
     for cells in lines[1:]:
-        texts = [_text(cell, written, path.name) for cell in cells]
+        texts = [_cell_text(cell, written, path.name) for cell in cells]
         if any(texts[len(names) :]):
             one = " The first row must be the header: is it a title?" if len(names) == 1 else ""
             raise UserError(f"{path.name}, row {cells[0].row} of the sheet: a value stands beyond the header.{one}")
@@ -56,7 +56,7 @@ def rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
             yield dict(zip(names, texts, strict=False))
 
 
-def _sheets(path: Path, sheet: str) -> tuple[Any, Any]:
+def _open_sheets(path: Path, sheet: str) -> tuple[Any, Any]:
     """The sheet with the values that Excel calculated, and with its formulas."""
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
@@ -100,7 +100,7 @@ def _check_plain(name: str, sheet: Any) -> None:
         )
 
 
-def _text(cell: Any, written: Any, name: str) -> str:
+def _cell_text(cell: Any, written: Any, name: str) -> str:
     value, where = cell.value, f"{name}, cell {cell.coordinate}"
     if value is None:
         formula = written[cell.coordinate]
@@ -114,11 +114,11 @@ def _text(cell: Any, written: Any, name: str) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        return _number(value, str(cell.number_format), where)
+        return _number_text(value, str(cell.number_format), where)
     raise UserError(f"{where}: {value} is a {type(value).__name__}: Excel does not keep how it was typed. {_AS_TEXT}")
 
 
-def _number(value: float, form: str, where: str) -> str:
+def _number_text(value: float, form: str, where: str) -> str:
     places = _PLACES.fullmatch(form)
     if places:
         decimals = len(places[2] or "")

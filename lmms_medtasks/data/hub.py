@@ -57,8 +57,8 @@ class HubRelease:
 
     def describe(self) -> dict[str, Any]:
         """Repository, the revision asked for, and the commit that it stood for (known after the first file)."""
-        found = {"kind": "hub", "repository": self.repository, "revision": self.revision}
-        return {**found, "commit": self.commit} if self.commit else found
+        description = {"kind": "hub", "repository": self.repository, "revision": self.revision}
+        return {**description, "commit": self.commit} if self.commit else description
 
     def has(self, name: str) -> bool:
         """Always true: whether a file is there is seen by asking for it."""
@@ -87,7 +87,7 @@ class HubRelease:
     def file(self, name: str) -> Path:
         """The file, downloaded unless the hub's cache has it; errors as :class:`Release` says, with the way out."""
         if name not in self._paths:
-            path = self._fetch(checked_name(name))
+            path = self._fetch_file(checked_name(name))
             parts = path.parts
             # .../snapshots/<commit>/<name>
             if not self.commit and "snapshots" in parts:
@@ -95,7 +95,7 @@ class HubRelease:
             self._paths[name] = path
         return self._paths[name]
 
-    def _fetch(self, name: str) -> Path:
+    def _fetch_file(self, name: str) -> Path:
         where = f"{name!r} of the hub dataset {self.repository!r} (revision {self.commit or self.revision!r})"
         watch = _Watch(patience())
         # The hub's HTTP errors and those of the disk are all OSErrors.
@@ -142,7 +142,9 @@ class HubRelease:
             raise UserError(f"{where}: there is no such revision. Choose one with --revision.") from error
         except errors.LocalEntryNotFoundError as error:
             # The library says so of whatever its first request met, a server's error too.
-            if _reason(error) is not error and not isinstance(_reason(error), errors.OfflineModeIsEnabled):
+            if _underlying_error(error) is not error and not isinstance(
+                _underlying_error(error), errors.OfflineModeIsEnabled
+            ):
                 raise
             raise UserError(
                 f"{where} cannot be downloaded and is not in the hub's cache: no network, or HF_HUB_OFFLINE is set. "
@@ -258,21 +260,21 @@ def transport_errors() -> tuple[type[Exception], ...]:
 
 def what_happened(error: BaseException) -> str:
     """Why the hub could not be asked, in words: the server's status, a timeout, a cut connection, or the error."""
-    reason = _reason(error)
-    status = _status(reason)
+    reason = _underlying_error(error)
+    status = _http_status(reason)
     if status is not None and status >= 500:
-        return f"the hub's server answered with an error, HTTP {status} ({_line(reason)})"
+        return f"the hub's server answered with an error, HTTP {status} ({_first_line(reason)})"
     if status == 429:
-        return f"the hub asks for fewer requests, HTTP 429 ({_line(reason)})"
+        return f"the hub asks for fewer requests, HTTP 429 ({_first_line(reason)})"
     if status is not None:
-        return f"the hub answered with HTTP {status} ({_line(reason)})"
+        return f"the hub answered with HTTP {status} ({_first_line(reason)})"
     if "Timeout" in type(reason).__name__ or isinstance(reason, TimeoutError):
-        return f"the server did not answer in time ({type(reason).__name__}: {_line(reason)})"
+        return f"the server did not answer in time ({type(reason).__name__}: {_first_line(reason)})"
     if "Connect" in type(reason).__name__ and not isinstance(reason, OSError):
-        return f"the server takes no connections ({type(reason).__name__}: {_line(reason)})"
+        return f"the server takes no connections ({type(reason).__name__}: {_first_line(reason)})"
     if isinstance(reason, transport_errors()):
-        return f"the connection was cut ({type(reason).__name__}: {_line(reason)})"
-    return _line(reason)
+        return f"the connection was cut ({type(reason).__name__}: {_first_line(reason)})"
+    return _first_line(reason)
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -280,16 +282,16 @@ def _may_pass(error: BaseException) -> bool:
 
     The library's first request of a file is repeated by the library, for half a minute.
     """
-    reason = _reason(error)
+    reason = _underlying_error(error)
     if reason is not error:
         return False
-    status = _status(reason)
+    status = _http_status(reason)
     if status is not None:
         return status >= 500 or status in _TRANSIENT
     return isinstance(reason, (ConnectionError, *transport_errors())) or "Consistency check" in str(reason)
 
 
-def _reason(error: BaseException) -> BaseException:
+def _underlying_error(error: BaseException) -> BaseException:
     """The error that the hub's library met when it says only that a file is not in its cache."""
     from huggingface_hub import errors
 
@@ -298,11 +300,11 @@ def _reason(error: BaseException) -> BaseException:
     return error
 
 
-def _status(error: BaseException) -> int | None:
+def _http_status(error: BaseException) -> int | None:
     return getattr(getattr(error, "response", None), "status_code", None)
 
 
-def _line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
 

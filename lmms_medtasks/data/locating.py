@@ -26,14 +26,14 @@ def locate(suite: str, split: str) -> Located:
         UserError: an unknown suite or split, ``MEDTASKS_DATA`` misspelt, damaged data.
     """
     data = store.chosen_data()
-    found = find(suite, split, data)
+    located = find(suite, split, data)
     tried = ""
-    if data in (None, "full") and (found is None or _may_be_accepted(suite, split, found)):
+    if data in (None, "full") and (located is None or _may_be_accepted(suite, split, located)):
         tried = _prepare_from_hub(suite, split)
-        found = find(suite, split, data) or found
-    if found is None:
+        located = find(suite, split, data) or located
+    if located is None:
         raise not_found(suite, split, data, tried)
-    return found
+    return located
 
 
 def find(suite: str, split: str, data: Data | None = None) -> Located | None:
@@ -44,8 +44,8 @@ def find(suite: str, split: str, data: Data | None = None) -> Located | None:
     """
     sources.get(suite).split(split)
     if data == "mini":
-        return _mini(suite, split)
-    for variant in _variants(data):
+        return _find_mini(suite, split)
+    for variant in _data_variants(data):
         if (located := store.find(suite, variant, split)) is not None:
             return located
     return None
@@ -70,7 +70,7 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
         ways.insert(
             0, f"from the hub ({sources.get(suite).hub_repository}): lmms-medtasks data prepare {suite}{options}"
         )
-    places = " or ".join(str(store.folder(suite, variant)) for variant in _variants(data))
+    places = " or ".join(str(store.folder(suite, variant)) for variant in _data_variants(data))
     return DataNotFound(
         f"The data of {suite}/{split} is not prepared (looked in {places}).{' ' if tried else ''}{tried}\n"
         f"{['One way', 'Two ways', 'Three ways'][len(ways) - 1]} out:\n"
@@ -78,15 +78,15 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
     )
 
 
-def _may_be_accepted(suite: str, split: str, found: Located) -> bool:
+def _may_be_accepted(suite: str, split: str, located: Located) -> bool:
     """Whether a sample is what the hub has, and its counts are accepted by now; of a folder's it is said what to do."""
-    if found.data != "sample" or not found.counts or not release_counts.accepted():
+    if located.data != "sample" or not located.counts or not release_counts.accepted():
         return False
     entry = store.entries(suite, "sample")[split]
     if entry.source.get("kind") == "hub":
         return True
     _say_once(
-        f"{suite}/{split} was prepared as a sample ({found.counts}) and stays one in this run. To call it full: "
+        f"{suite}/{split} was prepared as a sample ({located.counts}) and stays one in this run. To call it full: "
         f"lmms-medtasks data prepare {suite} --source {entry.source.get('folder')} {release_counts.OPTION}"
     )
     return False
@@ -97,7 +97,7 @@ def _say_once(text: str) -> None:
     say(text)
 
 
-def _variants(data: Data | None) -> tuple[Data, ...]:
+def _data_variants(data: Data | None) -> tuple[Data, ...]:
     return (data,) if data else ("full", "sample")
 
 
@@ -132,7 +132,7 @@ def _prepare_from_hub(suite: str, split: str) -> str:
     )
 
 
-def _mini(suite: str, split: str) -> Located | None:
+def _find_mini(suite: str, split: str) -> Located | None:
     """The bundled mini data of a split, or None if there is none."""
     from lmms_medtasks.data import mini
 
@@ -141,12 +141,12 @@ def _mini(suite: str, split: str) -> Located | None:
     except UserError:  # the suite and the split exist, the mini data has none of it
         return None
     status = path.stat()
-    rows, content = _content(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+    rows, content = _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
     return Located(path, "mini", content, rows)
 
 
 @functools.lru_cache(maxsize=64)
-def _content(path: Path, mtime_ns: int, ctime_ns: int, size: int) -> tuple[int, str]:
+def _count_and_digest(path: Path, mtime_ns: int, ctime_ns: int, size: int) -> tuple[int, str]:
     """Number and digest of the rows of a parquet file, read once a process."""
     import pyarrow.parquet as pq
 
@@ -161,7 +161,7 @@ def digest_of(path: Path) -> str:
         if entry.file == path.name:
             return entry.digest
     status = path.stat()
-    return _content(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)[1]
+    return _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)[1]
 
 
 def _manifest_beside(path: Path) -> dict[str, store.Entry]:

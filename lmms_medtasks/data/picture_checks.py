@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import pictures, progress
-from lmms_medtasks.data import file_forms, store
+from lmms_medtasks.data import store
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.image_bytes import MAX_PIXELS, image_problem
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import MAX_PIXELS, image_problem
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -27,6 +27,21 @@ FOLDER = "checked_pictures"
 _VERSION = b"1"  # of what is checked
 _NAMED = 10
 _AT_ONCE = 100
+_FIRST = 4096
+
+_PICTURES: tuple[tuple[bytes, int, str], ...] = (
+    (b"DICM", 128, "DICOM in a column of images. Name files by their paths, or store them in a column of bytes"),
+    (b"ftyp", 4, "a video, or HEIC or AVIF. Write the frame that is asked about as PNG"),
+    (b"\x1aE\xdf\xa3", 0, "a video (Matroska, WebM). Write the frame that is asked about as PNG"),
+    (b"AVI ", 8, "a video (AVI). Write the frame that is asked about as PNG"),
+    (b"\x00\x00\x01\xba", 0, "a video (MPEG). Write the frame that is asked about as PNG"),
+    (b"%PDF", 0, "a PDF. Write the page out as PNG"),
+    (b"\x1f\x8b", 0, "compressed (gzip), as NIfTI volumes are. Write the slice that is asked about as PNG"),
+    (b"\x5c\x01\x00\x00", 0, "a NIfTI volume. Write the slice that is asked about as PNG"),
+    (b"PK\x03\x04", 0, "a zip. Unpack it"),
+    (b"\x93NUMPY", 0, "a NumPy array. Write it out as PNG"),
+    (b"version https://git-lfs", 0, "a pointer of Git LFS, not the file itself. Fetch it: git lfs pull"),
+)
 
 
 def check(documents: Dataset, folder: Path | None = None) -> int:
@@ -43,7 +58,7 @@ def check(documents: Dataset, folder: Path | None = None) -> int:
     for row in rows:
         for each in images_of(row):
             count += 1
-            total.update(_state(each))
+            total.update(_picture_state(each))
     mark = store.home() / FOLDER / total.hexdigest()[:32]
     if not count or mark.is_file():
         return count
@@ -104,15 +119,15 @@ def encoded(documents: Dataset) -> Dataset | None:
     return rows
 
 
-def _state(picture: Mapping[str, Any]) -> bytes:
+def _picture_state(picture: Mapping[str, Any]) -> bytes:
     """What changes where a picture does: its bytes, or its file's path, size and time."""
     if picture.get("bytes") is not None:
         return hashlib.sha256(picture["bytes"]).digest()
     try:
-        found = Path(str(picture.get("path"))).stat()
+        status = Path(str(picture.get("path"))).stat()
     except OSError:
         return repr(picture).encode()
-    return f"{picture['path']}/{found.st_size}/{found.st_mtime_ns}".encode()
+    return f"{picture['path']}/{status.st_size}/{status.st_mtime_ns}".encode()
 
 
 def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | None, remembered: _Remembered) -> None:
@@ -121,16 +136,16 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
     known: dict[bytes, str] = {}
     try:
         with progress.bar(count, "checking images", "images") as step:
-            for row, name, picture in _each(rows):
-                state = _state(picture)
+            for row, name, picture in _iter_pictures(rows):
+                state = _picture_state(picture)
                 if state not in known:
                     before = remembered.has(state)
                     known[state] = "" if before else problem(picture)
                     if not known[state] and not before:
                         remembered.add(state)
                 if known[state]:
-                    place = f"row {row + 1} (id {str(ids[row])!r}), {_named(picture, name, folder)}"
-                    wrong.append(f"{place}: {known[state]}")
+                    location = f"row {row + 1} (id {str(ids[row])!r}), {_picture_label(picture, name, folder)}"
+                    wrong.append(f"{location}: {known[state]}")
                 step(1)
     finally:  # also where somebody pressed Ctrl-C
         remembered.write()
@@ -140,14 +155,14 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
         raise UserError(f"{len(wrong)} of {count} images can't be shown to a model:\n{listed}")
 
 
-def _each(rows: Dataset) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+def _iter_pictures(rows: Dataset) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     for number, row in enumerate(rows):
         shown = images_of(row)
-        for place, picture in enumerate(shown, start=1):
-            yield number, f"image {place} of {len(shown)}" if len(shown) > 1 else "its image", picture
+        for number_in_row, picture in enumerate(shown, start=1):
+            yield number, f"image {number_in_row} of {len(shown)}" if len(shown) > 1 else "its image", picture
 
 
-def _named(picture: Mapping[str, Any], name: str, folder: Path | None) -> str:
+def _picture_label(picture: Mapping[str, Any], name: str, folder: Path | None) -> str:
     path = picture.get("path")
     if not path or picture.get("bytes") is not None:
         return name
@@ -163,10 +178,10 @@ def problem(picture: Mapping[str, Any]) -> str:
             data = Path(str(picture.get("path"))).read_bytes()
         except OSError as error:
             return f"cannot be read: {error.strerror}"
-    form = file_forms.picture_form(data)
+    form = picture_form(data)
     why = image_problem(data)
     if why is None:
-        return _unshown(data)
+        return _unshown_problem(data)
     if form:
         return f"is {form}"
     if "pixels" in why:
@@ -177,7 +192,7 @@ def problem(picture: Mapping[str, Any]) -> str:
     return f"{why.removeprefix('image ')}{cure}"
 
 
-def _unshown(data: bytes) -> str:
+def _unshown_problem(data: bytes) -> str:
     """What is wrong with a picture that decodes."""
     from PIL import Image
 
@@ -193,4 +208,19 @@ def _unshown(data: bytes) -> str:
                 pictures.rgb8(image)
         except UserError as error:
             return str(error)
+    return ""
+
+
+def picture_form(data: bytes) -> str:
+    """What ``data``, which is no picture that can be shown, is, and the way out; "" where that is not known."""
+    for sign, offset, form in _PICTURES:
+        if data[offset : offset + len(sign)] == sign:
+            return form
+    start = data[:_FIRST].lstrip().lower()
+    if not data:
+        return "empty"
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "a web page. Download the image itself"
+    if b"<svg" in start:
+        return "SVG. Write it out as PNG"
     return ""

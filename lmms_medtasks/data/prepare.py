@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import committing, release_counts, sources, store
+from lmms_medtasks.data.committing import Written, write_documents
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
 from lmms_medtasks.data.release_counts import Counts
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
-from lmms_medtasks.data.row_reader import RowReader
-from lmms_medtasks.data.sources import Candidate, DataSource, Split
+from lmms_medtasks.data.row_reader import Candidate, RowReader
+from lmms_medtasks.data.sources import DataSource, Split
 from lmms_medtasks.data.store import Entry
-from lmms_medtasks.data.writer import Written, write_documents
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 from lmms_medtasks.progress import bar, say
 
@@ -75,14 +75,14 @@ def prepare(
         raise UserError("A folder has no revision: give a source folder or a revision, not both.")
     else:
         release = LocalRelease(Path(source), record.elsewhere)
-        wanted = _present(record, wanted, release, all_of_them=bool(splits))
-    with _lock(record.name, wait):
+        wanted = _present_splits(record, wanted, release, all_of_them=bool(splits))
+    with _locked_suite(record.name, wait):
         with store.writing(store.home() / record.name):
             committing.remove_leftovers(record.name)
         work = _Preparation(record, release, accept)
         if not force:
             work.stay_with_commit()
-        data, why = work.variant(wanted, sample)
+        data, why = work.choose_variant(wanted, sample)
         if data == "sample" and not sample:
             work.take_back_acceptance(wanted)
         try:
@@ -109,20 +109,22 @@ class _Preparation:
         self._files: dict[str, list[SourceFile]] = {}
         self._differing: dict[str, str] = {}  # split -> what is other in it than in the release
 
-    def variant(self, wanted: Sequence[Split], sample: bool) -> tuple[Data, str]:
+    def choose_variant(self, wanted: Sequence[Split], sample: bool) -> tuple[Data, str]:
         """Full or sample (the rule stands at the top of this file), and why; "" where the splits' counts say that."""
         if sample:
             return "sample", "it was asked for as a sample"
-        self._differing = {split.name: said for split in wanted if (said := self._difference(split))}
+        self._differing = {split.name: difference for split in wanted if (difference := self._count_difference(split))}
         return "full" if self._accept or not self._differing else "sample", ""
 
-    def _because(self, data: Data, kept: Iterable[tuple[str, Entry]]) -> str:
+    def _explain_variant(self, data: Data, prepared: Iterable[tuple[str, Entry]]) -> str:
         """Why data is called what it is: every split whose counts are other than the release's, prepared or to be."""
-        known = {name: entry.counts for name, entry in kept if entry.counts} | self._differing
-        said = "; ".join(f"{split.name}: {known[split.name]}" for split in self._suite.splits if split.name in known)
-        if not said:
+        known = {name: entry.counts for name, entry in prepared if entry.counts} | self._differing
+        differences = "; ".join(
+            f"{split.name}: {known[split.name]}" for split in self._suite.splits if split.name in known
+        )
+        if not differences:
             return "it has the release's number of questions"
-        return f"other counts than the release's were accepted: {said}" if data == "full" else said
+        return f"other counts than the release's were accepted: {differences}" if data == "full" else differences
 
     def prepare_all(self, wanted: Sequence[Split], data: Data, why: str, force: bool, keep: bool) -> None:
         """Prepare those of the splits that are not there yet, or all with ``force``."""
@@ -130,36 +132,36 @@ class _Preparation:
             if force or not self.is_prepared(split, data, keep):
                 self.prepare_split(split, data, why)
 
-    def _difference(self, split: Split, counts: Counts | None = None) -> str:
+    def _count_difference(self, split: Split, counts: Counts | None = None) -> str:
         """What is other in a split than in the release; ``counts``: its own where they are known by now."""
-        found = {split.name: counts or self._counts(split)}
+        counts_by_split = {split.name: counts or self._split_counts(split)}
         partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
         for other in self._suite.splits:
-            if other.name in partners and other.name not in found and self._is_there(other):
-                if not release_counts.difference(self._suite.expected, split.name, found):
+            if other.name in partners and other.name not in counts_by_split and self._is_there(other):
+                if not release_counts.difference(self._suite.expected, split.name, counts_by_split):
                     break
-                found[other.name] = self._counts(other)
-        return release_counts.difference(self._suite.expected, split.name, found)
+                counts_by_split[other.name] = self._split_counts(other)
+        return release_counts.difference(self._suite.expected, split.name, counts_by_split)
 
     def _is_there(self, split: Split) -> bool:
         """Whether a split that was not asked for can be counted without a download."""
         if isinstance(self._release, LocalRelease):
             return split.files_in(self._release) is not None
-        return self._entry(split) is not None
+        return self._earlier_entry(split) is not None
 
-    def _entry(self, split: Split) -> Entry | None:
+    def _earlier_entry(self, split: Split) -> Entry | None:
         """The split as it was prepared from the same source, whatever it was called."""
         for data in ("full", "sample"):
-            entry = _entries(self._suite.name, data).get(split.name)
+            entry = _usable_entries(self._suite.name, data).get(split.name)
             if entry is not None and self._same_source(entry, split):
                 return entry
         return None
 
-    def _counts(self, split: Split) -> Counts:
-        entry = self._entry(split)
-        return Counts(entry.records, entry.rejected) if entry else Counts(self._reader(split).records)
+    def _split_counts(self, split: Split) -> Counts:
+        entry = self._earlier_entry(split)
+        return Counts(entry.records, entry.rejected) if entry else Counts(self._open_reader(split).records)
 
-    def _reader(self, split: Split) -> RowReader:
+    def _open_reader(self, split: Split) -> RowReader:
         if split.name not in self._readers:
             self._readers[split.name] = self._suite.open_split(self._release, split)
         return self._readers[split.name]
@@ -179,7 +181,7 @@ class _Preparation:
     def take_back_acceptance(self, wanted: Sequence[Split]) -> None:
         """Remove what was called full although its counts were not the release's: they are no longer accepted."""
         for split in wanted:
-            entry = _entries(self._suite.name, "full").get(split.name)
+            entry = _usable_entries(self._suite.name, "full").get(split.name)
             if entry is not None and entry.counts:
                 say(f"{self._suite.name}/{split.name} (full): removed, its counts are no longer accepted")
                 committing.remove(self._suite.name, "full", split.name)
@@ -187,13 +189,15 @@ class _Preparation:
     def stay_with_commit(self) -> None:
         """Take the rest from the commit that a branch stood for when the first splits were prepared from it."""
         if isinstance(self._release, HubRelease):
-            for entry in (each for data in ("sample", "full") for each in _entries(self._suite.name, data).values()):
+            for entry in (
+                each for data in ("sample", "full") for each in _usable_entries(self._suite.name, data).values()
+            ):
                 if all(entry.source.get(key) == value for key, value in self._release.describe().items()):
                     self._release.commit = entry.source.get("commit", "")
 
     def is_prepared(self, split: Split, data: Data, keep: bool) -> bool:
         """Whether a split is there, whole, and from the same source (from any, with ``keep``)."""
-        entry = _entries(self._suite.name, data).get(split.name)
+        entry = _usable_entries(self._suite.name, data).get(split.name)
         if entry is None or not (keep or self._same_source(entry, split)):
             return False
         try:
@@ -201,55 +205,57 @@ class _Preparation:
         except UserError as error:
             say(f"Preparing again: {error}")
             return False
-        say(f"{self._suite.name}/{split.name} ({data}): already prepared, {_counts(entry.rows, entry.rejected)}")
+        say(f"{self._suite.name}/{split.name} ({data}): already prepared, {_counts_text(entry.rows, entry.rejected)}")
         return True
 
     def prepare_split(self, split: Split, data: Data, why: str) -> None:
-        """Prepare one split as ``data``. ``why``: see :meth:`variant`."""
+        """Prepare one split as ``data``. ``why``: see :meth:`choose_variant`."""
         name = f"{self._suite.name}/{split.name} ({data})"
         folder = store.folder(self._suite.name, data)
-        files, reader = self._source_files(split), self._reader(split)
+        files, reader = self._source_files(split), self._open_reader(split)
         with store.writing(folder), committing.part_file(folder, split.name) as part:
             with bar(reader.records, name, "rows") as step:
-                written = write_documents(_stepping(reader, step), part, self._suite, data)
+                written = write_documents(_count_steps(reader, step), part, self._suite, data)
             if not written.rows:
-                raise UserError(f"{name}: all {reader.records:,} rows were rejected, none is left.{_reasons(written)}")
+                raise UserError(
+                    f"{name}: all {reader.records:,} rows were rejected, none is left.{_describe_reasons(written)}"
+                )
             rejected = len(written.rejected)
-            counts = self._difference(split, Counts(written.rows + rejected, rejected))
+            counts = self._count_difference(split, Counts(written.rows + rejected, rejected))
             if counts:
                 self._differing[split.name] = counts
             if counts and data == "full" and not self._accept:
-                say(f"{name}: {counts}. It is prepared as a sample.{_reasons(written)}")
+                say(f"{name}: {counts}. It is prepared as a sample.{_describe_reasons(written)}")
                 raise _FewerThanExpected
             source = {**self._release.describe(), "files": [file.to_json() for file in files]}
-            kept = _entries(self._suite.name, data)
-            others = ((other, entry) for other, entry in kept.items() if other != split.name)
-            header = _header(self._suite, data, why or self._because(data, others))
-            told = (source, reader.notes, counts, header, kept)
+            entries = _usable_entries(self._suite.name, data)
+            others = ((other, entry) for other, entry in entries.items() if other != split.name)
+            header = _manifest_header(self._suite, data, why or self._explain_variant(data, others))
+            told = (source, reader.notes, counts, header, entries)
             committing.commit(self._suite.name, data, split.name, part, written, *told)
-        say(f"{name}: prepared, {_counts(written.rows, len(written.rejected))}, {len(written.image_ids):,} images")
+        say(f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, {len(written.image_ids):,} images")
         if written.rejected:
-            say(f"  The rejected rows are listed in {folder / store.REJECTED}.{_reasons(written)}")
+            say(f"  The rejected rows are listed in {folder / store.REJECTED}.{_describe_reasons(written)}")
 
 
-def _stepping(reader: RowReader, step: Any) -> Iterator[Candidate]:
+def _count_steps(reader: RowReader, step: Any) -> Iterator[Candidate]:
     for candidate in reader.candidates():
         step(1)
         yield candidate
 
 
-def _counts(rows: int, rejected: int) -> str:
+def _counts_text(rows: int, rejected: int) -> str:
     return f"{rows:,} rows, {rejected:,} rejected"
 
 
-def _reasons(written: Written) -> str:
+def _describe_reasons(written: Written) -> str:
     """The most common reasons, with how often and in which row first."""
     counts = Counter(record["reason"] for record in written.rejected)
     first = {record["reason"]: record["row"] for record in reversed(written.rejected)}
     return "".join(f"\n  {n:,} times, first in row {first[reason]}: {reason}" for reason, n in counts.most_common(3))
 
 
-def _header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
+def _manifest_header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
     """The part of a manifest that all splits share."""
     return {
         "suite": suite.name,
@@ -265,7 +271,7 @@ def _header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
     }
 
 
-def _entries(suite: str, data: str) -> Mapping[str, Entry]:
+def _usable_entries(suite: str, data: str) -> Mapping[str, Entry]:
     """What is prepared, where a manifest that cannot be used counts as none: it is about to be replaced."""
     try:
         return store.entries(suite, data)
@@ -274,7 +280,9 @@ def _entries(suite: str, data: str) -> Mapping[str, Entry]:
         return {}
 
 
-def _present(suite: DataSource, wanted: Sequence[Split], release: LocalRelease, all_of_them: bool) -> list[Split]:
+def _present_splits(
+    suite: DataSource, wanted: Sequence[Split], release: LocalRelease, all_of_them: bool
+) -> list[Split]:
     """The splits whose files the folder has; says which it has not; ``UserError`` if it has none, or not all."""
     present = [split for split in wanted if split.files_in(release)]
     missing = [split for split in wanted if split not in present]
@@ -290,14 +298,14 @@ def _present(suite: DataSource, wanted: Sequence[Split], release: LocalRelease, 
 
 
 @contextmanager
-def _lock(suite: str, wait: float) -> Iterator[None]:
+def _locked_suite(suite: str, wait: float) -> Iterator[None]:
     """Only one process prepares a suite at a time; the lock goes with its process, also when that is killed."""
     from filelock import FileLock, Timeout
 
-    place = store.home() / suite
-    with store.writing(place):
-        place.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(place / "prepare.lock")
+    folder = store.home() / suite
+    with store.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / "prepare.lock")
         try:
             try:
                 lock.acquire(timeout=0)
@@ -310,7 +318,7 @@ def _lock(suite: str, wait: float) -> Iterator[None]:
                 f"{lock.lock_file}. Wait for it to end, or end it, and run the command again."
             ) from error
         except NotImplementedError as error:
-            raise UserError(f"{place} is on a file system without locks. Set MEDTASKS_HOME to another.") from error
+            raise UserError(f"{folder} is on a file system without locks. Set MEDTASKS_HOME to another.") from error
     try:
         yield
     finally:

@@ -82,22 +82,22 @@ def shown(image: Mapping[str, Any] | Image) -> Image:
 
     Raises UserError where it can't be read.
     """
-    found = pictures.rgb8(pictures.opened(image))
-    found.thumbnail((LONGEST, LONGEST))
-    return found
+    small = pictures.rgb8(pictures.opened(image))
+    small.thumbnail((LONGEST, LONGEST))
+    return small
 
 
 def png(image: Mapping[str, Any] | Image) -> bytes:
     """A PNG file of :func:`shown`; only its pixels go along."""
-    return _encoded(shown(image), "PNG")
+    return _encode_pixels(shown(image), "PNG")
 
 
 def webp(image: Mapping[str, Any] | Image) -> bytes:
     """A WebP file of :func:`shown` without loss, about 0.6 times as large as PNG; only its pixels go along."""
-    return _encoded(shown(image), "WEBP", lossless=True, quality=60, method=4)
+    return _encode_pixels(shown(image), "WEBP", lossless=True, quality=60, method=4)
 
 
-def _encoded(image: Image, form: str, **options: Any) -> bytes:
+def _encode_pixels(image: Image, form: str, **options: Any) -> bytes:
     import numpy as np
     from PIL import Image as Images
 

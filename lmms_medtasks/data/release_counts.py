@@ -50,33 +50,37 @@ def accepted(chosen: bool | None = None) -> bool:
     return value == "1"
 
 
-def difference(expected: Iterable[Expected], split: str, found: Mapping[str, Counts]) -> str:
+def difference(expected: Iterable[Expected], split: str, counts_by_split: Mapping[str, Counts]) -> str:
     """What is other in a split than in the release ("57 questions, 2,153 expected"); "" if it is as expected.
 
-    ``found``: the counts of the splits that are there. Where several expectations name the split, one that is met with
-    all its splits is enough. A split that none names can't be known to be whole.
+    ``counts_by_split``: the counts of the splits that are there. Where several expectations name the split, one that is
+    met with all its splits is enough. A split that none names can't be known to be whole.
     """
-    own = [each for each in expected if split in each.splits]
-    known = [each for each in own if all(name in found for name in each.splits)]
-    fitting = [each for each in known if sum(found[name].questions for name in each.splits) == each.questions]
-    questions, unusable = found[split]
+    of_split = [each for each in expected if split in each.splits]
+    known = [each for each in of_split if all(name in counts_by_split for name in each.splits)]
+    fitting = [each for each in known if sum(counts_by_split[name].questions for name in each.splits) == each.questions]
+    questions, unusable = counts_by_split[split]
     if any((unusable or 0) <= each.unusable for each in fitting):
         return ""
-    asked = f"{questions:,} questions"
+    questions_text = f"{questions:,} questions"
     if fitting:
-        return f"{asked}, {unusable:,} of them unusable"
-    alone = [each for each in own if each.splits == (split,)]
+        return f"{questions_text}, {unusable:,} of them unusable"
+    alone = [each for each in of_split if each.splits == (split,)]
     if alone:
-        return f"{asked}, {' or '.join(f'{each.questions:,}' for each in alone)} expected"
-    return f"{asked}; {_together(own, found)}" if own else f"{asked}; how many the release has is not known"
+        return f"{questions_text}, {' or '.join(f'{each.questions:,}' for each in alone)} expected"
+    return (
+        f"{questions_text}; {_describe_joint_counts(of_split, counts_by_split)}"
+        if of_split
+        else f"{questions_text}; how many the release has is not known"
+    )
 
 
-def _together(own: Sequence[Expected], found: Mapping[str, Counts]) -> str:
+def _describe_joint_counts(of_split: Sequence[Expected], counts_by_split: Mapping[str, Counts]) -> str:
     """What is expected of several splits together, and what of it is there."""
-    said = []
-    for each in own:
-        here = [found[name].questions for name in each.splits if name in found]
-        absent = [name for name in each.splits if name not in found]
+    sentences = []
+    for each in of_split:
+        here = [counts_by_split[name].questions for name in each.splits if name in counts_by_split]
+        absent = [name for name in each.splits if name not in counts_by_split]
         rest = f"{', '.join(absent)} not there" if absent else f"{sum(here):,} here"
-        said.append(f"{' and '.join(each.splits)} together have {each.questions:,} expected, {rest}")
-    return "; ".join(said)
+        sentences.append(f"{' and '.join(each.splits)} together have {each.questions:,} expected, {rest}")
+    return "; ".join(sentences)

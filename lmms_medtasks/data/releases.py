@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import stat
+import threading
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Protocol
 
 from lmms_medtasks.data.store import checksum
 from lmms_medtasks.errors import UserError
+
+MAX_FILE_BYTES = 2 * 1024**3
+"""A file that is larger than this unpacked is taken for a bomb: it would be read into memory."""
+
+_DEFLATED_MOST = 1100
+"""Deflate packs 1032 to 1 at best; a file that claims more is not what it says."""
+
+# What the library raises on zips that are cut short, damaged, encrypted or packed in an unusual way.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
 class MissingFileError(UserError):
@@ -75,24 +88,24 @@ class LocalRelease:
 
     def has(self, name: str) -> bool:
         """Whether the folder has a file of this name; ``UserError`` if it has several."""
-        return self._place(name) is not None
+        return self._find_path(name) is not None
 
-    def _place(self, name: str) -> Path | None:
+    def _find_path(self, name: str) -> Path | None:
         path = self.folder / checked_name(name)
         if path.is_file():
             return path
         for pattern in self._elsewhere.get(name, ()):
-            found = [each for each in sorted(self.folder.glob(pattern)) if each.is_file()]
-            if len(found) > 1:
-                places = ", ".join(str(each.relative_to(self.folder)) for each in found)
+            paths = [each for each in sorted(self.folder.glob(pattern)) if each.is_file()]
+            if len(paths) > 1:
+                places = ", ".join(str(each.relative_to(self.folder)) for each in paths)
                 raise UserError(f"{str(self.folder)!r} has {name} in several places: {places}. Leave one of them.")
-            if found:
-                return found[0]
+            if paths:
+                return paths[0]
         return None
 
     def file(self, name: str) -> Path:
         """The path of the file. ``MissingFileError`` if it is missing, or a link to somewhere outside the folder."""
-        path = self._place(name)
+        path = self._find_path(name)
         if path is None:
             raise MissingFileError(f"{name!r} is not in the source folder {str(self.folder)!r}.")
         if name in self._elsewhere:
@@ -116,8 +129,8 @@ class LocalRelease:
 
     def listing(self, most: int = 20) -> str:
         """The names in the folder, for messages."""
-        found = sorted(entry.name for entry in self.folder.iterdir())
-        return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+        names = sorted(entry.name for entry in self.folder.iterdir())
+        return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def checked_name(name: str) -> str:
@@ -136,3 +149,92 @@ def source_file(release: Release, name: str) -> SourceFile:
     """Size and checksum of a file of the release."""
     path = release.file(name)
     return SourceFile(name, path.stat().st_size, checksum(path))
+
+
+def is_junk(name: str) -> bool:
+    """Whether a name in an archive is none of the data's own: macOS's shadow files, editors' and hand-made backups.
+
+    >>> is_junk("__MACOSX/dataset/._a.json"), is_junk("dataset/a.json.bak"), is_junk("dataset/a.json")
+    (True, True, False)
+    """
+    path = PurePosixPath(name)
+    last = path.name.lower()
+    return (
+        "__MACOSX" in path.parts
+        or last in (".ds_store", "thumbs.db", "desktop.ini")
+        or last.startswith(("._", ".~", "~$"))
+        or last.endswith(("~", ".bak", ".backup", ".orig", ".old", ".swp", ".tmp"))
+    )
+
+
+class ZipFolder:
+    """The plain files in a zip, as a folder that can only be read. Safe to be read from several threads.
+
+    ``names`` are the files' names as the zip has them (relative, with forward slashes), in its order.
+    """
+
+    def __init__(self, archive: Path, wanted: Callable[[str], bool] = lambda name: not is_junk(name)) -> None:
+        """Open ``archive`` and check its list of files. ``wanted`` chooses files; what it does not want is not there.
+
+        Raises:
+            UserError: the archive cannot be read, is no zip, or is cut short; a wanted file has a name that would leave
+                a folder (absolute, ``..``, a drive), is a link or a device, comes twice, is larger than
+                :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
+        """
+        self.path = archive
+        self._lock = threading.Lock()
+        try:
+            self._zip = zipfile.ZipFile(archive)
+        except _DAMAGED as error:
+            raise UserError(
+                f"{archive} cannot be read as a zip: {error}. It is cut short, damaged, or no zip. Fetch it again."
+            ) from error
+        self._files: dict[str, zipfile.ZipInfo] = {}
+        for info in self._zip.infolist():
+            if not info.is_dir() and wanted(info.filename):
+                self._check_entry(info)
+                self._files[info.filename] = info
+        self.names = tuple(self._files)
+
+    def _check_entry(self, info: zipfile.ZipInfo) -> None:
+        name = info.filename
+        try:
+            checked_name(name)
+        except MissingFileError:
+            raise UserError(f"{self.path} has a file that would leave the folder: {name!r}.") from None
+        if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+            raise UserError(f"{self.path} has something that is no plain file (a link, perhaps): {name!r}.")
+        if name in self._files:
+            raise UserError(f"{self.path} has a file twice: {name!r}.")
+        packed = _DEFLATED_MOST * (info.compress_size + 1)
+        if info.file_size > MAX_FILE_BYTES or (info.compress_type == zipfile.ZIP_DEFLATED and info.file_size > packed):
+            raise UserError(
+                f"{self.path} has a file that would unpack to {info.file_size:,} bytes from {info.compress_size:,} "
+                f"(the limit is {MAX_FILE_BYTES:,}): {name!r}."
+            )
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return name in self._files
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file, its checksum compared.
+
+        Raises:
+            MissingFileError: there is no such file.
+            UserError: it is damaged, cut short or encrypted.
+        """
+        if name not in self._files:
+            raise MissingFileError(f"{name!r} is not in {self.path.name}.")
+        try:
+            with self._lock:
+                return self._zip.read(self._files[name])
+        except _DAMAGED as error:
+            raise UserError(
+                f"{name!r} in {self.path} cannot be read: {error}. The zip is damaged, cut short or encrypted. "
+                "Fetch it again."
+            ) from error
+
+    def find(self, name: str) -> list[str]:
+        """The names of the files whose last part is ``name``, wherever they are."""
+        return [each for each in self.names if PurePosixPath(each).name == name]

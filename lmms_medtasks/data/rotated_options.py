@@ -60,8 +60,8 @@ def rotated(options: Sequence[str], answer: str, rotation: int) -> tuple[list[st
     (['stone', 'scar', 'cyst'], 'C')
     """
     start = rotation % len(options)
-    place = (ord(answer) - ord("A") - start) % len(options)
-    return [*options[start:], *options[:start]], chr(ord("A") + place)
+    index = (ord(answer) - ord("A") - start) % len(options)
+    return [*options[start:], *options[:start]], chr(ord("A") + index)
 
 
 def question_with_options(question: str, before: Sequence[str], after: Sequence[str], name: str = "") -> str:
@@ -78,16 +78,16 @@ def question_with_options(question: str, before: Sequence[str], after: Sequence[
     shown = False
     for number, option in enumerate(before):
         lettered = rf"[(\[]?{chr(ord('A') + number)}[).:\]]\s*{re.escape(option)}"
-        places.append([place for place, line in enumerate(lines) if re.fullmatch(rf"\s*{lettered}\s*", line)])
+        places.append([index for index, line in enumerate(lines) if re.fullmatch(rf"\s*{lettered}\s*", line)])
         shown = shown or re.search(rf"(?<!\w){lettered}(?!\w)", question) is not None
     if not shown:
         return question
-    if any(len(own) != 1 for own in places):
+    if any(len(line_indices) != 1 for line_indices in places):
         raise UserError(
             f"Question {name!r} shows options with their letters in its text, and not each in one line of its own: "
             "their order can't be changed there. Expected a line such as 'A) text' for each option, or for none."
         )
-    for (place,), option, turned in zip(places, before, after, strict=True):
-        head = lines[place].rpartition(option)[0]
-        lines[place] = f"{head}{turned}"
+    for (index,), option, turned in zip(places, before, after, strict=True):
+        head = lines[index].rpartition(option)[0]
+        lines[index] = f"{head}{turned}"
     return "\n".join(lines)

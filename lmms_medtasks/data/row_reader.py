@@ -6,16 +6,36 @@ import contextlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.sources import Candidate, RejectedRow, counted
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import counted
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
 
 _LISTED = 12
+
+
+class RejectedRow(Exception):
+    """A record that cannot become a document; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One record of a release: a document, or the reason why it is none.
+
+    ``number`` is the record's place in its file, from 1 (the header does not count); ``id`` is what the source calls
+    it, possibly empty. Exactly one of ``document`` and ``reason`` is set. The document's ``data`` field is filled in
+    later, and its images are checked later.
+    """
+
+    number: int
+    id: str
+    document: dict[str, Any] | None = None
+    reason: str = ""
 
 
 class RowReader(ABC):
@@ -66,21 +86,21 @@ class RowReader(ABC):
                     yield missing
 
 
-def need(found: T | None, reason: str) -> T:
-    """``found``; rejects the row for ``reason`` where it is false, empty or None."""
-    if not found:
+def need(value: T | None, reason: str) -> T:
+    """``value``; rejects the row for ``reason`` where it is false, empty or None."""
+    if not value:
         raise RejectedRow(reason)
-    return found
+    return value
 
 
-def require(where: str, wanted: Iterable[str], found: Iterable[str], what: str = "fields", hint: str = "") -> None:
-    """UserError unless all fields ``wanted`` are in ``found``; "image or image_path" wants one of two."""
-    wanted, found = list(wanted), list(found)
-    missing = [names for names in wanted if not set(names.split(" or ")) & set(found)]
+def require(where: str, wanted: Iterable[str], present: Iterable[str], noun: str = "fields", hint: str = "") -> None:
+    """UserError unless all fields ``wanted`` are in ``present``; "image or image_path" wants one of two."""
+    wanted, present = list(wanted), list(present)
+    missing = [names for names in wanted if not set(names.split(" or ")) & set(present)]
     if missing:
         raise UserError(
-            f"{where} lacks required {what}{hint}. Missing: {', '.join(missing)}. Required: {', '.join(wanted)}. "
-            f"Found: {', '.join(found) or 'none'}."
+            f"{where} lacks required {noun}{hint}. Missing: {', '.join(missing)}. Required: {', '.join(wanted)}. "
+            f"Found: {', '.join(present) or 'none'}."
         )
 
 
@@ -102,11 +122,11 @@ class Spellings:
             if not text.strip():
                 continue
             if (field, text) not in self._errors:
-                self._errors[field, text] = self._error(field, text)
+                self._errors[field, text] = self._spelling_error(field, text)
             if self._errors[field, text]:
                 self._rows.setdefault((field, text), []).append(number)
 
-    def _error(self, field: str, text: str) -> str:
+    def _spelling_error(self, field: str, text: str) -> str:
         try:
             self._readers[field](text)
         except UserError as error:
@@ -115,13 +135,13 @@ class Spellings:
 
     def check(self, where: str) -> None:
         """UserError that names every text that is not known, the most frequent first."""
-        found = sorted(self._rows.items(), key=lambda each: -len(each[1]))
+        by_frequency = sorted(self._rows.items(), key=lambda each: -len(each[1]))
         lines = [
             f"{field}, {counted(len(rows), 'row')}, first in row {rows[0]}: {self._errors[field, text]}"
-            for (field, text), rows in found[:_LISTED]
+            for (field, text), rows in by_frequency[:_LISTED]
         ]
         if lines:
-            more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
+            more = [f"and {len(by_frequency) - _LISTED} more"] if len(by_frequency) > _LISTED else []
             raise UserError(
                 f"{where} has spellings that are not known; nothing was prepared from it. If the release really spells "
                 "them so, please report it.\n  " + "\n  ".join([*lines, *more])
@@ -130,13 +150,13 @@ class Spellings:
 
 def filled(texts: Sequence[str]) -> list[str]:
     """The texts of the columns A, B, C ... up to the last that is filled; ``RejectedRow`` for a gap or one option."""
-    found = list(texts)
-    while found and not found[-1]:
-        found.pop()
-    gaps = [LETTERS[place] for place, text in enumerate(found) if not text]
-    need(not gaps, f"option {', '.join(gaps)} is empty, but {LETTERS[len(found) - 1]} is not")
-    need(len(found) > 1, f"there are {len(found)} options, expected at least 2")
-    return found
+    trimmed = list(texts)
+    while trimmed and not trimmed[-1]:
+        trimmed.pop()
+    gaps = [LETTERS[index] for index, text in enumerate(trimmed) if not text]
+    need(not gaps, f"option {', '.join(gaps)} is empty, but {LETTERS[len(trimmed) - 1]} is not")
+    need(len(trimmed) > 1, f"there are {len(trimmed)} options, expected at least 2")
+    return trimmed
 
 
 def right_letter(answer: str, options: Sequence[str]) -> str:

@@ -11,16 +11,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
 from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.releases import LocalRelease, Release
+from lmms_medtasks.data.row_reader import RowReader
 from lmms_medtasks.errors import UserError, unknown
-
-if TYPE_CHECKING:
-    from lmms_medtasks.data.releases import LocalRelease, Release
-    from lmms_medtasks.data.row_reader import RowReader
 
 FILE = "source.py"
 
@@ -29,25 +27,6 @@ REVISION_NOT_KNOWN = (
     "that it stood for is recorded with each split."
 )
 """A note of data sets whose ``revision`` is a branch."""
-
-
-class RejectedRow(Exception):
-    """A record that cannot become a document; the text is the reason."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One record of a release: a document, or the reason why it is none.
-
-    ``number`` is the record's place in its file, from 1 (the header does not count); ``id`` is what the source calls
-    it, possibly empty. Exactly one of ``document`` and ``reason`` is set. The document's ``data`` field is filled in
-    later, and its images are checked later.
-    """
-
-    number: int
-    id: str
-    document: dict[str, Any] | None = None
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -201,55 +180,52 @@ def names() -> list[str]:
     Raises:
         UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
     """
-    found: dict[str, Path | str] = {}
-    for folder in _folders():
+    folder_by_name: dict[str, Path | str] = {}
+    for folder in _source_folders():
         for source in _of_folder(folder):
-            if source.name in found:
+            if source.name in folder_by_name:
                 raise UserError(
-                    f"Two benchmarks claim the data set {source.name!r}: {found[source.name]} and {folder}. "
+                    f"Two benchmarks claim the data set {source.name!r}: {folder_by_name[source.name]} and {folder}. "
                     "Rename one of them."
                 )
-            found[source.name] = folder
+            folder_by_name[source.name] = folder
     offered = extensions.installed("data reader")
     for name, entry in offered.items():
-        if name in found:
+        if name in folder_by_name:
             raise UserError(
-                f"Two benchmarks claim the data set {name!r}: {found[name]} and the installed {entry.value}. Uninstall "
-                "its package, or rename the other one."
+                f"Two benchmarks claim the data set {name!r}: {folder_by_name[name]} and the installed "
+                f"{entry.value}. Uninstall its package, or rename the other one."
             )
-    return sorted([*found, *(name for name in offered if _is_data_set(name))])
+    return sorted([*folder_by_name, *offered])
 
 
-def _is_data_set(name: str) -> bool:
-    """Whether an entry point offers a data set, and no function that reads a file's rows."""
-    return isinstance(extensions.load("data reader", name).value, DataSource)
-
-
-def _folders() -> list[Path]:
+def _source_folders() -> list[Path]:
     return [*benchmark_folders.having(FILE), *_GIVEN]
 
 
 def get(name: str) -> DataSource:
     """The data set called ``name``; ``UserError`` with the names that exist if there is none."""
-    return _found(name)[1]
+    return _find_data_set(name)[1]
 
 
 def folder_of(name: str) -> Path:
     """The folder of the benchmark that the data set ``name`` is of; ``UserError`` as for :func:`get`."""
-    return _found(name)[0]
+    return _find_data_set(name)[0]
 
 
-def _found(name: str) -> tuple[Path, DataSource]:
+def _find_data_set(name: str) -> tuple[Path, DataSource]:
     """The folder and the data set. Folders named alike are looked into first, so that few are imported."""
-    there = _folders()
+    there = _source_folders()
     for folder in sorted(there, key=lambda each: -len(os.path.commonprefix([each.name, name]))):
         for source in _of_folder(folder):
             if source.name == name:
                 return folder, source
     for folder in there:
         if folder.name == name:
-            own = ", ".join(sorted(source.name for source in _of_folder(folder)))
-            raise UserError(f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {own}.")
+            data_set_names = ", ".join(sorted(source.name for source in _of_folder(folder)))
+            raise UserError(
+                f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {data_set_names}."
+            )
     if name in extensions.installed("data reader"):
         part = extensions.load("data reader", name)
         if not isinstance(part.value, DataSource) or part.value.name != name or part.file is None:
@@ -263,13 +239,8 @@ def _found(name: str) -> tuple[Path, DataSource]:
 
 
 def _of_folder(folder: Path) -> tuple[DataSource, ...]:
-    found = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
-    if not isinstance(found, tuple) or not all(isinstance(each, DataSource) for each in found):
+    exported = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
+    if not isinstance(exported, tuple) or not all(isinstance(each, DataSource) for each in exported):
         where = folder / FILE
-        raise UserError(f"{where} exports no SOURCES: expected a tuple of DataSource, got a {type(found).__name__}.")
-    return found
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 record``, ``2,153 records``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        raise UserError(f"{where} exports no SOURCES: expected a tuple of DataSource, got a {type(exported).__name__}.")
+    return exported

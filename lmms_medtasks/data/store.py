@@ -170,11 +170,11 @@ def find(suite: str, data: Data, split: str) -> Located | None:
     if entry is None:
         return None
     path = folder(suite, data) / entry.file
-    _check(path, entry, suite, split)
+    _check_file(path, entry, suite, split)
     return Located(path, data, entry.digest, entry.rows, entry.counts, entry.created)
 
 
-def _check(path: Path, entry: Entry, suite: str, split: str) -> None:
+def _check_file(path: Path, entry: Entry, suite: str, split: str) -> None:
     """``UserError`` if a prepared file is not the one that the manifest describes.
 
     A file of the size and the times that were recorded is trusted. Other times (a copied folder, an edit) cost one
@@ -186,14 +186,14 @@ def _check(path: Path, entry: Entry, suite: str, split: str) -> None:
     try:
         status = path.stat()
     except OSError as error:
-        raise _corrupt(path, f"cannot be read ({error.strerror})", suite, split) from error
+        raise _corrupt_error(path, f"cannot be read ({error.strerror})", suite, split) from error
     if status.st_size != entry.bytes:
-        raise _corrupt(path, f"has {status.st_size} bytes, the manifest says {entry.bytes}", suite, split)
+        raise _corrupt_error(path, f"has {status.st_size} bytes, the manifest says {entry.bytes}", suite, split)
     times = (status.st_mtime_ns, status.st_ctime_ns)
     if times == (entry.mtime_ns, entry.ctime_ns) or _was_checked(path, entry.sha256, times):
         return
     if _checksum_once(path, times) != entry.sha256:
-        raise _corrupt(path, "has not the checksum in the manifest", suite, split)
+        raise _corrupt_error(path, "has not the checksum in the manifest", suite, split)
     # For the next process. A folder that can't be written to costs it a checksum again.
     with contextlib.suppress(OSError):
         write_text(_checked_file(path), json.dumps([entry.sha256, *times]))
@@ -218,7 +218,7 @@ def verify(suite: str, data: Data, split: str) -> None:
     if located is None or entry is None:
         raise UserError(f"{suite}/{split} is not prepared as {data}.")
     if checksum(located.path) != entry.sha256:
-        raise _corrupt(located.path, "has not the checksum in the manifest", suite, split)
+        raise _corrupt_error(located.path, "has not the checksum in the manifest", suite, split)
 
 
 @functools.lru_cache(maxsize=64)
@@ -226,22 +226,22 @@ def _checksum_once(path: Path, times: tuple[int, int]) -> str:
     return checksum(path)
 
 
-def _corrupt(path: Path, what: str, suite: str, split: str) -> UserError:
+def _corrupt_error(path: Path, fault: str, suite: str, split: str) -> UserError:
     return UserError(
-        f"The prepared data of {suite}/{split} is damaged: {path} {what}. Prepare it again: "
+        f"The prepared data of {suite}/{split} is damaged: {path} {fault}. Prepare it again: "
         f"lmms-medtasks data prepare {suite} --split {split} (with --source DIR if it came from a folder)."
     )
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turn an ``OSError`` of writing below ``place`` (full, read-only, forbidden) into one ``UserError``."""
+def writing(target: Path) -> Iterator[None]:
+    """Turn an ``OSError`` of writing below ``target`` (full, read-only, forbidden) into one ``UserError``."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise UserError(
-            f"Cannot write the prepared data to {place}: {reason}. "
+            f"Cannot write the prepared data to {target}: {reason}. "
             "Set MEDTASKS_HOME to a folder with room that you may write to, or make room there."
         ) from error
 

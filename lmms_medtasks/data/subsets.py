@@ -66,12 +66,12 @@ def strata_of(rows: Iterable[tuple[str, Strata]]) -> dict[str, Strata]:
 
     ``rows``: for each row its unit and its value in each column.
     """
-    found: dict[str, list[Strata]] = {}
+    values_of_unit: dict[str, list[Strata]] = {}
     for unit, values in rows:
-        found.setdefault(unit, []).append(values)
+        values_of_unit.setdefault(unit, []).append(values)
     return {
         unit: (*(" ".join(sorted(set(column))) for column in zip(*values, strict=True)), f"{len(values):09}")
-        for unit, values in found.items()
+        for unit, values in values_of_unit.items()
     }
 
 
@@ -85,4 +85,4 @@ def drawn(strata: Mapping[str, Strata], subset: Subset) -> frozenset[str]:
     start = generator("subset", subset.seed).uniform(0, step)
     # A sum of floating-point numbers may round up to the next whole number.
     places = (min(math.floor(start + number * step), len(order) - 1) for number in range(subset.size))
-    return frozenset(order[place] for place in places)
+    return frozenset(order[index] for index in places)

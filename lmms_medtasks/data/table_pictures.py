@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import progress
 from lmms_medtasks.data import dicom_pictures
-from lmms_medtasks.data.cell_texts import joined_by_python
-from lmms_medtasks.data.image_bytes import from_base64
+from lmms_medtasks.data.table_cells import joined_by_python
 from lmms_medtasks.errors import UserError, nearest_match
+from lmms_medtasks.pictures import from_base64
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -47,9 +47,9 @@ class TablePictures:
         names: Sequence[str],
         folder: str,
         ids: Sequence[str],
-        place: Callable[[str, int], str],
+        locate: Callable[[str, int], str],
     ) -> None:
-        self._names, self._place = tuple(names), place
+        self._names, self._place = tuple(names), locate
         self._folder = Path(folder)
         self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
         self._cells = [_encoded_column(dataset, name) for name in self._names]
@@ -81,7 +81,7 @@ class TablePictures:
             UserError: pictures that are not there or that nothing can be made of: the first ones with row and id, and
                 their number.
         """
-        found: list[list[Picture]] = []
+        pictures_by_row: list[list[Picture]] = []
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
         values = {name: column[name][:] for name, column in columns}
@@ -90,38 +90,40 @@ class TablePictures:
                 made: list[Picture] = []
                 for name in self._names:
                     try:
-                        made += [self._picture(each, name, row, values) for each in _listed(values[name][row])]
+                        made += [
+                            self._make_picture(each, name, row, values) for each in _cell_pictures(values[name][row])
+                        ]
                     except UserError as error:
                         wrong.append(f"{self._place(name, row)}: {error}")
-                found.append(made)
+                pictures_by_row.append(made)
                 step(1)
         if wrong:
             more = f" And {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
             raise UserError(" ".join(wrong[:_SHOWN]) + more)
-        return found
+        return pictures_by_row
 
-    def _picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
+    def _make_picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
         if isinstance(value, Mapping):
             if isinstance(value.get("bytes"), bytes) and value["bytes"]:
-                return _shown(value["bytes"])
+                return _to_picture(value["bytes"])
             value = value.get("path")
         if isinstance(value, bytes):
-            return _shown(value)
+            return _to_picture(value)
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
             raise UserError(f"an image can't be made of a {type(value).__name__}.")
         text = value.strip()
-        path = self._file(text) if len(text) < _LONGEST_PATH else None
+        path = self._find_file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
             return self._file_shown(path)
-        decoded = _base64(text)
+        decoded = _decode_base64(text)
         if decoded is not None:
-            return _shown(decoded)
+            return _to_picture(decoded)
         other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
         if other is None:
             raise UserError(self._not_there(text))
-        pictures = _listed(values[name][other])
+        pictures = _cell_pictures(values[name][other])
         if seen:
             raise UserError(
                 f"it refers to row {row + 1}, which has no image but refers to row {other + 1}. Refer to the row "
@@ -129,7 +131,7 @@ class TablePictures:
             )
         if other == row or len(pictures) != 1:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one image of its own.")
-        return self._picture(pictures[0], name, other, values, seen + 1)
+        return self._make_picture(pictures[0], name, other, values, seen + 1)
 
     def _file_shown(self, path: Path) -> Picture:
         """A file as a picture; of a DICOM file the one made of it. Each file is looked at once."""
@@ -146,7 +148,7 @@ class TablePictures:
             self._made[path] = made or {"bytes": None, "path": str(path)}
         return self._made[path]
 
-    def _file(self, text: str) -> Path | None:
+    def _find_file(self, text: str) -> Path | None:
         """The file in the folder that a text names; None where it names none. Raises UserError for one elsewhere."""
         plain = text.replace("\\", "/")
         inside = ".." not in PurePosixPath(plain).parts and not PurePosixPath(plain).is_absolute()
@@ -179,7 +181,7 @@ class TablePictures:
         if len(text) < 200:
             listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
             there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
-        same = [each for each in there if _alike(each) == _alike(text)]
+        same = [each for each in there if _fold_name(each) == _fold_name(text)]
         # Images are numbered: a name that differs in its number only is another image.
         others = [each for each in there if _DIGITS.sub("", each) != _DIGITS.sub("", text)]
         near = nearest_match(text, same or others) or (f" Did you mean {same[0]!r}?" if same else "")
@@ -190,11 +192,11 @@ class TablePictures:
             )
         if self._row_of and re.fullmatch(r"[0-9]+", text):
             near = f" No row has the id {text!r}."
-        said = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
-        return f"no file {text[:200]!r} in {folder}{said}.{near}"
+        base64_hint = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
+        return f"no file {text[:200]!r} in {folder}{base64_hint}.{near}"
 
 
-def _alike(name: str) -> str:
+def _fold_name(name: str) -> str:
     """A name without differences of letter case and of how Unicode writes the same letters."""
     return unicodedata.normalize("NFC", name).casefold()
 
@@ -212,39 +214,39 @@ def _encoded_column(dataset: Dataset, name: str) -> Dataset:
     return one.cast_column(name, datasets.Sequence(stored)) if isinstance(inner, datasets.Image) else one
 
 
-def _shown(data: bytes) -> Picture:
+def _to_picture(data: bytes) -> Picture:
     """Encoded bytes as a picture; of a DICOM file's the one made of it."""
     return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
-def _listed(value: Any) -> list[Any]:
+def _cell_pictures(value: Any) -> list[Any]:
     """The pictures in a cell."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list | tuple):
-        return [each for item in value for each in _listed(item)]
-    written = _read(value.strip()) if isinstance(value, str) and value.strip()[0] in "[{" else None
+        return [each for item in value for each in _cell_pictures(item)]
+    written = _parse_written(value.strip()) if isinstance(value, str) and value.strip()[0] in "[{" else None
     if written is not None:
-        return _listed(written)
+        return _cell_pictures(written)
     if isinstance(value, Mapping) and not value.get("bytes") and not value.get("path"):
         return []
     return [value]
 
 
-def _read(text: str) -> Any:
+def _parse_written(text: str) -> Any:
     """A list or mapping written as text, as JSON or as Python writes it; None where it is neither."""
     for read in (json.loads, ast.literal_eval):
         try:
-            found = read(text)
+            written = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
         # Texts side by side, as NumPy prints arrays, would have been joined into one.
-        if isinstance(found, list | dict) and not (read is ast.literal_eval and joined_by_python(text)):
-            return found
+        if isinstance(written, list | dict) and not (read is ast.literal_eval and joined_by_python(text)):
+            return written
     return None
 
 
-def _base64(text: str) -> bytes | None:
+def _decode_base64(text: str) -> bytes | None:
     try:
         decoded = from_base64(text)
     except ValueError:

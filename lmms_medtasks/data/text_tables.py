@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import progress, writing
-from lmms_medtasks.data import any_tables, excel_sheets, file_forms, store
+from lmms_medtasks.data import any_tables, excel_sheets, store, tsv_records
 from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
 
@@ -67,16 +67,16 @@ def rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Itera
     """
     options = kwargs or {}
     if how == "excel":
-        file_forms.check_table(path, allowed=(".xlsx",))
+        tsv_records.check_table(path, allowed=(".xlsx",))
         return excel_sheets.rows(path, str(options.get("sheet") or ""))
-    file_forms.check_table(path)
-    return _of_json(path) if how == "json" else _of_csv(path, _separator(path, options))
+    tsv_records.check_table(path)
+    return _of_json(path) if how == "json" else _of_csv(path, _chosen_separator(path, options))
 
 
 def columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     """The columns of a table, in the order in which they come."""
     if how == "csv":
-        return Table(path, _separator(path, kwargs or {})).columns
+        return Table(path, _chosen_separator(path, kwargs or {})).columns
     return tuple(dict.fromkeys(name for row in rows(path, how, kwargs) for name in row))
 
 
@@ -90,17 +90,17 @@ def separator_of(path: Path) -> str:
 
     Where the header has several, or none, it is the one that the file's name says.
     """
-    named = named_separator(path)
+    expected = named_separator(path)
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             header = file.readline()
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
-    found = [sign for sign in _SEPARATORS if sign in header]
-    return found[0] if len(found) == 1 else named
+    present = [sign for sign in _SEPARATORS if sign in header]
+    return present[0] if len(present) == 1 else expected
 
 
-def _separator(path: Path, options: Mapping[str, Any]) -> str:
+def _chosen_separator(path: Path, options: Mapping[str, Any]) -> str:
     given = options.get("delimiter") or options.get("sep") or named_separator(path)
     if len(given) != 1:
         raise UserError(f"{path.name}: the separator {given!r}: expected one character.")
@@ -170,9 +170,9 @@ def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any],
     if not tables:  # on the network: see check_not_guessed
         return config, ()
     made = _all_made(tables, how, kwargs, where)
-    kept = {name: value for name, value in kwargs.items() if name not in OPTIONS[how]}
-    data_files = _renamed(kwargs["data_files"], made)
-    return {**config, "dataset_path": "parquet", "dataset_kwargs": {**kept, "data_files": data_files}}, tables
+    other_options = {name: value for name, value in kwargs.items() if name not in OPTIONS[how]}
+    data_files = _replace_paths(kwargs["data_files"], made)
+    return {**config, "dataset_path": "parquet", "dataset_kwargs": {**other_options, "data_files": data_files}}, tables
 
 
 def read(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Dataset:
@@ -196,9 +196,9 @@ def check_not_guessed(dataset: Dataset, used: Collection[str]) -> None:
     for name in used:
         dtype = getattr(dataset.features[name], "dtype", "?")
         if dtype not in ("string", "large_string") or dataset.data.column(name).null_count:
-            found = f"was read as {dtype}" if "string" not in str(dtype) else "has cells that were read as missing"
+            fault = f"was read as {dtype}" if "string" not in str(dtype) else "has cells that were read as missing"
             raise UserError(
-                f"Column {name!r} of a CSV table {found}: its text (007, 1.50, NA, an empty cell) is lost. Put the "
+                f"Column {name!r} of a CSV table {fault}: its text (007, 1.50, NA, an empty cell) is lost. Put the "
                 "table beside the YAML with `dataset_path: csv` and `dataset_kwargs: data_files`, or store it as "
                 "parquet with columns of text."
             )
@@ -229,11 +229,11 @@ def files(value: Any) -> Iterator[Path]:
             yield Path(each)
 
 
-def _renamed(value: Any, made: Mapping[str, str]) -> Any:
+def _replace_paths(value: Any, made: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _renamed(each, made) for key, each in value.items()}
+        return {key: _replace_paths(each, made) for key, each in value.items()}
     if isinstance(value, list):
-        return [_renamed(each, made) for each in value]
+        return [_replace_paths(each, made) for each in value]
     return made.get(str(Path(value)), value) if isinstance(value, str) else value
 
 
@@ -250,29 +250,31 @@ def _made_once(
     states: tuple[tuple[Path, int, int], ...], how: str, options: str, home: str, where: str
 ) -> tuple[str, ...]:
     tables, kwargs = [path for path, _, _ in states], json.loads(options)
-    kinds = _kinds(tables, how, kwargs, where)
-    return tuple(str(_made(path, how, kwargs, kinds, Path(home))) for path in tables)
+    kinds = _column_kinds(tables, how, kwargs, where)
+    return tuple(str(_write_parquet(path, how, kwargs, kinds, Path(home))) for path in tables)
 
 
-def _kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
+def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
     """Column -> what its cells are in all tables of a task; each table is read once to its end."""
-    found: dict[Path, dict[str, Kind]] = {}
+    kinds_of_table: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
-        for row in _shown(rows(path, how, kwargs), f"reading {path.name}"):
+        for row in _with_progress(rows(path, how, kwargs), f"reading {path.name}"):
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
         if not of_table:
             raise UserError(f"{path.name} has no rows.")
-        found[path] = of_table
+        kinds_of_table[path] = of_table
     first = tables[0]
-    for path, others in found.items():
-        if how != "json" and list(others) != list(found[first]):
-            raise UserError(f"{where}: {path.name} has the columns {', '.join(others)}, {first.name} has "
-                            f"{', '.join(found[first])}. Tables of one task have the same columns.")  # fmt: skip
+    for path, others in kinds_of_table.items():
+        if how != "json" and list(others) != list(kinds_of_table[first]):
+            raise UserError(
+                f"{where}: {path.name} has the columns {', '.join(others)}, {first.name} has "
+                f"{', '.join(kinds_of_table[first])}. Tables of one task have the same columns."
+            )
     merged: dict[str, Kind] = {}
-    for others in found.values():
+    for others in kinds_of_table.values():
         merged |= {name: kind for name, kind in others.items() if merged.get(name) != "list"}
     return merged
 
@@ -281,7 +283,7 @@ def _is_plain_list(value: Any) -> bool:
     return isinstance(value, list) and not any(isinstance(each, list | Mapping) for each in value)
 
 
-def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, Kind], home: Path) -> Path:
+def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, Kind], home: Path) -> Path:
     """The parquet file of a table, made now unless it is there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -297,29 +299,29 @@ def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, K
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
     # Without dictionaries: cells may be whole pictures in base64.
     with writing.whole(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
-        for batch in _batches(_shown(rows(path, how, kwargs), f"storing {path.name}")):
-            cells = [{name: _cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
+        for batch in _iter_batches(_with_progress(rows(path, how, kwargs), f"storing {path.name}")):
+            cells = [{name: _typed_cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
             writer.write_table(pa.Table.from_pylist(cells, schema))
     return target
 
 
-def _shown(records: Iterator[Row], what: str) -> Iterator[Row]:
+def _with_progress(records: Iterator[Row], label: str) -> Iterator[Row]:
     """The records, counted on stderr while they come."""
-    with progress.bar(None, what, "rows") as step:
+    with progress.bar(None, label, "rows") as step:
         for record in records:
             yield record
             step(1)
 
 
-def _batches(records: Iterator[Row]) -> Iterator[list[Row]]:
+def _iter_batches(records: Iterator[Row]) -> Iterator[list[Row]]:
     while batch := list(itertools.islice(records, _BATCH)):
         yield batch
 
 
-def _cell(value: Any, kind: Kind) -> Any:
+def _typed_cell(value: Any, kind: Kind) -> Any:
     """A value as its column has it: what is nested becomes JSON, a single text among lists a list of one."""
     if kind == "list" and value is not None:
-        return [_cell(each, "text") for each in (value if isinstance(value, list) else [value])]
+        return [_typed_cell(each, "text") for each in (value if isinstance(value, list) else [value])]
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)  # true, false, and what is nested; numbers are texts already

@@ -10,11 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from lmms_medtasks.data import file_forms
 from lmms_medtasks.errors import UserError
 
 MAX_CELL = 128 * 1024 * 1024
 """Characters in a cell: an image of 96 MB as base64. More is taken for a quotation mark that is never closed."""
+
+_FIRST = 4096
+
+_TABLES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
+    (b"PK\x03\x04", "an Excel workbook or another zip. Call it .xlsx if it is Excel's, or save it as CSV", (".xlsx",)),
+    (b"\xd0\xcf\x11\xe0", "a file of Excel before 2007 (.xls). Save it as .xlsx, or as CSV UTF-8", ()),
+    (b"PAR1", "parquet. Call it .parquet", (".parquet",)),
+    (b"\x1f\x8b", "compressed (gzip). Unpack it", ()),
+    (b"\xff\xfe", "UTF-16 text (Excel's “Unicode text”). Save it as CSV UTF-8, or: iconv -f UTF-16 -t UTF-8", ()),
+    (b"\xfe\xff", "UTF-16 text. Save it as CSV UTF-8, or: iconv -f UTF-16 -t UTF-8", ()),
+    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself. Fetch it: git lfs pull", ()),
+    (b"<!doctype html", "a web page, perhaps one that asks to log in. Download the file itself", ()),
+    (b"<html", "a web page, perhaps one that asks to log in. Download the file itself", ()),
+)
 
 
 @dataclass(frozen=True)
@@ -42,9 +55,9 @@ class Table:
 
         Empty cells at the end of a line, as spreadsheets write them, are no columns.
         """
-        file_forms.check_table(path)
+        check_table(path)
         self.path, self._delimiter = path, delimiter
-        with self._open() as (_, rows):
+        with self._open_lines() as (_, rows):
             header = [name.strip() for name in next(rows, [])]
         while header and not header[-1]:
             header.pop()
@@ -67,31 +80,31 @@ class Table:
         ``progress`` is called with the number of bytes read since its last call.
         """
         number = 0
-        with self._open() as (lines, rows):
+        with self._open_lines() as (lines, rows):
             next(rows)
             offset = lines.offset
-            for place, row in enumerate(rows, start=2):
+            for row_number, row in enumerate(rows, start=2):
                 if row:  # an empty line is no record
                     number += 1
-                    yield offset, self._record(number, row, place)
+                    yield offset, self._make_record(number, row, row_number)
                 progress(lines.offset - offset)
                 offset = lines.offset
 
     def record_at(self, offset: int) -> Record:
         """The record that starts at ``offset`` bytes (its number is not known there, and given as 0)."""
-        with self._open(offset) as (_, rows):
-            return self._record(0, next(rows))
+        with self._open_lines(offset) as (_, rows):
+            return self._make_record(0, next(rows))
 
-    def _record(self, number: int, row: list[str], place: int = 0) -> Record:
+    def _make_record(self, number: int, row: list[str], row_number: int = 0) -> Record:
         same = len(row) >= len(self.columns) and not any(map(str.strip, row[len(self.columns) :]))
-        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), place)
+        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), row_number)
 
     @contextmanager
-    def _open(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:
+    def _open_lines(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:
         try:
             with self.path.open("rb") as handle:
                 lines = _Lines(handle, self.path.name, offset)
-                yield lines, _rows(lines, self.path.name, self._delimiter)
+                yield lines, _iter_rows(lines, self.path.name, self._delimiter)
         except OSError as error:
             raise UserError(f"{self.path} cannot be read: {error.strerror or error}.") from error
 
@@ -122,16 +135,16 @@ class _Lines:
             ) from error
 
 
-def _cure(error: csv.Error) -> str:
-    said = str(error)
-    if "new-line character" in said:
+def _repair_hint(error: csv.Error) -> str:
+    message = str(error)
+    if "new-line character" in message:
         return "Its lines end in a carriage return alone, as on old Macs: save it again, or: tr '\\r' '\\n'."
-    if "expected after" in said:
+    if "expected after" in message:
         return 'Inside a cell in quotation marks, a quotation mark is written twice (""), not after a backslash.'
     return "Is a quotation mark never closed?"
 
 
-def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
+def _iter_rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
     # Strict: a quotation mark that is never closed would otherwise swallow every row up to the end of the file.
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     number = 0
@@ -142,7 +155,7 @@ def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
             row = next(reader, None)
         except csv.Error as error:
             raise UserError(
-                f"{name} cannot be read after record {max(number - 1, 0)}: {error}. {_cure(error)}"
+                f"{name} cannot be read after record {max(number - 1, 0)}: {error}. {_repair_hint(error)}"
             ) from error
         finally:
             csv.field_size_limit(before)
@@ -150,3 +163,19 @@ def _rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
             return
         number += 1
         yield row
+
+
+def check_table(path: Path, *, allowed: tuple[str, ...] = ()) -> None:
+    """Raise UserError where the file ``path`` is no text but something known, which none of ``allowed`` ends in."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_FIRST)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    if not start.strip():
+        raise UserError(f"{path.name} is empty.")
+    for sign, form, endings in _TABLES:
+        if start.lstrip().lower().startswith(sign.lower()) and not set(endings) & set(allowed):
+            raise UserError(f"{path.name} is {form}.")
+    if b"\0" in start[:2]:
+        raise UserError(f"{path.name} is UTF-16 text without its mark, or no text. Save it as CSV UTF-8.")

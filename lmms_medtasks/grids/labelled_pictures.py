@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import data as sources
-from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.pool import Picture
+from lmms_medtasks.pictures import image_id, image_problem
 from lmms_medtasks.progress import bar
 
 COLUMNS = ("image", "modality", "anatomy", "view", "finding", "laterality", "up")

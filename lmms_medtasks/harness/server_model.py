@@ -23,7 +23,7 @@ from lmms_eval.api.instance import GenerationResult, TokenCounts
 from loguru import logger
 from tqdm import tqdm
 
-from lmms_medtasks import pictures, png, redacting
+from lmms_medtasks import pictures, redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.calls import PADDING, TRIAL
 from lmms_medtasks.harness.chat_servers import (
@@ -348,7 +348,7 @@ def _server_part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
     picture = part["url"]
     if isinstance(picture, str | Path):
         picture = {"path": str(picture)}
-    data = base64.b64encode(png.encoded(pictures.rgb8(pictures.opened(picture)))).decode("ascii")
+    data = base64.b64encode(pictures.encoded(pictures.rgb8(pictures.opened(picture)))).decode("ascii")
     return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
 
 

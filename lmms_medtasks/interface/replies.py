@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.interface.columns import is_missing, listed
-from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.parsing.reply import Answer
 from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.suites.templates.parsers import Parser
 

@@ -46,56 +46,66 @@ class _Word(NamedTuple):
     end: int
 
 
-def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
-    """What a sentence says of the thing that ``asked`` asks for: it is there, or not; None where it says neither.
+def read_about(sentence: str, question: str) -> Literal["yes", "no"] | None:
+    """What a sentence says of the thing that ``question`` asks for: it is there, or not; None where it says neither.
 
     Both are :func:`~lmms_medtasks.parsing.texts.plain` texts. The sentence must name the thing by its last word, and
     what is denied must be the thing and no quality of it. A question that denies something, or asks whether all is
     normal, is answered by no such sentence.
     """
-    if (other := names_other(sentence, asked)) is not None:
+    if (other := names_other(sentence, question)) is not None:
         denied = word_pattern("denies").search(sentence) or word_pattern("may_be_there").search(sentence)
         return "no" if other in _ONE_ALONE and not denied and not sentence.endswith("?") else None
-    if _HAN.search(asked):
-        return _read_about_in_chinese(sentence, asked)
-    if (predicate := _read_predicate(sentence, asked)) is not None:
+    if _HAN.search(question):
+        return _read_about_in_chinese(sentence, question)
+    if (predicate := _read_predicate(sentence, question)) is not None:
         return predicate
-    things = _find_things(asked)
+    things = _find_things(question)
     sentence = _FREE_OF.sub(r"no \1", sentence)
     if not things or word_pattern("may_be_there").search(sentence):
         return None
-    found = {said for clause in _clauses().split(sentence) if (said := _read_clause(clause, things, asked))}
-    return found.pop() if len(found) == 1 and "other" not in found else None  # type: ignore[return-value]
+    readings = {
+        clause_reading
+        for clause in _clauses().split(sentence)
+        if (clause_reading := _read_clause(clause, things, question))
+    }
+    return readings.pop() if len(readings) == 1 and "other" not in readings else None  # type: ignore[return-value]
 
 
-def names_other(sentence: str, asked: str) -> str | None:
+def names_other(sentence: str, question: str) -> str | None:
     """The kind of which a sentence names another member than the question and not the question's: left for right."""
     for kind in _OPPOSITES:
         inside = [
-            {each for each, words in numbered(kind).items() if re.search(words, text)} for text in (asked, sentence)
+            {each for each, words in numbered(kind).items() if re.search(words, text)} for text in (question, sentence)
         ]
         if all(inside) and not inside[0] & inside[1]:
             return kind
     return None
 
 
-def _is_another(before: str, after: str, thing: str, asked: str) -> bool:
+def _is_another(before: str, after: str, thing: str, question: str) -> bool:
     """Whether it is a part of another thing's name: "kidney stone", or "clavicle fracture" for "rib fracture"."""
-    if (noun := word_pattern("finding_noun", before=r"\s+").match(after)) and noun[0].strip() not in asked:
+    if (noun := word_pattern("finding_noun", before=r"\s+").match(after)) and noun[0].strip() not in question:
         return True
-    own = re.search(rf"([^\W\d_]{{3,}})\s+{re.escape(thing)}", asked)
+    named_in_question = re.search(rf"([^\W\d_]{{3,}})\s+{re.escape(thing)}", question)
     near = re.search(r"([^\W\d_]{3,})\s+$", before)
     bones = word_pattern("bone")
-    return bool(own and near and own[1] != near[1] and bones.fullmatch(own[1]) and bones.fullmatch(near[1]))
+    return bool(
+        named_in_question
+        and near
+        and named_in_question[1] != near[1]
+        and bones.fullmatch(named_in_question[1])
+        and bones.fullmatch(near[1])
+    )
 
 
-def _read_clause(clause: str, things: tuple[str, ...], asked: str) -> Literal["yes", "no", "other"] | None:
+def _read_clause(clause: str, things: tuple[str, ...], question: str) -> Literal["yes", "no", "other"] | None:
     """What a clause says; "other" where it denies something else of the thing."""
     word = next((word for word in _iter_words(clause) if word.stem == things[-1]), None)
     if word is None:
         return None
     before, after = clause[: word.start], clause[word.end :]
-    if _is_another(before, after, word.stem, asked):
+    if _is_another(before, after, word.stem, question):
         return None
     denials = list(word_pattern("denies").finditer(before))
     if denials:
@@ -139,12 +149,12 @@ def _belongs(word: str, things: tuple[str, ...]) -> bool:
 
 
 @functools.lru_cache(1024)
-def _find_things(asked: str) -> tuple[str, ...]:
+def _find_things(question: str) -> tuple[str, ...]:
     """The stems of the words for what a question asks for, the most particular last; () where it turns."""
-    if word_pattern("question_turns").search(asked):
+    if word_pattern("question_turns").search(question):
         return ()
-    thing = _PLACE.split(asked.rstrip(" ?.！？"), maxsplit=1)[0]
-    return tuple(_stem(word) for word in _naming_words(thing) or _naming_words(asked)[:1])
+    thing = _PLACE.split(question.rstrip(" ?.！？"), maxsplit=1)[0]
+    return tuple(_stem(word) for word in _naming_words(thing) or _naming_words(question)[:1])
 
 
 def _naming_words(text: str) -> list[str]:
@@ -180,17 +190,17 @@ _SAID = re.compile(r"(?:有|可见|看到|存在|显示|见|是|为|符合|提�
 _SAID_BEHIND = re.compile(r"形成|存在|明显|可见|征象")
 
 
-def _read_about_in_chinese(sentence: str, asked: str) -> Literal["yes", "no"] | None:
-    thing = _THING.search(asked.strip())
+def _read_about_in_chinese(sentence: str, question: str) -> Literal["yes", "no"] | None:
+    thing = _THING.search(question.strip())
     # "有没有" and "有无" ask whether it is there, and deny nothing.
-    if thing is None or word_pattern("question_turns").search(re.sub("有没有|有无", "有", asked)):
+    if thing is None or word_pattern("question_turns").search(re.sub("有没有|有无", "有", question)):
         return None
     name = re.sub(r"^(?:明显|典型|任何)?的?", "", thing[1])
-    place = sentence.rfind(name)
-    if place < 0 or word_pattern("may_be_there").search(sentence):
+    start = sentence.rfind(name)
+    if start < 0 or word_pattern("may_be_there").search(sentence):
         return None
-    before = re.split(r"[,;]|但", sentence[:place])[-1]
-    after = sentence[place + len(name) : place + len(name) + 8]
+    before = re.split(r"[,;]|但", sentence[:start])[-1]
+    after = sentence[start + len(name) : start + len(name) + 8]
     if _DENIED.search(before) or _DENIED_BEHIND.match(after):
         return "no"
     if re.search(r"不|无|没|未|非", before):

@@ -6,15 +6,13 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from lmms_medtasks.parsing.checked_lists import read_checked
-from lmms_medtasks.parsing.letters import circled_as_letters, option_letters
+from lmms_medtasks.parsing.option_lines import read_checked
 from lmms_medtasks.parsing.option_statements import not_but
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.outcomes import Answer, find_refusal
-from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.reply import Answer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import first_sentence, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, last_standing
-from lmms_medtasks.parsing.texts import normalised
+from lmms_medtasks.parsing.texts import circled_as_letters, normalised, option_letters
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 # Bounded: a search must not take quadratic time over a long run of marks.
@@ -70,14 +68,14 @@ def _read_all_but(text: str, options: Sequence[str]) -> str:
     if word_pattern("all_of_them", after=r"[\s.!]*(?:\(.{1,60}\))?[\s.!]*").fullmatch(text):
         return every
     excepted = word_pattern("all_but", after=r"\s*([^.:;,\n都均全外]{1,40})").search(first_sentence(text))
-    named = _name_letters(excepted[1], options) if excepted else ""
-    return "".join(letter for letter in every if letter not in named) if named else ""
+    excepted_letters = _name_letters(excepted[1], options) if excepted else ""
+    return "".join(letter for letter in every if letter not in excepted_letters) if excepted_letters else ""
 
 
 def _read_not_denied(text: str, options: Sequence[str]) -> str:
     """What the sentences say together that deny nothing: "I see A and C. Not B or D."."""
-    kept = [sentence for sentence in split_sentences(text) if not word_pattern("not_before").search(sentence)]
-    return _name_letters(kept[0], options) if len(kept) == 1 else ""
+    affirmed = [sentence for sentence in split_sentences(text) if not word_pattern("not_before").search(sentence)]
+    return _name_letters(affirmed[0], options) if len(affirmed) == 1 else ""
 
 
 def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> Answer | None:
@@ -98,11 +96,13 @@ def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> Answer 
         return None
 
     statements = sorted([*find_statements(text), *_find_predicates(text)], key=lambda each: each.said)
-    found = last_standing(text, statements, resolve)
-    if found is None:
+    stated = last_standing(text, statements, resolve)
+    if stated is None:
         return None
     return (
-        Answer("ok", found.value, found.statement.rule) if found.value and not found.taken_back else Answer("ambiguous")
+        Answer("ok", stated.value, stated.statement.rule)
+        if stated.value and not stated.taken_back
+        else Answer("ambiguous")
     )
 
 
@@ -117,7 +117,7 @@ def _iter_parts(part: str) -> Iterator[str]:
 
 
 def _read_present(line: str, options: Sequence[str]) -> str:
-    match = _present().fullmatch(line)
+    match = _present_pattern().fullmatch(line)
     return _name_letters(match[1], options) if match else ""
 
 
@@ -130,51 +130,51 @@ def _find_predicates(text: str) -> list[Statement]:
     ]
 
 
-def _name_letters(said: str, options: Sequence[str]) -> str:
+def _name_letters(text: str, options: Sequence[str]) -> str:
     """The letters that a line names, "" if it can't be read."""
     letters = option_letters(len(options))
-    if len(said) > _LONGEST + sum(map(len, options)):
+    if len(text) > _LONGEST + sum(map(len, options)):
         return ""
-    line = _label().sub("", _before_letter().sub("", said)).strip().rstrip(".!").strip("*_[]{}()\"' $")
+    line = _label_pattern().sub("", _before_letter().sub("", text)).strip().rstrip(".!").strip("*_[]{}()\"' $")
     if re.fullmatch(r"[\"'A-Z, ]+", line):
         line = re.sub(r"[\"']", "", line)  # a list of JSON
     if re.fullmatch(r"[A-Z]{2,26}", line):
-        found = list(line)
-    elif _list().fullmatch(line):
-        found = re.findall(r"[A-Z]", re.sub(any_of("and"), " ", line))
+        names = list(line)
+    elif _list_pattern().fullmatch(line):
+        names = re.findall(r"[A-Z]", re.sub(any_of("and"), " ", line))
     else:
-        found = _name_by_texts(line, letters, options)
-    right = len(set(found)) == len(found) and all(letter in letters for letter in found)
-    return "".join(sorted(found)) if right else ""
+        names = _name_by_texts(line, letters, options)
+    right = len(set(names)) == len(names) and all(letter in letters for letter in names)
+    return "".join(sorted(names)) if right else ""
 
 
 def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]:
     """Letters of a line that is options' texts, each with or without its letter, and signs between them."""
     by_length = sorted(zip(letters, map(normalised, options), strict=True), key=lambda pair: -len(pair[1]))
-    found, rest = [], line
+    names, rest = [], line
     while rest:
         for letter, text in by_length:
             label = rf"(?:[(\[*-]*\s?{letter}[)\].:*]*\s*)?"
             match = re.match(rf"{label}{re.escape(text)}(?!\w)", rest, re.IGNORECASE)
             if match and text:
-                found.append(letter)
-                rest = re.sub(f"^{_sign()}", "", rest[match.end() :].lstrip(".)*]")).strip()
+                names.append(letter)
+                rest = re.sub(f"^{_sign_words()}", "", rest[match.end() :].lstrip(".)*]")).strip()
                 break
         else:
             return []
-    return found
+    return names
 
 
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-def _sign() -> str:
+def _sign_words() -> str:
     return rf"(?:[\s,;/&+]|{any_of('and')})+"
 
 
 @functools.cache
-def _list() -> re.Pattern[str]:
-    return re.compile(rf"{_MARKED}(?:{_sign()}{_MARKED})*")
+def _list_pattern() -> re.Pattern[str]:
+    return re.compile(rf"{_MARKED}(?:{_sign_words()}{_MARKED})*")
 
 
 @functools.cache
@@ -184,7 +184,7 @@ def _before_letter() -> re.Pattern[str]:
 
 
 @functools.cache
-def _label() -> re.Pattern[str]:
+def _label_pattern() -> re.Pattern[str]:
     """What may stand before the letters: "The correct answers are only"."""
     answer = rf"{any_of('answer')}(?:\s+(?:{any_of('sure')}))?\s*(?::|=|{any_of('is')})?"
     article = rf"(?:{any_of('introduces')}\s*)?(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?"
@@ -194,9 +194,9 @@ def _label() -> re.Pattern[str]:
 @functools.cache
 def _are_right() -> re.Pattern[str]:
     be = r"(?:(?i:are|is|sont|son|est|es|sind|ist|都?是?|が|이|가)\s*)?"
-    return re.compile(rf"((?:{_MARKED}(?:{_sign()})?){{1,10}})\s*{be}(?i:{any_of('are_right')})")
+    return re.compile(rf"((?:{_MARKED}(?:{_sign_words()})?){{1,10}})\s*{be}(?i:{any_of('are_right')})")
 
 
 @functools.cache
-def _present() -> re.Pattern[str]:
+def _present_pattern() -> re.Pattern[str]:
     return re.compile(rf"(.{{3,300}}?)\s+(?:are|is|sind|ist|son|sont|est)\s+{any_of('are_present')}\.?")

@@ -5,18 +5,28 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from lmms_medtasks.parsing.letters import circled_as_letters, option_letters
 from lmms_medtasks.parsing.option_reading import OfferedOptions, OptionReading, ambiguous, single_letter
 from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
-from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.parsing.texts import normalised
+from lmms_medtasks.parsing.reply import Outcome, Reply
+from lmms_medtasks.parsing.texts import circled_as_letters, normalised, option_letters
 from lmms_medtasks.parsing.words import any_of, numbered
 
 __all__ = ["OptionReading", "read_option"]
 
 _NEXT_LETTER = r"(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?"
 _LIST = re.compile(rf"[(\[]?[A-Z][)\].]?(?:{_NEXT_LETTER})+\.?")
+
+Status = Literal["ok"] | Outcome
+"""ok: an answer was read. unreadable: a reply with words from which the rule reads no option."""
+
+Rule = Literal["single_letter", "first_capital", ""]
+"""Which of the paper's rules read the answer."""
+
+_SINGLE = re.compile(r"[\s\"'`*_(\[{<]*([A-Za-z])[\s\"'`*_)\]}>.,:;!]*")
+_CAPITAL = re.compile(r"[A-Z]")
 
 
 def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool = False) -> OptionReading:
@@ -66,13 +76,13 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
         return OptionReading(reply.outcome)
     text = _with_letters(normalised(circled_as_letters(reply.answer, options)).strip(), len(options))
     offered = OfferedOptions(options, grid)
-    found = read_whole(text, offered)
-    if found is None:
+    reading = read_whole(text, offered)
+    if reading is None:
         # What trained models answer is a letter or a text, as a rule: what reads all else is loaded when it is met.
         from lmms_medtasks.parsing.option_lines import read_in_words
 
-        found = read_in_words(text, offered, reply.unfinished)
-    return OptionReading(reply.unread, text=found.text) if found.status == "unreadable" else found
+        reading = read_in_words(text, offered, reply.unfinished)
+    return OptionReading(reply.unread, text=reading.text) if reading.status == "unreadable" else reading
 
 
 def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
@@ -95,8 +105,8 @@ def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
         return ambiguous(text) if len(letters) > 1 else offered.read_letter(letters.pop(), "single_letter", text)
     if places := offered.texts.find_beginning_or_end(text):
         return offered.read_places(places, "exact", text)
-    named = _option_number().fullmatch(text)
-    return None if named is None else offered.read_number(named[1])
+    number = _option_number().fullmatch(text)
+    return None if number is None else offered.read_number(number[1])
 
 
 def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:
@@ -128,3 +138,34 @@ def _nth_option() -> Mapping[int, re.Pattern[str]]:
         number: re.compile(rf"{article}(?:{nth}\s*(?:的)?{option}|{option}\s+{nth})(?!\w)", re.IGNORECASE)
         for number, nth in numbered("nth").items()
     }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read from one reply: ``value`` is an option letter if ``status`` is "ok", else ""."""
+
+    status: Status
+    value: str = ""
+    rule: Rule = ""
+
+
+def read_first_capital(reply: Reply | str | None, option_count: int) -> Reading:
+    """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B), taken literally.
+
+    1. The reply is a single letter (in either case, possibly in quotes, brackets or bold, with a full stop).
+    2. Else the first capital letter of the reply, wherever it stands: of "The answer is B" it is T.
+    3. Else nothing was read. So it is where the letter is that of no option; the benchmark counts both as incorrect.
+
+    The rule is for comparing with the paper: it reads "Both lungs are clear" as B. It is applied to the text after the
+    model's reasoning. Three outcomes are not the paper's: a failed request is "failed", a reply that says nothing
+    "empty", and one without an answer that the limit of new tokens ended "cut".
+    """
+    reply = Reply.of(reply)
+    if reply.outcome:
+        return Reading(reply.outcome)
+    answer = reply.answer
+    single = _SINGLE.fullmatch(answer)
+    letter = single.group(1).upper() if single else capital.group() if (capital := _CAPITAL.search(answer)) else ""
+    if not letter or letter not in option_letters(option_count):
+        return Reading(reply.unread)
+    return Reading("ok", letter, "single_letter" if single else "first_capital")

@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Sequence
 
-from lmms_medtasks.parsing.checked_lists import read_checked
 from lmms_medtasks.parsing.option_reading import (
     MARKUP,
     OfferedOptions,
@@ -15,10 +14,11 @@ from lmms_medtasks.parsing.option_reading import (
     says_no_more,
 )
 from lmms_medtasks.parsing.option_statements import read_choice, read_stated, repeats_options
-from lmms_medtasks.parsing.outcomes import find_refusal
+from lmms_medtasks.parsing.reply import find_refusal
 from lmms_medtasks.parsing.sentences import iter_beginnings, split_sentences
 from lmms_medtasks.parsing.statements import gives_up, is_taken_back
-from lmms_medtasks.parsing.words import any_of
+from lmms_medtasks.parsing.texts import option_letters
+from lmms_medtasks.parsing.words import any_of, word_pattern
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
@@ -30,6 +30,10 @@ _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _AFTERTHOUGHT = re.compile(r"\(.*\)?\.?")
 _LAST_SENTENCES = 30
 _ONE_SENTENCE = 200
+
+_LONGEST = 4000
+_ITEM = re.compile(r"\n|(?<=[.;,])\s+(?=\(?[A-Z]\b|[^\W\d_]+\s*:)")
+_BEFORE_MARK = r"[\s*_:|()\]=—–-]{0,8}"
 
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
@@ -60,9 +64,9 @@ def read_edge(text: str, offered: OfferedOptions) -> OptionReading | None:
     """What the last line, or the first sentence, is the text of."""
     lines = text.splitlines() or [""]
     for part in (lines[-1], next(iter_beginnings(lines[0]), "")):
-        found = offered.read_text(part, "text")
-        if found is not None:
-            return ambiguous(part) if is_taken_back(text, text.find(part) + len(part)) else found
+        reading = offered.read_text(part, "text")
+        if reading is not None:
+            return ambiguous(part) if is_taken_back(text, text.find(part) + len(part)) else reading
     return None
 
 
@@ -79,19 +83,19 @@ def _read_line(line: str, offered: OfferedOptions) -> OptionReading | None:
     if exact is not None and (says_no_more(line[exact.end :]) or not re.match(r"[(\[]?[A-Za-z]\s", line)):
         others = _find_labels(line[exact.end :], offered) - {offered.letters[exact.place]}
         return ambiguous(line) if others else offered.read_place(exact.place, "leading", line)
-    if (found := offered.read_text(line, "text")) is not None:
-        return found
+    if (reading := offered.read_text(line, "text")) is not None:
+        return reading
     begin = 1 if line[0] in "([" else 0
     letter, rest = line[begin].upper(), line[begin + 1 :]
-    named = [offered.letters[place] for place in offered.texts.find_equal(rest)]
-    if not named:
+    text_letters = [offered.letters[index] for index in offered.texts.find_equal(rest)]
+    if not text_letters:
         lower = line[begin].islower()  # "a. m." or "e.g.": in lower case only with the option's own text
         marked = not rest.strip(MARKUP) or _mark_behind().match(rest) is not None
         if lower or not marked or _TOLD_OF.match(rest):
             return None
     if offered.has_other_text(letter, rest):
         return ambiguous(line)
-    if letter not in named and (named or _find_labels(rest, offered) - {letter}):
+    if letter not in text_letters and (text_letters or _find_labels(rest, offered) - {letter}):
         return ambiguous(line)
     return offered.read_letter(letter, "leading", line)
 
@@ -121,10 +125,10 @@ def read_as_yes_no(text: str, offered: OfferedOptions) -> OptionReading | None:
     meant: list[str] = [yes_or_no(option) for option in offered.options]
     if not {"yes", "no"} <= set(meant):
         return None
-    found = read_yes_no(text)
-    if found.status != "ok" or meant.count(found.value) != 1:
+    answer = read_yes_no(text)
+    if answer.status != "ok" or meant.count(answer.value) != 1:
         return None
-    return offered.read_place(meant.index(found.value), "yes_no", text)
+    return offered.read_place(meant.index(answer.value), "yes_no", text)
 
 
 def read_concluded(text: str, offered: OfferedOptions) -> OptionReading | None:
@@ -135,20 +139,20 @@ def read_concluded(text: str, offered: OfferedOptions) -> OptionReading | None:
     while len(sentences) > 1 and _AFTERTHOUGHT.fullmatch(sentences[-1]):
         sentences.pop()
     last = len(sentences) - 1
-    found = [
+    conclusions = [
         (places[0], sentence)
         for number, sentence in enumerate(sentences)
         if (places := offered.texts.find_concluded(sentence, last=number == last))
     ]
-    if not found:
+    if not conclusions:
         return None
-    place, sentence = found[-1]
+    index, sentence = conclusions[-1]
     end = text.rfind(sentence) + len(sentence)
-    others = [said for other, said in found if other != place]
+    others = [conclusion for other, conclusion in conclusions if other != index]
     corrected = others and is_taken_back(text[:end], text.find(others[-1]))
     if (others and not corrected) or is_taken_back(text, end) or gives_up(text, end):
         return ambiguous(sentence)
-    return offered.read_place(place, "concluded", sentence)
+    return offered.read_place(index, "concluded", sentence)
 
 
 def read_said(text: str, offered: OfferedOptions) -> OptionReading | None:
@@ -164,32 +168,79 @@ def read_said(text: str, offered: OfferedOptions) -> OptionReading | None:
 
 def read_in_words(text: str, offered: OfferedOptions, unfinished: bool) -> OptionReading:
     """What a reply chooses that is more than an answer, by the order of :func:`.option.read_option`."""
-    if (found := read_stated(text, offered)) is not None:
-        return found
+    if (reading := read_stated(text, offered)) is not None:
+        return reading
     if (checked := read_checked(text, offered.options)) is not None and len(checked) == 1:
         return offered.read_letter(checked, "checked", text)
     several = False
     for readings in (read_bold(text, offered), read_leading(text, offered)):
-        found = read_same(readings)
-        if found is not None and found.status == "ok":
-            return ambiguous(text) if _is_taken_back(text, found) else found
-        several = several or found is not None
-    if not unfinished and (found := read_edge(text, offered)) is not None:
-        return found
+        reading = read_same(readings)
+        if reading is not None and reading.status == "ok":
+            return ambiguous(text) if _is_taken_back(text, reading) else reading
+        several = several or reading is not None
+    if not unfinished and (reading := read_edge(text, offered)) is not None:
+        return reading
     if (refusal := find_refusal(text)) is not None:
         return OptionReading("refused", text=refusal)
     if several:
         return ambiguous()
     if unfinished:
         return OptionReading("unreadable")
-    if (found := read_brackets(text, offered)) is not None:
-        return found
+    if (reading := read_brackets(text, offered)) is not None:
+        return reading
     if gives_up(text):
         return OptionReading("refused", text=text[-80:])
-    found = read_as_yes_no(text, offered) or read_concluded(text, offered) or read_said(text, offered)
-    return found or OptionReading("unreadable")
+    reading = read_as_yes_no(text, offered) or read_concluded(text, offered) or read_said(text, offered)
+    return reading or OptionReading("unreadable")
 
 
-def _is_taken_back(text: str, found: OptionReading) -> bool:
-    place = text.find(found.text)
-    return place >= 0 and is_taken_back(text, place + len(found.text))
+def _is_taken_back(text: str, reading: OptionReading) -> bool:
+    start = text.find(reading.text)
+    return start >= 0 and is_taken_back(text, start + len(reading.text))
+
+
+def read_checked(text: str, options: Sequence[str]) -> str | None:
+    """The letters that a list marks as right; None where ``text`` does not mark each of two or more options."""
+    letters = option_letters(len(options))
+    marked: dict[str, bool] = {}
+    for item in _ITEM.split(text[:_LONGEST]):
+        for letter, option in zip(letters, options, strict=True):
+            label = _match_label(item, letter, option)
+            if label is None:
+                continue
+            ticked = (
+                any(sign in label["box"] for sign in "xX✅☑✓✔") if label["box"] else _is_ticked(item[label.end() :])
+            )
+            if ticked is not None:
+                marked[letter] = ticked
+            break
+    return "".join(letter for letter in letters if marked[letter]) if len(marked) == len(letters) > 1 else None
+
+
+def _match_label(item: str, letter: str, option: str) -> re.Match[str] | None:
+    """An option's letter, its text or both at an item's beginning, perhaps behind a box: "[ ] B. Fever"."""
+    text = re.escape(option)
+    lettered = rf"\(?{letter}(?![^\W_])[).:\]*_\s]{{0,4}}(?:{text})?"
+    label = rf"[\s*_(\[|-]{{0,6}}(?:(?P<box>\[[ xX]\]|[✅☑✓✔❌✗✘])\s*)?(?:{lettered}|{text})"
+    return re.match(label, item, re.IGNORECASE if option in item else 0)
+
+
+def _is_ticked(rest: str) -> bool | None:
+    """Whether what follows a label begins or ends with a mark of a right option, or of a wrong one; None for neither.
+
+    Where it has both, the longer one counts: "not present".
+    """
+    tick, cross = _mark_length("checked", "√✓✔☑✅", rest), _mark_length("crossed", "×✗✘✕❌☒", rest)
+    return None if tick == cross == 0 else tick >= cross
+
+
+def _mark_length(category: str, signs: str, rest: str) -> int:
+    begins = word_pattern(category, before=rf"{_BEFORE_MARK}(?P<mark>", after=")").match(rest)
+    if begins is not None:
+        return len(begins["mark"])
+    return 1 if _sign_at_end(signs).search(rest) else 0
+
+
+@functools.cache
+def _sign_at_end(signs: str) -> re.Pattern[str]:
+    return re.compile(rf"[{signs}]\ufe0f?\s*$")

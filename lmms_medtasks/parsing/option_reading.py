@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.outcomes import AnswerStatus, StatementRule
+from lmms_medtasks.parsing.reply import AnswerStatus, StatementRule
 from lmms_medtasks.parsing.sentences import iter_beginnings
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
@@ -56,9 +56,9 @@ class OfferedOptions:
         self.reach = 200 + self.texts.longest
         self._numeric = any(re.fullmatch(r"\s*\d+\s*", option) for option in options)
 
-    def read_place(self, place: int, rule: Rule, text: str) -> OptionReading:
+    def read_place(self, index: int, rule: Rule, text: str) -> OptionReading:
         """The option at a place of the list."""
-        return OptionReading("ok", self.letters[place], rule, text[:_KEPT])
+        return OptionReading("ok", self.letters[index], rule, text[:_KEPT])
 
     def read_places(self, places: Sequence[int], rule: Rule, text: str) -> OptionReading | None:
         """The option at the only one of ``places``; ambiguous for several, None for none."""
@@ -100,7 +100,7 @@ class OfferedOptions:
         """Whether another option's text stands right behind a letter: "B. Pleural effusion", where that is C."""
         places = self.texts.find_equal(first_line(after))
         if places:
-            return all(self.letters[place] != letter for place in places)
+            return all(self.letters[index] != letter for index in places)
         if not re.match(r"\s*[)\].:(—–-]", after):
             return False
         exact = self.texts.match_beginning(after, lettered=False)

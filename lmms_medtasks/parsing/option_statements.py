@@ -45,16 +45,16 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
     "C is correct" counts as said of C, and not against an answer that was announced before; two letters that are both
     said to be right are ambiguous, and so are two of "it is B".
     """
-    resolve = functools.partial(_resolve, text, offered)
+    resolve = functools.partial(_resolve_statement, text, offered)
     announced = find_statements(text, grid=offered.grid)
     predicates = _find_predicates(text, offered.grid)
-    found = last_standing(text, sorted([*announced, *predicates], key=lambda each: each.said), resolve)
-    if found is None:
+    stated = last_standing(text, sorted([*announced, *predicates], key=lambda each: each.said), resolve)
+    if stated is None:
         return None
-    statement = found.statement
-    if found.taken_back:
+    statement = stated.statement
+    if stated.taken_back:
         return ambiguous(text[statement.start :])
-    if statement.rule == "boxed" and _contradicts(found.value, statement, announced, resolve):
+    if statement.rule == "boxed" and _contradicts_neighbour(stated.value, statement, announced, resolve):
         return ambiguous(text)
     if statement.rule == "it_is":
         values = {known[0].value for each in announced if each.rule == "it_is" and (known := resolve(each))}
@@ -64,9 +64,9 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
         before = last_standing(text, [each for each in announced if each.said < statement.said], resolve)
         if before is not None and not before.taken_back:
             return before.value
-        if _differ(text, predicates, offered):
+        if _letters_differ(text, predicates, offered):
             return ambiguous(text[statement.start : statement.end])
-    return found.value
+    return stated.value
 
 
 def read_choice(part: str, rule: Rule, offered: OfferedOptions) -> Choice | None:
@@ -79,16 +79,16 @@ def read_choice(part: str, rule: Rule, offered: OfferedOptions) -> Choice | None
             return Choice(offered.read_place(exact.place, rule, part[:80].strip()), skipped + exact.end)
     line = first_line(part)
     # The text of an option may begin with a letter of its own: "E. coli", "B-cell lymphoma".
-    if (found := offered.read_text(line, rule)) is not None:
-        return Choice(found, 1)
+    if (text_reading := offered.read_text(line, rule)) is not None:
+        return Choice(text_reading, 1)
     match = _BARE_LETTER.match(part)
     if match is not None and offered.is_letter(match[1], part[match.end() :]):
         return Choice(_read_letter(match, part, rule, offered), skipped + match.end())
-    said = _read_said(line, rule, offered) if rule in ("boxed", "statement") else None
-    return None if said is None else Choice(said, 1)
+    sentence_reading = _read_said(line, rule, offered) if rule in ("boxed", "statement") else None
+    return None if sentence_reading is None else Choice(sentence_reading, 1)
 
 
-def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[OptionReading, int] | None:
+def _resolve_statement(text: str, offered: OfferedOptions, statement: Statement) -> tuple[OptionReading, int] | None:
     if statement.rule == "predicate":
         return _read_predicate(text, statement, offered), statement.end
     part = text[statement.said : min(statement.end, statement.said + offered.reach)]
@@ -100,7 +100,7 @@ def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[
     return None if choice is None else (choice.reading, statement.said + choice.end)
 
 
-def _contradicts(
+def _contradicts_neighbour(
     value: OptionReading,
     statement: Statement,
     others: list[Statement],
@@ -125,7 +125,7 @@ def _read_letter(match: re.Match[str], part: str, rule: Rule, offered: OfferedOp
 def _read_said(line: str, rule: Rule, offered: OfferedOptions) -> OptionReading | None:
     """The only option that the first sentence of a statement says."""
     sentence = first_sentence(line)
-    if len(sentence) > _LONGEST or _hedge().match(sentence):
+    if len(sentence) > _LONGEST or _hedge_pattern().match(sentence):
         return None
     places = offered.texts.find_said(sentence) or offered.texts.find_partly_said(sentence)
     return offered.read_places(places, rule, sentence)
@@ -155,8 +155,8 @@ def repeats_options(part: str, offered: OfferedOptions) -> bool:
 
 def _find_predicates(text: str, grid: bool) -> list[Statement]:
     """Where a letter is said to be right, denied ones and questions left out."""
-    found = []
-    for match in _predicate(grid).finditer(text):
+    statements = []
+    for match in _predicate_pattern(grid).finditer(text):
         if is_negated(text, match.start()) or _QUESTION.match(text, match.end()):
             continue
         if word_pattern("nobody").search(clause_before(text, match.start())) or _ARTICLE_A.match(match[0]):
@@ -165,8 +165,8 @@ def _find_predicates(text: str, grid: bool) -> list[Statement]:
         near = text[max(0, match.start() - 20) : match.start(letter)]
         if not grid and word_pattern("lettered_noun", after=r"\s*$").search(near):
             continue
-        found.append(Statement(match.start(letter), match.end(letter), match.end(), "predicate"))
-    return found
+        statements.append(Statement(match.start(letter), match.end(letter), match.end(), "predicate"))
+    return statements
 
 
 def _read_predicate(text: str, statement: Statement, offered: OfferedOptions) -> OptionReading:
@@ -174,7 +174,7 @@ def _read_predicate(text: str, statement: Statement, offered: OfferedOptions) ->
     return offered.read_letter(letter, "predicate", text[statement.start : statement.end])
 
 
-def _differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> bool:
+def _letters_differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> bool:
     """Whether several letters are said to be right: "B is correct for adults, C is likely in children", "B or C is"."""
     values = {_read_predicate(text, each, offered).value for each in predicates}
     listed = any(_another_before().search(text[max(0, each.start - 40) : each.start]) for each in predicates)
@@ -182,11 +182,11 @@ def _differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> 
 
 
 @functools.cache
-def _predicate(grid: bool) -> re.Pattern[str]:
+def _predicate_pattern(grid: bool) -> re.Pattern[str]:
     right = f"(?:{any_of('is_right')}|{any_of('is_outlier')})" if grid else any_of("is_right")
     capital = rf"(?<![^\W_])({OPENING}[A-Z]{CLOSING})\s*(?i:{right})"
-    named = rf"\b(?i:{any_of('option_word')}|choice|letter)\s+({OPENING}[a-z]{CLOSING})\s+(?i:{right})"
-    return re.compile(f"{capital}|{named}")
+    named_letter = rf"\b(?i:{any_of('option_word')}|choice|letter)\s+({OPENING}[a-z]{CLOSING})\s+(?i:{right})"
+    return re.compile(f"{capital}|{named_letter}")
 
 
 @functools.cache
@@ -197,8 +197,8 @@ def _another_before() -> re.Pattern[str]:
 @functools.cache
 def _another_behind() -> re.Pattern[str]:
     sign = rf"(?:[,/&+|]|{any_of('and')}|{any_of('or')})+"
-    named = rf"(?i:{any_of('maybe_before')}\s*)?(?i:option\s+)?"
-    return re.compile(rf"[)\].\"'`*_]*\s*{sign}\s*{named}[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL)
+    option_words = rf"(?i:{any_of('maybe_before')}\s*)?(?i:option\s+)?"
+    return re.compile(rf"[)\].\"'`*_]*\s*{sign}\s*{option_words}[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL)
 
 
 @functools.cache
@@ -208,5 +208,5 @@ def not_but() -> re.Pattern[str]:
 
 
 @functools.cache
-def _hedge() -> re.Pattern[str]:
+def _hedge_pattern() -> re.Pattern[str]:
     return word_pattern("maybe_before", before=r"\s*(?:", after="|either|both|between)")

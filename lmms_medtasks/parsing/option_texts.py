@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lmms_medtasks.parsing.letters import option_letters
-from lmms_medtasks.parsing.option_parts import GENERIC, find_own_parts
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
 from lmms_medtasks.parsing.sentences import Clause, clause_before, split_clauses, split_sentences
-from lmms_medtasks.parsing.texts import CJK, SIZE, folded, normalised, without_accents
+from lmms_medtasks.parsing.texts import CJK, SIZE, folded, normalised, option_letters, without_accents
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 LONGEST = 600
@@ -32,6 +31,16 @@ _INITIAL = re.compile(r"^[a-z]\.\s?")
 _SIGNS = re.compile(r"[+*<>≤≥]|(?<=\w)-$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _UNIT = re.compile(r"\s*(?:[mc]m|mg|ml|t|years?|months?|weeks?|days?|hours?|degrees?|°|%|-|/|:)(?![^\W_])|\s*[%°/:]")
+
+GENERIC = frozenset(
+    "left right both neither none all other others normal abnormal present absent positive negative true false high "
+    "low yes no unknown a b c d e i".split()
+)
+"""Words that a sentence about something else is likely to have, too."""
+
+_DISTINCT = 4
+"""Letters from which on a word names an option."""
+_ROMAN = re.compile(r"[ivx]{1,4}[ab]?|t?\d{1,2}[a-d]?")
 
 
 class Exact(NamedTuple):
@@ -56,17 +65,17 @@ class OptionTexts:
         self._quantities = [parse_quantity(text) for text in shown]
         # The exact texts, longest first: of "Non-Hodgkin lymphoma" and "Hodgkin lymphoma" the one that is there.
         by_length = sorted(enumerate(shown), key=lambda pair: -len(pair[1]))
-        self._beginnings = [(place, _exact_pattern(text)) for place, text in by_length if text.strip(_OUTER)]
+        self._beginnings = [(index, _exact_pattern(text)) for index, text in by_length if text.strip(_OUTER)]
         told_apart = [self._worded.count(text) == 1 for text in self._worded]
-        named = [
+        distinct = [
             text
             for text, alone, quantity in zip(self._worded, told_apart, self._quantities, strict=True)
             if alone and (quantity is None or quantity.plain)
         ]
-        self._named = _names_pattern(named)
-        self._places = {text: place for place, text in enumerate(self._worded)}
+        self._named = _names_pattern(distinct)
+        self._places = {text: index for index, text in enumerate(self._worded)}
         self._parts = find_own_parts(shown, self._worded)
-        self._differ_by_signs = [place for place, alone in enumerate(told_apart) if not alone]
+        self._differ_by_signs = [index for index, alone in enumerate(told_apart) if not alone]
 
     @property
     def longest(self) -> int:
@@ -80,18 +89,18 @@ class OptionTexts:
             return []
         if self._begins_with_minus(text):
             return self._find_signed(signed_key(_MINUS_APART.sub("-", text, count=1)))
-        if found := self._find_signed(signed):
-            return found
+        if indices := self._find_signed(signed):
+            return indices
         if (quantity := parse_quantity(text)) is not None:
-            if found := self._find_quantities([quantity], plain=True):
-                return found
+            if indices := self._find_quantities([quantity], plain=True):
+                return indices
             if any(self._quantities):
                 return []
         worded = "" if MINUS_IN_BRACKETS.search(text) else worded_key(text)
         return [
-            place
-            for place, own in enumerate(self._worded)
-            if worded and own == worded and self._has_signs(place, signed)
+            index
+            for index, worded_option in enumerate(self._worded)
+            if worded and worded_option == worded and self._has_signs(index, signed)
         ]
 
     def find_beginning_or_end(self, text: str) -> list[int]:
@@ -99,10 +108,12 @@ class OptionTexts:
         words = _INITIAL.sub("", worded_key(text))
         if len(words) < 3 or words.isdigit() or words in GENERIC or word_pattern("denied_before").search(words):
             return []
-        found = [
-            place for place, own in enumerate(self._worded) if own.endswith(f" {words}") or own.startswith(f"{words} ")
+        indices = [
+            index
+            for index, worded_option in enumerate(self._worded)
+            if worded_option.endswith(f" {words}") or worded_option.startswith(f"{words} ")
         ]
-        return found if len(found) == 1 and words not in self._worded else []
+        return indices if len(indices) == 1 and words not in self._worded else []
 
     def match_beginning(self, text: str, lettered: bool) -> Exact | None:
         """The option whose text ``text`` begins with, to a word's end; with ``lettered`` after the option's own letter.
@@ -112,13 +123,13 @@ class OptionTexts:
         if not lettered and self._begins_with_minus(text):
             return None
         start = len(text) - len(text.lstrip(_OUTER + "*_-#>"))
-        for place, pattern in self._beginnings:
+        for index, pattern in self._beginnings:
             if lettered:
-                found = _match_lettered(self.letters[place], pattern, text, start)
+                match = _match_lettered(self.letters[index], pattern, text, start)
             else:
-                found = pattern.match(text, start) or pattern.match(text)
-            if found and (lettered or self._signed.count(self._signed[place]) == 1):
-                return Exact(place, found.end())
+                match = pattern.match(text, start) or pattern.match(text)
+            if match and (lettered or self._signed.count(self._signed[index]) == 1):
+                return Exact(index, match.end())
         return None
 
     def find_said(self, reply: str) -> list[int]:
@@ -131,8 +142,8 @@ class OptionTexts:
         text = folded(reply)
         if len(text) > LONGEST or word_pattern("idiom").search(text):
             return []
-        if any(self._quantities) and (found := self._find_given(reply)):
-            return found
+        if any(self._quantities) and (indices := self._find_given(reply)):
+            return indices
         if self._named is None:
             return []
         alone = len(split_sentences(text.strip(" .!;\n"))) <= 1
@@ -154,9 +165,9 @@ class OptionTexts:
         """
         text = folded(reply)
         denial = word_pattern("denied_before").search(text)
-        if self._named is None or "{" in text or _hedge().search(text):
+        if self._named is None or "{" in text or _hedge_pattern().search(text):
             return []
-        said = [self.letters[place] for place in self.find_said(reply)]
+        said_letters = [self.letters[index] for index in self.find_said(reply)]
         behind = text[denial.end() :] if denial else ""
         unsure = any(
             self._named.search(part) and not word_pattern("denied_before").search(part)
@@ -166,7 +177,7 @@ class OptionTexts:
             self.letters[self._places[match[0]]]
             for match in self._named.finditer(without_accents(text[: denial.start()] if denial else text))
         ]
-        return [] if unsure or set(said) != set(listed) else said
+        return [] if unsure or set(said_letters) != set(listed) else said_letters
 
     def find_concluded(self, sentence: str, last: bool) -> list[int]:
         """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
@@ -188,66 +199,78 @@ class OptionTexts:
     def find_in_other_order(self, sentence: str) -> list[int]:
         """The place of the only option all of whose words a sentence has: "a fracture of the femoral neck"."""
         text = without_accents(folded(sentence))
-        if _hedge().search(text) or any(word_pattern(f"denied_{place}").search(text) for place in ("before", "after")):
+        if _hedge_pattern().search(text) or any(
+            word_pattern(f"denied_{side}").search(text) for side in ("before", "after")
+        ):
             return []
         there = set(re.findall(r"[^\W_]+", text))
-        words = [re.findall(r"[^\W_]{3,}", own) for own in self._worded]
-        found = [place for place, own in enumerate(words) if len(own) > 1 and set(own) <= there]
-        return found if len(found) == 1 else []
+        words = [re.findall(r"[^\W_]{3,}", option_words) for option_words in self._worded]
+        indices = [
+            index for index, option_words in enumerate(words) if len(option_words) > 1 and set(option_words) <= there
+        ]
+        return indices if len(indices) == 1 else []
 
     def find_partly_said(self, sentence: str) -> list[int]:
         """The place of the only option of which a sentence says a part that no other has: "the RCA", "type IV"."""
         folded_sentence = without_accents(folded(sentence))
-        if _hedge().search(folded_sentence):
+        if _hedge_pattern().search(folded_sentence):
             return []
-        found: set[int] = set()
-        for place, pattern in self._parts:
+        indices: set[int] = set()
+        for index, pattern in self._parts:
             text = sentence if pattern.pattern.isupper() else folded_sentence
             for match in pattern.finditer(text):
                 before = clause_before(text, match.start()).casefold()
                 if not _is_denied(before, text.casefold(), match.end()):
-                    found.add(place)
-        return sorted(found) if len(found) == 1 else []
+                    indices.add(index)
+        return sorted(indices) if len(indices) == 1 else []
 
-    def _find_names(self, named: re.Pattern[str], clause: Clause, text: str, alone: bool) -> tuple[set[str], set[str]]:
+    def _find_names(
+        self, names_pattern: re.Pattern[str], clause: Clause, text: str, alone: bool
+    ) -> tuple[set[str], set[str]]:
         """The options' names that a clause asserts, and those that it leaves open. ``alone``: there is one sentence."""
-        kept = _concession().sub(lambda match: " " * len(match[0]), clause.text)
-        matches = list(named.finditer(without_accents(kept)))
-        outside = _blank_out(kept, matches)
-        decided = clause.mark != "?" and not _hedge().search(outside)
+        unconceded = _concession_pattern().sub(lambda match: " " * len(match[0]), clause.text)
+        matches = list(names_pattern.finditer(without_accents(unconceded)))
+        outside = _blank_out(unconceded, matches)
+        decided = clause.mark != "?" and not _hedge_pattern().search(outside)
         identified = alone or word_pattern("identifies", after="|:").search(outside) is not None
         asserted: set[str] = set()
         left_open: set[str] = set()
         for match in matches:
-            if _is_denied(outside[: match.start()], kept, match.end()) or _is_denied_later(kept, match.end()):
+            if _is_denied(outside[: match.start()], unconceded, match.end()) or _is_denied_later(
+                unconceded, match.end()
+            ):
                 continue
-            if self._is_meant(match, kept, text):
-                sure = decided and identified and not _listed_behind().match(kept, match.end())
+            if self._is_meant(match, unconceded, text):
+                sure = decided and identified and not _listed_behind().match(unconceded, match.end())
                 (asserted if sure else left_open).add(match[0])
         return asserted, left_open
 
     def _find_given(self, reply: str) -> list[int]:
         """The options whose quantities a reply gives: those with a unit, a sign, a bound or a range."""
-        found = find_quantities(reply)
-        given = [quantity for start, end, quantity in found if not _is_quantity_denied(reply, start, end)]
+        quantities = find_quantities(reply)
+        given = [quantity for start, end, quantity in quantities if not _is_quantity_denied(reply, start, end)]
         undecided = word_pattern("quantity_undecided", after=r"|\?").search(folded(reply))
         return [] if len(given) > _MANY_QUANTITIES or undecided else self._find_quantities(given, plain=False)
 
     def _find_quantities(self, given: Sequence[Quantity], plain: bool) -> list[int]:
         """The options that are one of the quantities given; ``plain``: numbers without a unit or a sign count, too."""
-        points = {own.low for own in self._quantities if own and own.low == own.high}
+        points = {
+            option_quantity.low
+            for option_quantity in self._quantities
+            if option_quantity and option_quantity.low == option_quantity.high
+        }
         near = [each for each in given if not {each.low, each.high} & points]
         # "≤3 cm" is not "<3 cm" where another option is 3 cm.
         for fits, candidates in ((Quantity.says, given), (Quantity.nearly, near)):
-            found = [
-                place
-                for place, own in enumerate(self._quantities)
-                if own is not None
-                and (plain or not own.plain)
-                and any(fits(own, quantity) for quantity in candidates if plain or not quantity.plain)
+            indices = [
+                index
+                for index, option_quantity in enumerate(self._quantities)
+                if option_quantity is not None
+                and (plain or not option_quantity.plain)
+                and any(fits(option_quantity, quantity) for quantity in candidates if plain or not quantity.plain)
             ]
-            if found:
-                return found
+            if indices:
+                return indices
         return []
 
     def _begins_with_minus(self, text: str) -> bool:
@@ -255,14 +278,14 @@ class OptionTexts:
         return _MINUS_APART.match(text) is not None and bool(self._find_signed(signed_key(_MINUS_APART.sub("-", text))))
 
     def _find_signed(self, signed: str) -> list[int]:
-        return [place for place, own in enumerate(self._signed) if own == signed]
+        return [index for index, signed_option in enumerate(self._signed) if signed_option == signed]
 
-    def _has_signs(self, place: int, signed: str) -> bool:
+    def _has_signs(self, index: int, signed: str) -> bool:
         """Whether a text equal in words to an option has its signs, where options differ by signs alone."""
-        if place in self._differ_by_signs:
+        if index in self._differ_by_signs:
             return False
-        own = self._signed[place]
-        return not (self._differ_by_signs and own != signed and _SIGNS.search(own + signed))
+        signed_option = self._signed[index]
+        return not (self._differ_by_signs and signed_option != signed and _SIGNS.search(signed_option + signed))
 
     def _is_meant(self, match: re.Match[str], clause: str, text: str) -> bool:
         """Whether a number or a word of everyday use stands where it is likely to be the answer."""
@@ -290,8 +313,8 @@ def signed_key(text: str) -> str:
 
 def worded_key(text: str) -> str:
     """A text's words: folded, without accents, marks at its ends and an article."""
-    found = without_accents(folded(text)).strip(" .,:;!?\"'()[]{}-")
-    return word_pattern("article", before="^(?:", after=r"\s+|l')").sub("", found)
+    stripped = without_accents(folded(text)).strip(" .,:;!?\"'()[]{}-")
+    return word_pattern("article", before="^(?:", after=r"\s+|l')").sub("", stripped)
 
 
 def _exact_pattern(text: str) -> re.Pattern[str]:
@@ -326,11 +349,11 @@ def _names_pattern(texts: Sequence[str]) -> re.Pattern[str] | None:
 # --- Around a name, in a folded text ----------------------------------------------------------------------------------
 
 
-def _hedge() -> re.Pattern[str]:
+def _hedge_pattern() -> re.Pattern[str]:
     return word_pattern("undecided", after=r"|\?")
 
 
-def _concession() -> re.Pattern[str]:
+def _concession_pattern() -> re.Pattern[str]:
     return word_pattern("concede", before=r"^\W*", after="[^,]*(?:,|$)")
 
 
@@ -364,3 +387,48 @@ def _blank_out(clause: str, matches: Sequence[re.Match[str]]) -> str:
     for match in matches:
         clause = clause[: match.start()] + " " * len(match[0]) + clause[match.end() :]
     return clause
+
+
+def find_own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, re.Pattern[str]]]:
+    """The parts that only one option has, as patterns with their option's place.
+
+    They are words, initials ("RCA" for "right coronary artery", in capitals), and numbers with the word before them
+    ("type IV").
+
+    Args:
+        shown: The options' texts.
+        worded: The same as :func:`~lmms_medtasks.parsing.option_texts.worded_key` gives them.
+    """
+    tokens = [re.findall(r"[^\W_]+", text) for text in worded]
+    patterns = [
+        (index, pattern)
+        for index, option_tokens in enumerate(tokens)
+        for pattern in (*_iter_words(option_tokens, _other_tokens(tokens, index)), *_iter_initials(shown[index]))
+    ]
+    counts = Counter(pattern for _, pattern in patterns)
+    return [(index, re.compile(pattern)) for index, pattern in patterns if counts[pattern] == 1]
+
+
+def _other_tokens(tokens: Sequence[Sequence[str]], index: int) -> set[str]:
+    return {token for other, option_tokens in enumerate(tokens) if other != index for token in option_tokens}
+
+
+def _iter_words(option_tokens: Sequence[str], others: set[str]) -> Iterator[str]:
+    """Patterns of the words of one option that are not ``others``'; of one word the whole is looked for anyway."""
+    if len(option_tokens) < 2:
+        return
+    for token in dict.fromkeys(option_tokens):
+        if token in others or token in GENERIC:
+            continue
+        if _ROMAN.fullmatch(token):
+            heads = [re.escape(word) for word in option_tokens if word != token and len(word) > 2]
+            kind = f"(?:{'|'.join([any_of('kind'), *heads])})"
+            yield rf"(?<!\w){kind}\s{{0,2}}{token}(?!\w)|(?<!\w){token}\s?{any_of('kind', 'zh')}"
+        elif len(token) >= _DISTINCT and token.isalpha():
+            yield rf"(?<![^\W_]){re.escape(token)}(?![^\W_])"
+
+
+def _iter_initials(text: str) -> Iterator[str]:
+    initials = "".join(word[0] for word in re.findall(r"[A-Za-z][\w'-]*", text)).upper()
+    if len(initials) > 2:
+        yield initials

@@ -65,7 +65,7 @@ def parse_quantity(text: str) -> Quantity | None:
     for number, word in numbered("number").items():
         if re.fullmatch(word, text, re.IGNORECASE):
             return Quantity(number, number)
-    match = _quantity().fullmatch(text)
+    match = _quantity_pattern().fullmatch(text)
     return _make_quantity(match) if match else None
 
 
@@ -73,13 +73,13 @@ def find_quantities(text: str) -> list[tuple[int, int, Quantity]]:
     """The quantities in a text, each with where it begins and ends. A size ("2 × 3 cm") is none of them."""
     return [
         (match.start(), match.end(), _make_quantity(match))
-        for match in _quantity().finditer(text)
+        for match in _quantity_pattern().finditer(text)
         if not _TIMES_BEFORE.search(text, max(0, match.start() - 8), match.start())
     ]
 
 
 @functools.cache
-def _quantity() -> re.Pattern[str]:
+def _quantity_pattern() -> re.Pattern[str]:
     to = rf"(?:{_DASH}|~|{any_of('range_to')})"
     begin = rf"(?:{any_of('range_from')}\s{{1,2}}(?=[\d.,]+\s?[a-zµ%]{{0,4}}\s?{to}))?"
     bounds = "|".join(any_of(category) for category in ("at_most", "at_least", "less_than", "more_than"))

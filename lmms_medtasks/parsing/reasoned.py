@@ -19,9 +19,17 @@ _LABELLED_THOUGHTS = ("reasoning", "analysis")
 """Marks of thoughts whose word is the label: ``<reasoning>``."""
 _TAG = re.compile(r"<(/?)(answer|final_answer|conclusion)>", re.IGNORECASE)
 
+_MARK = r"(?:step\s*\d+\s*[:.)\-]*|[(\[]?\d{1,2}[.)\]:\u3001](?!\d)|[\u2460-\u2473]|[-*\u2022\u00b7])"
+_LEADING = re.compile(rf"^\s*{_MARK}\s*", re.IGNORECASE)
+_INLINE = re.compile(
+    r"(?:(?<=\s)|^)(?:step\s*\d+\s*[:.)]|[(\[]\d{1,2}[)\]]|\d{1,2}[.)](?=\s))|[\u2460-\u2473]", re.IGNORECASE
+)
+_ARROW = re.compile(r"\s*(?:->|=>|\u2192|\u21d2)\s*")
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[^\W\d_a-z]|[\u4e00-\u9fff])|(?<=[\u3002\uff1b])|(?<=;)\s+")
+
 
 @functools.cache
-def _label() -> re.Pattern[str]:
+def _label_pattern() -> re.Pattern[str]:
     """A label, in the group of its part: before a colon or in brackets, or (groups "head_...") alone as a heading."""
     # Bounded: a search must not take quadratic time over a long run of marks.
     words = rf"(?P<reasoning>{any_of('reasoning')})|(?P<answer>{any_of('label')})"
@@ -63,23 +71,23 @@ def read_reasoned(reply: Reply | str | None) -> Parts:
     text = _as_lines(reply.answer.strip())
     thinking = reply.thinking if any(each.mark in _LABELLED_THOUGHTS for each in reply.thoughts) else ""
     if thinking:
-        text = f"Reasoning: {thinking}\n{text if _label().search(text) else f'Answer: {text}'}"
-    labels = list(_label().finditer(text))
+        text = f"Reasoning: {thinking}\n{text if _label_pattern().search(text) else f'Answer: {text}'}"
+    labels = list(_label_pattern().finditer(text))
     if labels:
-        return _part(text, labels)
+        return _split_parts(text, labels)
     return Parts("cut", reasoning=text) if reply.ended == "length" else Parts("neither", answer=text)
 
 
-def _part(text: str, labels: Sequence[re.Match[str]]) -> Parts:
+def _split_parts(text: str, labels: Sequence[re.Match[str]]) -> Parts:
     """The parts of a text with labels: what follows the last label of an answer, and all else."""
     ends = [match.start() for match in labels[1:]] + [len(text)]
     sections = [text[match.end() : end].strip() for match, end in zip(labels, ends, strict=True)]
-    of_answers = [place for place, match in enumerate(labels) if match["answer"] or match["head_answer"]]
+    of_answers = [index for index, match in enumerate(labels) if match["answer"] or match["head_answer"]]
     last = of_answers[-1] if of_answers else -1
     answer = sections[last] if of_answers else ""
-    rest = [text[: labels[0].start()].strip(), *(part for place, part in enumerate(sections) if place != last)]
+    rest = [text[: labels[0].start()].strip(), *(part for index, part in enumerate(sections) if index != last)]
     reasoning = "\n".join(part for part in rest if part)
-    labelled = any(part for place, part in enumerate(sections) if place not in of_answers)
+    labelled = any(part for index, part in enumerate(sections) if index not in of_answers)
     if not labelled and not answer:
         return Parts("neither", answer=reasoning) if reasoning else Parts("empty")
     return Parts("both" if labelled and answer else "no_answer" if labelled else "no_reasoning", reasoning, answer)
@@ -90,9 +98,32 @@ def _as_lines(text: str) -> str:
     bare = re.sub(r"^```(?:json)?\s*|\s*```$", "", text)
     if bare.startswith("{") and bare.endswith("}"):
         try:
-            found = json.loads(bare)
+            parts = json.loads(bare)
         except (ValueError, RecursionError):
             return text
-        if isinstance(found, dict) and found and all(isinstance(each, str) for each in found.values()):
-            return "\n".join(f"{name.replace('_', ' ')}: {each}" for name, each in found.items())
+        if isinstance(parts, dict) and parts and all(isinstance(each, str) for each in parts.values()):
+            return "\n".join(f"{name.replace('_', ' ')}: {each}" for name, each in parts.items())
     return _TAG.sub(lambda match: "\n" if match[1] else "\nAnswer: ", text).strip() if _TAG.search(text) else text
+
+
+def split_steps(text: str) -> list[str]:
+    """The steps of ``text``, in order, without their marks; [] for a text without a word.
+
+    Taken is the first of these that gives two steps or more: its lines; numbers within a line ("1. ... 2. ...", "Step
+    1: ...", "(1) ..."); arrows; sentences. Else the whole text is one step.
+
+    >>> split_steps("1. A fall. 2. A gap in the cortex.")
+    ['A fall.', 'A gap in the cortex.']
+    >>> split_steps("a fall -> a gap -> a fracture")
+    ['a fall', 'a gap', 'a fracture']
+    """
+    for pieces in (text.splitlines(), _INLINE.split(text), _ARROW.split(text), _SENTENCE.split(text)):
+        steps = [step for piece in pieces if (step := _bare_step(piece))]
+        if len(steps) > 1:
+            return steps
+    return [step] if (step := _bare_step(text)) else []
+
+
+def _bare_step(piece: str) -> str:
+    step = _LEADING.sub("", piece.strip()).strip()
+    return step if re.search(r"[^\W\d]", step) else ""

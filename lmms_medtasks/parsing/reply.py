@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -38,6 +38,40 @@ _FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: 
 
 LONGER_THAN_AN_ANSWER = 80
 """Characters behind an unknown mark at a reply's beginning from which on they may be thoughts, and not an answer."""
+
+_UNKNOWN: tuple[tuple[str, Any], ...] = (("ended", ""), ("limit", None), ("tags", ()))
+
+_INVISIBLE = re.compile("[\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
+_ESCAPED = re.compile(
+    r"(?:&(?:amp;){0,3}lt;|\\u003c)(/?\s?[\w:|](?:(?![<>&]|\\u00)[^\n]){0,100})(?:&(?:amp;){0,3}gt;|\\u003e)", re.I
+)
+_UNKNOWN_MARK = re.compile(
+    r"\s*(?:<(?P<tag>[^\W\d_][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<[|｜](?P<bars>[\w :.-]{2,40})[|｜]?>"
+    r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷|【(?P<lenticular>[^/【】\s]{1,20})】)"
+)
+_BROKEN_OFF_SHORT = re.compile(
+    r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE
+)
+_A_THOUGHT = 3
+"""Words between unknown marks from which on they are thoughts, where text stands behind them."""
+_AN_ANSWER = 5
+"""Words behind an unknown mark without an end that may be an answer."""
+_FAR = 400
+"""Characters from a text's beginning on in which an unknown mark is looked for, at the beginning of a line."""
+_MOST_MARKS = 20
+"""Unknown marks one behind the other from which on nothing is read."""
+_NO_WORDS = " \t\r\n*_`\"'>#"
+_A_SENTENCE = 40
+"""Characters of a text from which on its last word can show that it breaks off."""
+
+AnswerStatus = Literal["ok", "ambiguous", "refused", "unreadable"] | Outcome
+"""ok: an answer was read. ambiguous: several were given, none of them as the final one. refused: the model declined, or
+said that it can't tell. unreadable: a reply with words and without an answer; "cut" where the limit of new tokens ended
+it."""
+
+StatementRule = Literal["boxed", "statement", "so", "it_is", "correction", "last", "predicate"]
+"""What makes a statement: a wrapper; words that announce an answer; "so"; "it is" before a letter; a correction; a last
+sentence or line that is a letter; words behind a letter that say that it is right."""
 
 
 class SentReply(str):
@@ -116,7 +150,7 @@ class Reply:
     @property
     def thinking(self) -> str:
         """The text of its thoughts, without their marks."""
-        text, forms = _visible(self.sent), {each.name: each for each in _marks().thoughts}
+        text, forms = _visible_text(self.sent), {each.name: each for each in _known_marks().thoughts}
         parts = []
         for start, end, mark in self.thoughts:
             form = forms.get(mark)
@@ -131,12 +165,9 @@ class Reply:
 
     def note(self, rule: str = "") -> dict[str, Any]:
         """What a record keeps of it beside what was read: why it ended, and which rules made and read the answer."""
-        found = {"ended": self.ended, "limit": self.limit, "marks": list(self.marks), "unknown_mark": self.unknown_mark,
+        facts = {"ended": self.ended, "limit": self.limit, "marks": list(self.marks), "unknown_mark": self.unknown_mark,
                  "rule": rule}  # fmt: skip
-        return {name: value for name, value in found.items() if value}
-
-
-_UNKNOWN: tuple[tuple[str, Any], ...] = (("ended", ""), ("limit", None), ("tags", ()))
+        return {name: value for name, value in facts.items() if value}
 
 
 def is_failed_request(reply: str | None) -> bool:
@@ -164,12 +195,12 @@ class _Marks:
 
 
 @functools.cache
-def _marks() -> _Marks:
+def _known_marks() -> _Marks:
     data = yaml.safe_load((Path(__file__).parent / "reply_marks.yml").read_text("utf-8"))
     ends, turns = ("|".join(each["mark"] for each in data[name]) for name in ("ends", "turns"))
     assistants = "|".join(data["assistants"])
     return _Marks(
-        thoughts=tuple(_form(each) for each in data["thoughts"]),
+        thoughts=tuple(_parse_form(each) for each in data["thoughts"]),
         answers=frozenset(data["answers"]["names"]),
         end=re.compile(ends, re.IGNORECASE),
         turn=re.compile(turns, re.IGNORECASE),
@@ -186,7 +217,7 @@ def _marks() -> _Marks:
     )
 
 
-def _form(each: dict[str, Any]) -> _Form:
+def _parse_form(each: dict[str, Any]) -> _Form:
     flags = 0 if each.get("case") else re.IGNORECASE
     opening, closing = re.compile(each["open"], flags), re.compile(each["close"], flags)
     return _Form(each["name"], opening, closing, bool(each.get("starts_reply")))
@@ -207,31 +238,8 @@ def parse_tags(pairs: object, where: str) -> Tags:
 
 # --- Taking a reply apart ---------------------------------------------------------------------------------------------
 
-_INVISIBLE = re.compile("[\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
-_ESCAPED = re.compile(
-    r"(?:&(?:amp;){0,3}lt;|\\u003c)(/?\s?[\w:|](?:(?![<>&]|\\u00)[^\n]){0,100})(?:&(?:amp;){0,3}gt;|\\u003e)", re.I
-)
-_UNKNOWN_MARK = re.compile(
-    r"\s*(?:<(?P<tag>[^\W\d_][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<[|｜](?P<bars>[\w :.-]{2,40})[|｜]?>"
-    r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷|【(?P<lenticular>[^/【】\s]{1,20})】)"
-)
-_BROKEN_OFF_SHORT = re.compile(
-    r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE
-)
-_A_THOUGHT = 3
-"""Words between unknown marks from which on they are thoughts, where text stands behind them."""
-_AN_ANSWER = 5
-"""Words behind an unknown mark without an end that may be an answer."""
-_FAR = 400
-"""Characters from a text's beginning on in which an unknown mark is looked for, at the beginning of a line."""
-_MOST_MARKS = 20
-"""Unknown marks one behind the other from which on nothing is read."""
-_NO_WORDS = " \t\r\n*_`\"'>#"
-_A_SENTENCE = 40
-"""Characters of a text from which on its last word can show that it breaks off."""
 
-
-def _visible(text: str) -> str:
+def _visible_text(text: str) -> str:
     """A text without characters that nobody sees, and with tags that were escaped (``&lt;think&gt;``) as they were."""
     return _ESCAPED.sub(lambda match: f"<{match[1]}>", _INVISIBLE.sub("", text))
 
@@ -246,7 +254,7 @@ class _Mark(NamedTuple):
 
 
 def _take_apart(reply: Reply, tags: Tags) -> Reply:
-    text, known = _visible(reply.sent), _marks()
+    text, known = _visible_text(reply.sent), _known_marks()
     own = tuple(
         _Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing))) for opening, closing in tags
     )
@@ -255,7 +263,7 @@ def _take_apart(reply: Reply, tags: Tags) -> Reply:
     reply = replace(reply, thoughts=thoughts, marks=names)
     if not closed:
         return replace(reply, outcome="cut")
-    spoken, unknown, there = _behind_unknown_mark(_without(text, thoughts), known)
+    spoken, unknown, there = _behind_unknown_mark(_text_without(text, thoughts), known)
     reply = replace(reply, unknown_mark=unknown)
     if not there:
         return replace(reply, outcome=reply.unread)
@@ -277,22 +285,22 @@ def _find_thoughts(text: str, forms: Sequence[_Form]) -> tuple[tuple[Thought, ..
     marks = sorted(
         (mark for form in forms for mark in _iter_marks(text, form)), key=lambda mark: (mark.start, -mark.end)
     )
-    found: list[Thought] = []
-    place = done = 0
-    while place < len(marks):
-        mark, place = marks[place], place + 1
+    thoughts: list[Thought] = []
+    index = done = 0
+    while index < len(marks):
+        mark, index = marks[index], index + 1
         if mark.start < done:
             continue
         if not mark.opens:
             # A chat template wrote the opening mark into the prompt: all that comes before is thoughts.
-            found, done = [Thought(0, mark.end, mark.form.name)], mark.end
+            thoughts, done = [Thought(0, mark.end, mark.form.name)], mark.end
             continue
-        closing = _find_closing(marks, place)
+        closing = _find_closing(marks, index)
         if closing is None:
-            return (*found, Thought(mark.start, len(text), mark.form.name)), False
-        place, done = closing + 1, marks[closing].end
-        found.append(Thought(mark.start, done, mark.form.name))
-    return tuple(found), True
+            return (*thoughts, Thought(mark.start, len(text), mark.form.name)), False
+        index, done = closing + 1, marks[closing].end
+        thoughts.append(Thought(mark.start, done, mark.form.name))
+    return tuple(thoughts), True
 
 
 def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
@@ -307,13 +315,13 @@ def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
     yield from (_Mark(match.start(), match.end(), False, form) for match in form.close.finditer(text))
 
 
-def _find_closing(marks: Sequence[_Mark], place: int) -> int | None:
-    """The place of the mark that closes thoughts which were opened right before ``place``; None if they are left open.
+def _find_closing(marks: Sequence[_Mark], opening_index: int) -> int | None:
+    """The index of the mark that closes thoughts opened right before ``opening_index``; None if they are left open.
 
     Thoughts of one form may be nested. Where they are opened more often than closed, the last closing mark ends them.
     """
-    form, done, depth, last = marks[place - 1].form, marks[place - 1].end, 1, None
-    for number in range(place, len(marks)):
+    form, done, depth, last = marks[opening_index - 1].form, marks[opening_index - 1].end, 1, None
+    for number in range(opening_index, len(marks)):
         mark = marks[number]
         if mark.form is not form or mark.start < done:
             continue
@@ -326,7 +334,7 @@ def _find_closing(marks: Sequence[_Mark], place: int) -> int | None:
     return last
 
 
-def _without(text: str, thoughts: Sequence[Thought]) -> str:
+def _text_without(text: str, thoughts: Sequence[Thought]) -> str:
     """What stands outside thoughts."""
     ends = [0, *(each.end for each in thoughts)]
     starts = [*(each.start for each in thoughts), len(text)]
@@ -418,5 +426,20 @@ def _own_turn(text: str, known: _Marks) -> tuple[str, tuple[str, ...]]:
             break
     if not cuts:
         return text, ()
-    place, name = min(cuts)
-    return text[:place], (name,)
+    start, name = min(cuts)
+    return text[:start], (name,)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was read from one reply: ``value`` if ``status`` is "ok", else "". ``rule``: what it was read from."""
+
+    status: AnswerStatus
+    value: str = ""
+    rule: str = field(default="", compare=False)
+
+
+def find_refusal(text: str) -> str | None:
+    """The words by which a text declines to answer, or says that it can't be told; None for a text that does not."""
+    match = word_pattern("refusal").search(text)
+    return match[0] if match else None

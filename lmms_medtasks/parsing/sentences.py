@@ -43,35 +43,35 @@ def iter_beginnings(text: str) -> Iterator[str]:
             yield text[: match.start()]
 
 
-def sentence_start(text: str, place: int) -> int:
-    """Where the sentence around ``place`` starts, :data:`WINDOW` characters before at most."""
-    first = max(0, place - WINDOW)
-    return max((match.end() for match in _END.finditer(text, first, place)), default=first)
+def sentence_start(text: str, offset: int) -> int:
+    """Where the sentence around ``offset`` starts, :data:`WINDOW` characters before at most."""
+    first = max(0, offset - WINDOW)
+    return max((match.end() for match in _END.finditer(text, first, offset)), default=first)
 
 
-def sentence_end(text: str, place: int) -> int:
-    """Where the sentence around ``place`` ends, :data:`WINDOW` characters on at most."""
-    match = _END.search(text, place, place + WINDOW)
-    return match.start() if match else min(len(text), place + WINDOW)
+def sentence_end(text: str, offset: int) -> int:
+    """Where the sentence around ``offset`` ends, :data:`WINDOW` characters on at most."""
+    match = _END.search(text, offset, offset + WINDOW)
+    return match.start() if match else min(len(text), offset + WINDOW)
 
 
-def sentence_before(text: str, place: int) -> str:
-    """What stands before ``place`` in its sentence."""
-    return text[sentence_start(text, place) : place]
+def sentence_before(text: str, offset: int) -> str:
+    """What stands before ``offset`` in its sentence."""
+    return text[sentence_start(text, offset) : offset]
 
 
 def split_clauses(text: str) -> list[Clause]:
     """The clauses of a text: what stands between marks (no commas) and words that turn ("but", "however")."""
-    found, start = [], 0
+    clauses, start = [], 0
     for match in _clause_end().finditer(text):
-        found.append(Clause(text[start : match.start()], match[0].strip()[:1]))
+        clauses.append(Clause(text[start : match.start()], match[0].strip()[:1]))
         start = match.end()
-    return [*found, Clause(text[start:], "")]
+    return [*clauses, Clause(text[start:], "")]
 
 
-def clause_before(text: str, place: int) -> str:
-    """What stands before ``place`` in its clause."""
-    return split_clauses(sentence_before(text, place))[-1].text
+def clause_before(text: str, offset: int) -> str:
+    """What stands before ``offset`` in its clause."""
+    return split_clauses(sentence_before(text, offset))[-1].text
 
 
 @functools.cache

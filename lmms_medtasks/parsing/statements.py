@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lmms_medtasks.parsing.outcomes import StatementRule
+from lmms_medtasks.parsing.reply import StatementRule
 from lmms_medtasks.parsing.sentences import sentence_before
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
@@ -82,10 +82,10 @@ def find_statements(text: str, letters: bool = True, grid: bool = False) -> list
             since they may stand before anything; else "so" announces all that follows.
         grid: "The outlier is" announces an answer, too.
     """
-    found = [*_find_boxes(text), *_find_tags(text), *_find_announcements(text, letters, grid)]
+    statements = [*_find_boxes(text), *_find_tags(text), *_find_announcements(text, letters, grid)]
     if letters and (last := _find_last_letter(text)) is not None:
-        found.append(last)
-    return sorted(found, key=lambda statement: statement.said)[-MOST:]
+        statements.append(last)
+    return sorted(statements, key=lambda statement: statement.said)[-MOST:]
 
 
 def last_standing(
@@ -96,26 +96,26 @@ def last_standing(
     ``resolve`` gives a value and where in the text it ends, None for a statement that says nothing to this reader.
     """
     for statement in reversed(statements):
-        found = resolve(statement)
-        if found is not None:
-            value, end = found
+        resolved = resolve(statement)
+        if resolved is not None:
+            value, end = resolved
             return Stated(value, statement, is_taken_back(text, end) or gives_up(text, end))
     return None
 
 
-def is_taken_back(text: str, place: int) -> bool:
-    """Whether words behind ``place`` take back what was said."""
-    return word_pattern("taken_back").search(text, place) is not None
+def is_taken_back(text: str, offset: int) -> bool:
+    """Whether words behind ``offset`` take back what was said."""
+    return word_pattern("taken_back").search(text, offset) is not None
 
 
 def last_correction(text: str) -> int:
     """Where the last words end that correct what was said before ("no, wait,"), 0 for none."""
-    return max((match.end() for match in _correction(letters=False).finditer(text)), default=0)
+    return max((match.end() for match in _correction_pattern(letters=False).finditer(text)), default=0)
 
 
-def gives_up(text: str, place: int = 0) -> bool:
-    """Whether words behind ``place`` give the answer up."""
-    return word_pattern("gives_up").search(text, place) is not None
+def gives_up(text: str, offset: int = 0) -> bool:
+    """Whether words behind ``offset`` give the answer up."""
+    return word_pattern("gives_up").search(text, offset) is not None
 
 
 def is_left_open(sentence: str) -> bool:
@@ -123,9 +123,9 @@ def is_left_open(sentence: str) -> bool:
     return any(word_pattern(name).search(sentence) for name in ("open_before", "first_thought"))
 
 
-def is_negated(text: str, place: int) -> bool:
-    """Whether what stands right before ``place`` turns what follows into its opposite."""
-    return _negation().search(sentence_before(text, place)[-_BEFORE:]) is not None
+def is_negated(text: str, offset: int) -> bool:
+    """Whether what stands right before ``offset`` turns what follows into its opposite."""
+    return _negation_pattern().search(sentence_before(text, offset)[-_BEFORE:]) is not None
 
 
 # --- Where statements stand -------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def _find_tags(text: str) -> Iterator[Statement]:
 
 
 def _find_announcements(text: str, letters: bool, grid: bool) -> Iterator[Statement]:
-    for pattern in (_announcement(letters, grid), _correction(letters)):
+    for pattern in (_announcement_pattern(letters, grid), _correction_pattern(letters)):
         for match in list(pattern.finditer(text))[-MOST:]:
             if is_negated(text, match.start()) or _leaves_open(text, match):
                 continue
@@ -160,31 +160,31 @@ def _find_last_letter(text: str) -> Statement | None:
     last = _last_letter().search(text[-_LAST:])
     if last is None:
         return None
-    place = max(0, len(text) - _LAST) + last.start(1)
-    before = sentence_before(text, place)
-    if is_left_open(before) or _is_guessed(text, place) or _excluded_label().search(before):
+    offset = max(0, len(text) - _LAST) + last.start(1)
+    before = sentence_before(text, offset)
+    if is_left_open(before) or _is_guessed(text, offset) or _excluded_label().search(before):
         return None
     # "Incorrect answer: B": what announces it was turned down.
-    for match in _announcement(letters=True, grid=False).finditer(text, max(0, place - _LAST), place + 2):
-        if match.end() == place and (is_negated(text, match.start()) or _is_guessed(text, match.start())):
+    for match in _announcement_pattern(letters=True, grid=False).finditer(text, max(0, offset - _LAST), offset + 2):
+        if match.end() == offset and (is_negated(text, match.start()) or _is_guessed(text, match.start())):
             return None
-    return Statement(place, place, len(text), "last")
+    return Statement(offset, offset, len(text), "last")
 
 
 def _leaves_open(text: str, match: re.Match[str]) -> bool:
     """Whether a statement is a question, a condition's consequence, doubted, or what others would say."""
-    before = _contrast().split(sentence_before(text, match.start()))[-1]
+    before = _contrast_pattern().split(sentence_before(text, match.start()))[-1]
     return bool(
         _ASKED.match(text[match.end() : match.end() + 10])
         or is_left_open(before + match[0])
-        or _condition().match(text, match.end())
+        or _condition_pattern().match(text, match.end())
         or _is_guessed(text, match.start())
         or (word_pattern("would_be").search(match[0]) and _contrast_behind().match(text, match.end()))
     )
 
 
-def _is_guessed(text: str, place: int) -> bool:
-    return word_pattern("maybe_before", after=r"\s*$").search(text[max(0, place - 30) : place]) is not None
+def _is_guessed(text: str, offset: int) -> bool:
+    return word_pattern("maybe_before", after=r"\s*$").search(text[max(0, offset - 30) : offset]) is not None
 
 
 # --- Their patterns ---------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def _is_guessed(text: str, place: int) -> bool:
 # Repetitions are bounded: behind each of many beginnings an endless one would take quadratic time.
 
 
-def _filler() -> str:
+def _filler_pattern() -> str:
     return rf"(?:{any_of('filler')}[\s,:]{{0,3}}){{0,8}}"
 
 
@@ -207,10 +207,10 @@ def _lone_letter() -> str:
 
 
 @functools.cache
-def _announcement(letters: bool, grid: bool) -> re.Pattern[str]:
+def _announcement_pattern(letters: bool, grid: bool) -> re.Pattern[str]:
     """What announces an answer; the group that matched last is the statement's rule, no group for "statement"."""
     answer = rf"(?:{any_of('answer')}|{any_of('outlier')})" if grid else any_of("answer")
-    filler, lone = _filler(), _lone_letter()
+    filler, lone = _filler_pattern(), _lone_letter()
     dash_before_letter = r"[-–—](?=\s*[(*\[\"']{0,3}[A-Z](?![^\W_]))"
     sign = rf"(?::|=|->|→|⇒|=>|{dash_before_letter})"
     in_brackets = rf"[(\[]\s?{answer}\s?[)\]]\s*(?:{sign})?\s*"
@@ -233,12 +233,12 @@ def _announcement(letters: bool, grid: bool) -> re.Pattern[str]:
 
 
 @functools.cache
-def _correction(letters: bool) -> re.Pattern[str]:
+def _correction_pattern(letters: bool) -> re.Pattern[str]:
     # Where yes and no are answers, "no" alone takes nothing back.
     no = r"no|nein|non|不|" if letters else r"no,? (?=wait|actually)|"
     once_more = r"(?:[\s,.:;!…—–-]{1,6}(?:wait|no|actually|it is|it['’]s|make that|rather|就是)){0,4}"
     return re.compile(
-        rf"(?P<correction>(?:^|[.,;:!?…—–\n-])\s*(?:{no}{any_of('corrects')}){once_more}[\s,.:;!…—–-]{{1,6}}{_filler()}"
+        rf"(?P<correction>(?:^|[.,;:!?…—–\n-])\s*(?:{no}{any_of('corrects')}){once_more}[\s,.:;!…—–-]{{1,6}}{_filler_pattern()}"
         rf"{_lone_letter() if letters else ''})",
         re.IGNORECASE | re.MULTILINE,
     )
@@ -247,9 +247,10 @@ def _correction(letters: bool) -> re.Pattern[str]:
 @functools.cache
 def _last_letter() -> re.Pattern[str]:
     begins = r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
-    named = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
+    letter_word = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
     return re.compile(
-        rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$", re.IGNORECASE
+        rf"{begins}{letter_word}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$",
+        re.IGNORECASE,
     )
 
 
@@ -261,17 +262,17 @@ def _excluded_label() -> re.Pattern[str]:
 
 
 @functools.cache
-def _negation() -> re.Pattern[str]:
+def _negation_pattern() -> re.Pattern[str]:
     return word_pattern("not_before", after=rf"(?:\s*{any_of('not_fill')})*\s*$")
 
 
 @functools.cache
-def _condition() -> re.Pattern[str]:
+def _condition_pattern() -> re.Pattern[str]:
     return word_pattern("if", before=rf"{_QUOTED_LETTER},?\s+", after=r"|[^.\n]{2,40}\?")
 
 
 @functools.cache
-def _contrast() -> re.Pattern[str]:
+def _contrast_pattern() -> re.Pattern[str]:
     return word_pattern("but", after=rf"|{any_of('turn')}|,\s*{any_of('so')}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKENS = re.compile(r"</?s>|<\|[\w ]{1,30}\|>|<(?:end_of_turn|eos|bos|pad|image)>", re.IGNORECASE)
@@ -48,6 +49,8 @@ _SPELLING = tuple(
         (r"sulph", "sulf"),
     )
 )
+
+_CIRCLED = re.compile(r"[①-⑳](?=\s*(?:$|[.,;:。，、；)）]|[①-⑳]|和|与|and\b|y\b|et\b|und\b))")
 
 
 def normalised(text: str) -> str:
@@ -98,3 +101,18 @@ def without_accents(text: str) -> str:
 def whole(text: str) -> str:
     """A text that can be sent and stored: JSON may hold halves of characters (U+FFFD here), which no file takes."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def option_letters(count: int) -> str:
+    """The letters of ``count`` options: "ABCD" for 4. Raises ValueError outside 1 to 26."""
+    if not 1 <= count <= 26:
+        raise ValueError(f"A question can have 1 to 26 options, got {count}.")
+    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count]
+
+
+def circled_as_letters(text: str, options: Sequence[str]) -> str:
+    """A text with "C" in place of "③" where that stands for an option, and heads no item of a list."""
+    letters = option_letters(len(options))
+    if any(_CIRCLED.search(option) for option in options):
+        return text
+    return _CIRCLED.sub(lambda match: letters[ord(match[0]) - 0x2460 : ord(match[0]) - 0x245F] or match[0], text)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lmms_medtasks.parsing.asked_things import names_other, read_about
-from lmms_medtasks.parsing.outcomes import Answer, find_refusal
-from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.reply import Answer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing
 from lmms_medtasks.parsing.texts import normalised, plain
@@ -80,11 +79,11 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
     reply = Reply.of(reply)
     if reply.outcome:
         return Answer(reply.outcome)
-    asked = _Question(plain(normalised(question)), asks_true_or_false(question))
+    asked_question = _Question(plain(normalised(question)), asks_true_or_false(question))
     # A reply may begin with the question.
     text = _YES_OR_NO.sub("", _true_or_false().sub(" ", plain(normalised(reply.answer))))
-    found = _read(text, asked, panel, reply.unfinished)
-    return Answer(reply.unread) if found is None or found.status == "unreadable" else found
+    answer = _read_text(text, asked_question, panel, reply.unfinished)
+    return Answer(reply.unread) if answer is None or answer.status == "unreadable" else answer
 
 
 def yes_or_no(option: str) -> YesOrNo | Literal[""]:
@@ -95,27 +94,27 @@ def yes_or_no(option: str) -> YesOrNo | Literal[""]:
     return "no" if word_pattern("no").fullmatch(word) else ""
 
 
-def _read(text: str, asked: _Question, panel: bool, unfinished: bool) -> Answer | None:
-    if (whole := _match_alone(text, asked)) is not None:
+def _read_text(text: str, question: _Question, panel: bool, unfinished: bool) -> Answer | None:
+    if (whole := _match_alone(text, question)) is not None:
         return Answer("ok", whole.value, "alone")
-    found = _read_stated(text, asked, unfinished) or _read_undecided(text) or _read_head(text, asked)
-    if found is not None or unfinished:
-        return found
-    return _read_word(text) or _read_sentences(text, asked) or (_read_panel(text) if panel else None)
+    answer = _read_stated(text, question, unfinished) or _read_undecided(text) or _read_head(text, question)
+    if answer is not None or unfinished:
+        return answer
+    return _read_word(text) or _read_sentences(text, question) or (_read_panel(text) if panel else None)
 
 
-def _read_stated(text: str, asked: _Question, unfinished: bool) -> Answer | None:
+def _read_stated(text: str, question: _Question, unfinished: bool) -> Answer | None:
     """What the last statement says; of a reply that breaks off "so" states nothing."""
 
     def resolve(statement: Statement) -> tuple[YesOrNo, int] | None:
         if statement.rule == "so" and unfinished:
             return None
         part = text[statement.said : statement.end]
-        said = _match_alone(first_sentence(part.strip()), asked) or _match_head(part, asked)
-        if said is not None and not _condition().match(part, said.end):
-            return said.value, statement.said + said.end
+        reading = _match_alone(first_sentence(part.strip()), question) or _match_head(part, question)
+        if reading is not None and not _condition_pattern().match(part, reading.end):
+            return reading.value, statement.said + reading.end
         sentence = first_sentence(part)
-        about = read_about(sentence, asked.text) if statement.rule != "correction" else None
+        about = read_about(sentence, question.text) if statement.rule != "correction" else None
         return (about, statement.said + len(sentence)) if about else None
 
     stated = last_standing(text, find_statements(text, letters=False), resolve)
@@ -125,63 +124,67 @@ def _read_stated(text: str, asked: _Question, unfinished: bool) -> Answer | None
 
 
 def _read_undecided(text: str) -> Answer | None:
-    if _both().search(text):
+    if _both_pattern().search(text):
         return Answer("ambiguous")
-    open_ = _hedged().search(text) or _depends().search(text) or word_pattern("not_excluded", before=r"\W*").match(text)
+    open_ = (
+        _hedged_pattern().search(text)
+        or _depends_pattern().search(text)
+        or word_pattern("not_excluded", before=r"\W*").match(text)
+    )
     return Answer("unreadable") if open_ else None
 
 
-def _read_head(text: str, asked: _Question) -> Answer | None:
+def _read_head(text: str, question: _Question) -> Answer | None:
     """What sentences start with, or that the reply refuses."""
     if (turned := _word_after_but().search(text[-_LAST:])) is not None:
-        return Answer("ok", _value(turned), "head")
-    heads = _find_heads(text, asked)
+        return Answer("ok", _match_value(turned), "head")
+    heads = _find_heads(text, question)
     refused = find_refusal(text) is not None
     if heads and not (refused and heads[-1].value == "no"):
-        return _read_heads(text, heads, asked)
+        return _read_heads(text, heads, question)
     first = re.split(r"[.:,;\n]", text, maxsplit=1)[0]
-    if not heads and not _word().match(text) and (begin := _match_alone(first, asked)) is not None:
+    if not heads and not _word_pattern().match(text) and (begin := _match_alone(first, question)) is not None:
         return Answer("ok", begin.value, "head")
     if refused:
         return Answer("refused")
-    verdict = _match_verdict(text, asked)
+    verdict = _match_verdict(text, question)
     return Answer("ok", verdict.value, "head") if verdict else None
 
 
-def _read_heads(text: str, heads: list[_Said], asked: _Question) -> Answer:
+def _read_heads(text: str, heads: list[_Said], question: _Question) -> Answer:
     first, last = heads[0], heads[-1]
     if is_taken_back(text, last.end):
         return Answer("ambiguous")
     # What the word belongs to is read with it: "No se observa fractura."
     rest = text[last.end :] if re.match(r"\W*(?:[^\w\s]|\n|$)", text[last.end :]) else text[last.start :]
-    if rest.startswith(text[last.start : last.end]) and names_other(first_sentence(rest), asked.text):
+    if rest.startswith(text[last.start : last.end]) and names_other(first_sentence(rest), question.text):
         return Answer("unreadable")  # "No hay masa en el pulmón derecho", and the left one is asked about
-    about = _read_sentences(rest.strip(" ,.;:!\n"), asked)
-    if about and about.value != last.value and not _turn().search(rest):
+    about = _read_sentences(rest.strip(" ,.;:!\n"), question)
+    if about and about.value != last.value and not _turn_words().search(rest):
         return Answer("ambiguous")  # "Yes, there is no fracture."
     agree = all(head.value == last.value for head in heads)
     if agree or last.corrects or is_taken_back(text[: last.start], first.end - 1):
         return Answer("ok", last.value, "head")
-    said = _read_sentences(text, asked) if _turn().search(text) else None
-    return said or Answer("ambiguous")
+    sentence_answer = _read_sentences(text, question) if _turn_words().search(text) else None
+    return sentence_answer or Answer("ambiguous")
 
 
 def _read_word(text: str) -> Answer | None:
     """The only one of the two words that stands before a mark, and is not asked, denied or supposed."""
     values = {
-        _value(match)
+        _match_value(match)
         for match in _word_before_mark().finditer(text)
         if not word_pattern("no_answer_before").search(sentence_before(text, match.start()))
-        and not _condition().match(text, match.end())
+        and not _condition_pattern().match(text, match.end())
     }
     return _read_one(values, "said")
 
 
-def _read_sentences(text: str, asked: _Question) -> Answer | None:
+def _read_sentences(text: str, question: _Question) -> Answer | None:
     """What the first sentences say of the thing that the question asks for."""
-    said = (sentence for sentence in split_sentences(text)[:_SENTENCES] if not sentence.endswith("?"))
-    sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!") for sentence in said)
-    return _read_one({about for sentence in sentences if (about := read_about(sentence, asked.text))}, "question")
+    statements = (sentence for sentence in split_sentences(text)[:_SENTENCES] if not sentence.endswith("?"))
+    sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!") for sentence in statements)
+    return _read_one({about for sentence in sentences if (about := read_about(sentence, question.text))}, "question")
 
 
 def _read_one(values: set[YesOrNo], rule: str) -> Answer | None:
@@ -191,11 +194,11 @@ def _read_one(values: set[YesOrNo], rule: str) -> Answer | None:
 
 
 def _read_panel(text: str) -> Answer | None:
-    said = _SUPPOSED.sub(" ", text)
+    certain = _SUPPOSED.sub(" ", text)
     values: set[YesOrNo] = set()
-    if _PANEL_NO.search(said):
+    if _PANEL_NO.search(certain):
         values.add("no")
-    if _PANEL_YES.search(_PANEL_NO.sub(" ", said)):
+    if _PANEL_YES.search(_PANEL_NO.sub(" ", certain)):
         values.add("yes")
     return _read_one(values, "panel")
 
@@ -203,37 +206,37 @@ def _read_panel(text: str) -> Answer | None:
 # --- The two words ----------------------------------------------------------------------------------------------------
 
 
-def _value(match: re.Match[str]) -> YesOrNo:
+def _match_value(match: re.Match[str]) -> YesOrNo:
     return "yes" if match["yes"] else "no"
 
 
-def _match_alone(text: str, asked: _Question) -> _Said | None:
+def _match_alone(text: str, question: _Question) -> _Said | None:
     """What a text says that has nothing but an answer."""
     bare = text.strip().strip(_MARKS)
-    if (match := _word().fullmatch(bare)) is not None:
-        return _Said(_value(match), 0, len(text))
+    if (match := _word_pattern().fullmatch(bare)) is not None:
+        return _Said(_match_value(match), 0, len(text))
     values: tuple[tuple[YesOrNo, str, str], ...] = (
         ("yes", "yes_alone", "true_letter"),
         ("no", "no_alone", "false_letter"),
     )
     for value, alone, letter in values:
-        if word_pattern(alone).fullmatch(bare) or (asked.offers_true_false and word_pattern(letter).fullmatch(bare)):
+        if word_pattern(alone).fullmatch(bare) or (question.offers_true_false and word_pattern(letter).fullmatch(bare)):
             return _Said(value, 0, len(text))
-    verdict = _match_verdict(bare, asked)
+    verdict = _match_verdict(bare, question)
     return _Said(verdict.value, 0, len(text)) if verdict is not None and verdict.end == len(bare) else None
 
 
-def _match_head(text: str, asked: _Question) -> _Said | None:
+def _match_head(text: str, question: _Question) -> _Said | None:
     """The answer that a text starts with."""
-    match = _word().match(text)
+    match = _word_pattern().match(text)
     if match is not None and (match["yes"] or _no_on_its_own().match(text, match.end())):
-        return _Said(_value(match), match.start(), match.end())
-    return _match_verdict(text, asked)
+        return _Said(_match_value(match), match.start(), match.end())
+    return _match_verdict(text, question)
 
 
-def _match_verdict(text: str, asked: _Question) -> _Said | None:
+def _match_verdict(text: str, question: _Question) -> _Said | None:
     """ "True" or "false" at a text's beginning, where the question offers them."""
-    if not asked.offers_true_false:
+    if not question.offers_true_false:
         return None
     if (true := _verdict_at_start("true").match(text)) is not None:
         return _Said("yes", true.start(), true.end())
@@ -241,17 +244,17 @@ def _match_verdict(text: str, asked: _Question) -> _Said | None:
     return _Said("no", false.start(), false.end()) if false else None
 
 
-def _find_heads(text: str, asked: _Question) -> list[_Said]:
+def _find_heads(text: str, question: _Question) -> list[_Said]:
     """The answers that sentences start with, conditions and denials of something else left out."""
-    found = [
-        _Said(_value(match), match.start(), match.end(), corrects=match["corrected"] is not None)
-        for match in _head().finditer(text)
-        if not _condition().match(text, match.end()) and not _is_of_a_word(text, match)
+    heads = [
+        _Said(_match_value(match), match.start(), match.end(), corrects=match["corrected"] is not None)
+        for match in _head_pattern().finditer(text)
+        if not _condition_pattern().match(text, match.end()) and not _is_of_a_word(text, match)
     ]
-    if asked.offers_true_false:
-        verdicts = _verdict().finditer(text)
-        found += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in verdicts]
-    return sorted(found, key=lambda said: said.start)
+    if question.offers_true_false:
+        verdicts = _verdict_pattern().finditer(text)
+        heads += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in verdicts]
+    return sorted(heads, key=lambda said: said.start)
 
 
 def _is_of_a_word(text: str, match: re.Match[str]) -> bool:
@@ -274,12 +277,12 @@ def _yes_or_no(heads: bool = False) -> str:
 
 
 @functools.cache
-def _word() -> re.Pattern[str]:
+def _word_pattern() -> re.Pattern[str]:
     return re.compile(rf"\W*{_yes_or_no(heads=True)}(?!-)(?! (?:one|way)\b)", re.MULTILINE)
 
 
 @functools.cache
-def _head() -> re.Pattern[str]:
+def _head_pattern() -> re.Pattern[str]:
     """At the beginning of a sentence, or after words that turn."""
     turned = rf"(?:{any_of('but')}|(?P<corrected>\b(?:actually|rather|wait|hmm)))[,\s.…]{{1,4}}"
     begins = rf"(?:^|[.!?;:\n—–-]\s*|{turned})[\s\"'(]{{0,4}}"
@@ -287,7 +290,7 @@ def _head() -> re.Pattern[str]:
 
 
 @functools.cache
-def _turn() -> re.Pattern[str]:
+def _turn_words() -> re.Pattern[str]:
     return re.compile(rf"{any_of('but')}|\bhowever\b")
 
 
@@ -307,12 +310,12 @@ def _no_on_its_own() -> re.Pattern[str]:
 
 
 @functools.cache
-def _condition() -> re.Pattern[str]:
+def _condition_pattern() -> re.Pattern[str]:
     return re.compile(rf",? {any_of('if')}|\W*\?|[ ,.!]{{1,3}}{any_of('offers_help')}")
 
 
 @functools.cache
-def _both() -> re.Pattern[str]:
+def _both_pattern() -> re.Pattern[str]:
     yes, no = any_of("yes"), any_of("no")
     between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
     if_so = rf"^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}"
@@ -320,7 +323,7 @@ def _both() -> re.Pattern[str]:
 
 
 @functools.cache
-def _hedged() -> re.Pattern[str]:
+def _hedged_pattern() -> re.Pattern[str]:
     unsure = f"(?:{any_of('maybe_before')}|{any_of('probably')})"
     return re.compile(
         rf"{unsure}(?:,? but| que| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})"
@@ -328,7 +331,7 @@ def _hedged() -> re.Pattern[str]:
 
 
 @functools.cache
-def _depends() -> re.Pattern[str]:
+def _depends_pattern() -> re.Pattern[str]:
     return re.compile(rf"{any_of('this_matter')}[^.\n]{{0,60}}{any_of('depends')}|{any_of('depends', 'zh')}")
 
 
@@ -345,7 +348,7 @@ def _verdict_at_start(category: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _verdict() -> re.Pattern[str]:
+def _verdict_pattern() -> re.Pattern[str]:
     """ "True" (in group 1) or "false" before a mark, of a statement or at the beginning of a sentence."""
     of = rf"(?:{any_of('the_statement')}\W{{1,8}}(?:is|as|es|est|ist)?\W{{0,8}}|^\W{{0,8}}|[.!?\n]\s{{0,8}})"
     ends = r"(?=\W{0,8}(?:$|[.,;:!\n]))"

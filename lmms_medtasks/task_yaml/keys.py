@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, WrapValidator, model_validator
 
-from lmms_medtasks.data import own_readers, text_tables
+from lmms_medtasks.data import text_tables
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.samples.run_options import given_tags
 from lmms_medtasks.suites import templates
@@ -213,8 +213,6 @@ class Task(StrictModel):
             for name in text_tables.refused_options(self.dataset_path, kwargs.model_extra or {}):
                 yield Wrong(text_tables.AS_TEXT, ("dataset_kwargs", name), (kwargs.model_extra or {})[name],
                             text_tables.OPTIONS[self.dataset_path])  # fmt: skip
-        if self.dataset_path == own_readers.LOADER and "reader" not in (kwargs.model_extra or {}):
-            yield Wrong("is missing: parts.py:NAME, or package.module:NAME", ("dataset_kwargs", "reader"))
         if kwargs.data_files is None:
             if self.dataset_path in LOCAL:
                 yield Wrong(f"is missing: {self.dataset_path} reads files", at)

@@ -225,7 +225,7 @@ def read_joined(path: Path) -> dict[str, Any]:
     return joined
 
 
-LOCAL = ("csv", "json", "excel", "reader", "parquet", "text", "pandas", "arrow")
+LOCAL = ("csv", "json", "excel", "parquet", "text", "pandas", "arrow")
 """The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``, ``reader``."""
 
 

@@ -7,7 +7,7 @@ is ours:
 
 * **Unclear scores 0**, as Incorrect does: the paper's score is an accuracy. How often it was said is a metric itself.
 * **Steps.** Of a reasoning task the judge also says which steps of the experts' chain are in the answer. The chain is
-  taken apart by :func:`lmms_medtasks.parsing.steps.split_steps`; the label says whether the reasoning as a whole is
+  taken apart by :func:`lmms_medtasks.parsing.reasoned.split_steps`; the label says whether the reasoning as a whole is
   that of the experts.
 * **Task VIII.** The judge does not see the images; it is told what part of the body they show. An answer that names
   the contradiction and then diagnoses from the text all the same is a success, as the paper's rule has it, under a
@@ -26,7 +26,7 @@ from typing import Any
 from lmms_medtasks.judges import checklists
 from lmms_medtasks.judges.checklists import Checklist
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.parsing.steps import split_steps
+from lmms_medtasks.parsing.reasoned import split_steps
 from lmms_medtasks.task_configs.bones_joints.source_forms import forms
 
 PAPER_JUDGE = "GPT-4o"

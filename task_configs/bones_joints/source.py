@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.data.image_cells import ImageCells
 from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_images import ImageCells
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import RowReader
-from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, RejectedRow, Split
+from lmms_medtasks.data.row_reader import RejectedRow, RowReader
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.bones_joints.source_forms import forms
 from lmms_medtasks.task_configs.bones_joints.source_layout import rows, survey

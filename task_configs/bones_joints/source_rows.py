@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.image_bytes import stored
-from lmms_medtasks.data.image_cells import ImageCells
-from lmms_medtasks.data.row_reader import filled, need, right_letter
-from lmms_medtasks.data.sources import RejectedRow
+from lmms_medtasks.data.release_images import ImageCells
+from lmms_medtasks.data.row_reader import RejectedRow, filled, need, right_letter
+from lmms_medtasks.pictures import stored
 from lmms_medtasks.task_configs.bones_joints.source_forms import Task, is_listed, site_named
 from lmms_medtasks.task_configs.bones_joints.source_layout import CASE_TEXT, REFERENCES, Row, Table, options_in
 

@@ -15,23 +15,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data import json_lists
-from lmms_medtasks.data.archives import ZipFolder
-from lmms_medtasks.data.image_bytes import stored
-from lmms_medtasks.data.image_files import StoredImages
+from lmms_medtasks.data import any_tables
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import Row, RowReader, Spellings, filled, need, require, right_letter
-from lmms_medtasks.data.sources import (
-    REVISION_NOT_KNOWN,
-    DataSource,
-    Examination,
-    Finding,
-    RejectedRow,
-    Size,
-    Split,
-)
+from lmms_medtasks.data.release_images import StoredImages
+from lmms_medtasks.data.releases import Release, ZipFolder
+from lmms_medtasks.data.row_reader import RejectedRow, Row, RowReader, Spellings, filled, need, require, right_letter
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Examination, Finding, Size, Split
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.pictures import stored
 
 ARCHIVE = "dataset.zip"
 LISTS: Mapping[str, str] = {
@@ -66,7 +57,7 @@ class MedCMRReader(RowReader):
             return str(folder.joinpath(*(parts[1:] if parts[:1] == ("dataset",) else parts)))
 
         self._images = StoredImages(files, "image_path", place)
-        self._rows = [_plain(record) for record in json_lists.records(PurePosixPath(name), content=content)]
+        self._rows = [_plain(record) for record in any_tables.records(PurePosixPath(name), content=content)]
         self.records = len(self._rows)
         if not self._rows:
             raise UserError(f"{name} is an empty list, expected questions.")

@@ -14,10 +14,9 @@ from typing import Any
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness.scoring import ScoringHook
-from lmms_medtasks.parsing.letters import option_letters
-from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import option_value, read_option_position, read_position
-from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.reply import Answer, Reply
+from lmms_medtasks.parsing.texts import option_letters
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples

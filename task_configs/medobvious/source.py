@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.image_files import StoredImages
 from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_images import StoredImages
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import Row, RowReader, need, require
-from lmms_medtasks.data.sources import DataSource, RejectedRow, Split
+from lmms_medtasks.data.row_reader import RejectedRow, Row, RowReader, need, require
+from lmms_medtasks.data.sources import DataSource, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import NONE_OPTION, Size, parse_size
 

@@ -15,8 +15,7 @@ from lmms_medtasks import degradations, parsing
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import ScoringHook
-from lmms_medtasks.parsing.choice import read_first_capital
-from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples

@@ -20,14 +20,14 @@ from typing import Any
 
 from lmms_medtasks import folders
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.image_bytes import stored
-from lmms_medtasks.data.image_cells import ImageCells
 from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_images import ImageCells
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import RowReader, Spellings, filled, need, require
-from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, RejectedRow, Split
+from lmms_medtasks.data.row_reader import RejectedRow, RowReader, Spellings, filled, need, require
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
 from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import stored
 from lmms_medtasks.progress import bar
 
 OPTION_COLUMNS = ("A", "B", "C", "D", "E")

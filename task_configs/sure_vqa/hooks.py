@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import pictures
-from lmms_medtasks.data import image_files, store
+from lmms_medtasks.data import release_images, store
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.data.locating import find
 from lmms_medtasks.errors import UserError
@@ -154,7 +154,7 @@ def in_turns(sides: Sequence[str]) -> list[int]:
 def _check_references(dataset: Dataset, suite: str) -> None:
     """UserError for images that are gone, or were written since the data was prepared and have other bytes now."""
     found = references(dataset)
-    missing = image_files.missing_files([path for path, _ in found])
+    missing = release_images.missing_files([path for path, _ in found])
     if missing:
         raise UserError(
             f"{len(missing):,} images are no longer where they were when the data was prepared: {listed(missing, 3)}. "
@@ -163,7 +163,7 @@ def _check_references(dataset: Dataset, suite: str) -> None:
     prepared = find(suite, "test", store.chosen_data()) if found else None
     if prepared is not None and prepared.created:
         since = datetime.fromisoformat(prepared.created).timestamp()
-        changed = image_files.changed_files(image_files.touched_files(found, since))
+        changed = release_images.changed_files(release_images.touched_files(found, since))
         if changed:
             raise UserError(
                 f"{len(changed):,} images have other bytes than when the data was prepared: {listed(changed, 3)}. "

@@ -10,10 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lmms_medtasks.data.archives import ZipFolder
-from lmms_medtasks.data.image_files import Images, ReferredImages, StoredImages
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.releases import LocalRelease, Release
+from lmms_medtasks.data.release_images import Images, ReferredImages, StoredImages
+from lmms_medtasks.data.releases import LocalRelease, Release, ZipFolder
 from lmms_medtasks.data.row_reader import Row, need
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
 from lmms_medtasks.errors import UserError

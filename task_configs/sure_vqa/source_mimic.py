@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from lmms_medtasks import folders
-from lmms_medtasks.data.image_files import Images, ReferredImages
 from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_images import Images, ReferredImages
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import Row, need, require
-from lmms_medtasks.data.sources import DataSource, RejectedRow, Split
+from lmms_medtasks.data.row_reader import RejectedRow, Row, need, require
+from lmms_medtasks.data.sources import DataSource, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
 from lmms_medtasks.task_configs.sure_vqa.source_reader import NOT_COPIED, TAGS, YES_NO, SureReader, document, text

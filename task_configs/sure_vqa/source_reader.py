@@ -14,14 +14,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lmms_medtasks.data import json_lists
+from lmms_medtasks.data import any_tables
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR as SEPARATOR
-from lmms_medtasks.data.image_files import Images, folder_of_images
+from lmms_medtasks.data.release_images import Images, folder_of_images
 from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.row_reader import Row, RowReader, Spellings, need, require
-from lmms_medtasks.data.sources import Candidate, Finding, Split, counted
+from lmms_medtasks.data.row_reader import Candidate, Row, RowReader, Spellings, need, require
+from lmms_medtasks.data.sources import Finding, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import say
+from lmms_medtasks.short_texts import counted
 
 TAGS: Mapping[str, str] = {"split": "text", "answer_type": "text", "choices": "text"}
 """Tags of all three: ``split`` (train, validate, test); ``answer_type`` (open, closed, multilabel); ``choices``, the
@@ -58,7 +59,7 @@ class SureReader(RowReader):
         unknown = Spellings({
             name: functools.partial(_of_vocabulary, name, allowed) for name, allowed in self.vocabulary.items()
         })  # fmt: skip
-        for number, row in enumerate(json_lists.records(self._path), start=1):
+        for number, row in enumerate(any_tables.records(self._path), start=1):
             where = f"{self._path.name}, record {number}"
             if not isinstance(row, dict):
                 raise UserError(f"{where} is {type(row).__name__}, expected an object with fields.")
@@ -104,7 +105,7 @@ class SureReader(RowReader):
 
     def read_rows(self) -> Iterator[tuple[int, Row]]:
         """The records of the benchmark."""
-        rows = enumerate(json_lists.records(self._path), start=1)
+        rows = enumerate(any_tables.records(self._path), start=1)
         return ((number, row) for number, row in rows if not self.left_out(row) and not self.cleaned(row))
 
     def read_name(self, row: Row) -> str:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lmms_medtasks import folders
-from lmms_medtasks.data.row_reader import RowReader, need
-from lmms_medtasks.data.sources import DataSource, Examination, Finding, RejectedRow, Size, counted
+from lmms_medtasks.data.row_reader import RejectedRow, RowReader, need
+from lmms_medtasks.data.sources import DataSource, Examination, Finding, Size
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.short_texts import counted
 from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, left_out_lines, listed
 
 Part = Literal["iid", "ood", ""]

@@ -15,9 +15,9 @@ from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.data import picture_checks, store
 from lmms_medtasks.data.adapter import documents, from_columns
-from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
+from lmms_medtasks.pictures import image_id
 from tests.contributed_tables import CARD, load
 
 

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.data.adapter import documents, from_columns
-from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import image_id
 
 OPEN = from_columns(options=None)
 

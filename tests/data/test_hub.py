@@ -73,7 +73,7 @@ def test_a_hub_with_57_rows_is_a_sample(table: Any, clean_row: Any, tmp_path: Pa
     """A stub of a hub was called the full data: it is a sample, with its counts, unless they are accepted."""
     table(tmp_path / "stub", [clean_row(number) for number in range(57)])
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    monkeypatch.setattr(HubRelease, "_fetch", lambda self, name: tmp_path / "stub" / name)
+    monkeypatch.setattr(HubRelease, "_fetch_file", lambda self, name: tmp_path / "stub" / name)
     monkeypatch.setenv("MEDTASKS_DATA", "full")
     with pytest.raises(DataNotFound, match="57 questions, 2,153 expected.*MEDTASKS_ACCEPT_COUNTS=1"):
         locate("medq_deg", "clean")

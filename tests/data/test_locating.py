@@ -86,14 +86,14 @@ def test_without_a_network_the_same_three_and_the_cause(monkeypatch: pytest.Monk
         raise UserError("no network") from errors.LocalEntryNotFoundError("x")
 
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    monkeypatch.setattr(hub.HubRelease, "_fetch", no_network)
+    monkeypatch.setattr(hub.HubRelease, "_fetch_file", no_network)
     with pytest.raises(DataNotFound, match="The hub was tried: no network\nThree ways out"):
         locate("medq_deg", "clean")
 
 
 def test_with_a_network_the_split_is_prepared(release: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    monkeypatch.setattr(hub.HubRelease, "_fetch", lambda self, name: release / name)
+    monkeypatch.setattr(hub.HubRelease, "_fetch_file", lambda self, name: release / name)
     found = locate("medq_deg", "clean")
     assert (found.data, found.rows, found.counts) == ("sample", 3, "3 questions, 2,153 expected")
     assert not (home / "medq_deg/sample/release.parquet").exists()
@@ -106,14 +106,14 @@ def test_a_prepared_sample_is_not_topped_by_a_download(release: Path, monkeypatc
     def asked(self: Any, name: str) -> Path:
         raise AssertionError("the hub was asked")
 
-    monkeypatch.setattr(hub.HubRelease, "_fetch", asked)
+    monkeypatch.setattr(hub.HubRelease, "_fetch_file", asked)
     assert locate("medq_deg", "clean").data == "sample"
 
 
 def test_a_sample_never_comes_from_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
-    monkeypatch.setattr(hub.HubRelease, "_fetch", lambda self, name: pytest.fail("the hub was asked"))
+    monkeypatch.setattr(hub.HubRelease, "_fetch_file", lambda self, name: pytest.fail("the hub was asked"))
     with pytest.raises(DataNotFound, match="--source DIR"):
         locate("medq_deg", "clean")
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from lmms_medtasks.data import store, writer
+from lmms_medtasks.data import committing, store
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 
@@ -52,7 +52,7 @@ def test_a_folder_that_is_full_or_forbidden(
 
     prepare("medq_deg", source=release, splits=["clean"])
     before = {name: (home / name).read_bytes() for name in files_below(home)}
-    places = {"open": (writer.os, "fsync"), "replace": (os, "replace"), "lock": (FileLock, "acquire")}
+    places = {"open": (committing.os, "fsync"), "replace": (os, "replace"), "lock": (FileLock, "acquire")}
     monkeypatch.setattr(*places[step], refuse)
     with pytest.raises(UserError) as error:
         prepare("medq_deg", source=release)
@@ -66,10 +66,10 @@ SCRIPT_HEAD = """
     import os, resource, signal, sys, time
     from pathlib import Path
     from lmms_medtasks.errors import UserError
-    from lmms_medtasks.data import writer
+    from lmms_medtasks.data import committing
     from lmms_medtasks.data.prepare import prepare
     source, work = Path(sys.argv[1]), Path(sys.argv[2])
-    check, calls = writer.image_problem, []
+    check, calls = committing.image_problem, []
 """
 
 
@@ -118,7 +118,7 @@ def test_a_killed_preparation_leaves_nothing_that_looks_whole_and_is_resumed(
             if len(calls) == 5:  # three clean rows, then the second degraded one
                 os.kill(os.getpid(), signal.SIGKILL)
             return check(data)
-        writer.image_problem = dying
+        committing.image_problem = dying
         prepare("medq_deg", source=source)
         """,
         release,
@@ -181,7 +181,7 @@ def test_an_interrupted_preparation_leaves_nothing(release: Path, home: Path, mo
     def interrupt(_: bytes) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writer, "image_problem", interrupt)
+    monkeypatch.setattr(committing, "image_problem", interrupt)
     with pytest.raises(KeyboardInterrupt):
         prepare("medq_deg", source=release)
     assert files_below(home) <= {"medq_deg/prepare.lock"}
@@ -197,7 +197,7 @@ def test_a_second_process_waits_and_finds_it_done(release: Path, tmp_path: Path)
                     break
                 time.sleep(0.01)
             return check(data)
-        writer.image_problem = slow
+        committing.image_problem = slow
         prepare("medq_deg", source=source)
         """,
         release,
@@ -250,10 +250,10 @@ def test_memory_is_bounded_by_row_groups(
     release: Path, table: Write, clean_row: Row, home: Path, monkeypatch: Any
 ) -> None:
     table(release, [clean_row(n) for n in range(10)])
-    monkeypatch.setattr(writer, "GROUP_ROWS", 4)
+    monkeypatch.setattr(committing, "GROUP_ROWS", 4)
     prepare("medq_deg", source=release, splits=["clean"])
     metadata = pq.read_metadata(home / "medq_deg/sample/clean.parquet")
     assert [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] == [4, 4, 2]
-    monkeypatch.setattr(writer, "GROUP_BYTES", 1)
+    monkeypatch.setattr(committing, "GROUP_BYTES", 1)
     prepare("medq_deg", source=release, splits=["clean"], force=True)
     assert pq.read_metadata(home / "medq_deg/sample/clean.parquet").num_row_groups == 10

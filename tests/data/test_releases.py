@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import os
+import stat
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.data.releases import LocalRelease, MissingFileError, SourceFile, checked_name, source_file
+from lmms_medtasks.data import releases
+from lmms_medtasks.data.releases import (
+    LocalRelease,
+    MissingFileError,
+    SourceFile,
+    ZipFolder,
+    checked_name,
+    is_junk,
+    source_file,
+)
+from lmms_medtasks.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -61,3 +75,138 @@ def test_listings_are_short(tmp_path: Path) -> None:
     for number in range(25):
         (tmp_path / f"{number:02}").touch()
     assert LocalRelease(tmp_path).listing(3) == "00, 01, 02 and 22 more"
+
+
+FILES = {"dataset/a.json": b"[]", "dataset/imgs/1.png": b"picture" * 5000, "dataset/imgs/2.png": os.urandom(30_000)}
+JUNK = {
+    "__MACOSX/dataset/._a.json": b"x",
+    "dataset/.DS_Store": b"x",
+    "dataset/._b": b"x",
+    "dataset/a.json.bak": b"x",
+    "dataset/a.json~": b"x",
+}
+
+
+def zipped(path: Path, files: dict[str, bytes], change: Callable[[zipfile.ZipInfo], None] = lambda _: None) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            info = zipfile.ZipInfo(name)
+            change(info)
+            archive.writestr(info, data, zipfile.ZIP_DEFLATED)
+    return path
+
+
+def test_files_are_read_where_they_are(tmp_path: Path) -> None:
+    folder = ZipFolder(zipped(tmp_path / "a.zip", {"dataset/": b"", **FILES, **JUNK}))
+    assert folder.names == tuple(FILES)
+    assert {name: folder.read(name) for name in folder.names} == FILES
+    assert folder.has("dataset/a.json") and not folder.has("a.json") and not folder.has("dataset/.DS_Store")
+    assert folder.find("2.png") == ["dataset/imgs/2.png"] and folder.find("imgs") == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip"]
+
+
+def test_several_threads_read_at_once(tmp_path: Path) -> None:
+    files = {f"{number}.bin": os.urandom(20_000) for number in range(40)}
+    folder = ZipFolder(zipped(tmp_path / "a.zip", files))
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(folder.read, files)) == list(files.values())
+
+
+def test_only_what_is_wanted_is_there_or_checked(tmp_path: Path) -> None:
+    folder = ZipFolder(zipped(tmp_path / "a.zip", {"../x": b"1", **FILES}), wanted=lambda name: name.endswith(".png"))
+    assert folder.names == ("dataset/imgs/1.png", "dataset/imgs/2.png")
+
+
+@pytest.mark.parametrize("name", ["dataset/a.json", "backup/a.png", "a.old.png", "imgs/macosx.png"])
+def test_data_is_no_junk(name: str) -> None:
+    assert not is_junk(name)
+
+
+@pytest.mark.parametrize("name", list(JUNK))
+def test_junk(name: str) -> None:
+    assert is_junk(name)
+
+
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/tmp/x", "C:\\x", "a\\..\\..\\x"])
+def test_names_that_leave_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="would leave the folder"):
+        ZipFolder(zipped(tmp_path / "a.zip", {"good": b"1", name: b"2"}))
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO])
+def test_links_and_devices_are_refused(tmp_path: Path, kind: int) -> None:
+    def change(info: zipfile.ZipInfo) -> None:
+        info.external_attr = (kind | 0o777) << 16
+
+    with pytest.raises(UserError, match=r"no plain file .*'odd'"):
+        ZipFolder(zipped(tmp_path / "a.zip", {"odd": b"/etc/passwd"}, change))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_file_twice_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a", b"1")
+        archive.writestr("a", b"2")
+    with pytest.raises(UserError, match="a file twice: 'a'"):
+        ZipFolder(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize("part", [0.02, 0.5, 0.97])
+def test_zips_cut_short_are_refused(tmp_path: Path, part: float) -> None:
+    archive = zipped(tmp_path / "a.zip", FILES)
+    data = archive.read_bytes()
+    archive.write_bytes(data[: int(len(data) * part)])
+    with pytest.raises(UserError, match="cut short, damaged, or no zip. Fetch it again"):
+        ZipFolder(archive)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", FILES)
+    data = bytearray(archive.read_bytes())
+    data[data.index(FILES["dataset/imgs/2.png"][:16]) + 20_000] ^= 0xFF
+    archive.write_bytes(data)
+    folder = ZipFolder(archive)
+    assert folder.read("dataset/imgs/1.png") == FILES["dataset/imgs/1.png"]
+    with pytest.raises(UserError, match=r"imgs/2.png' in .*a.zip cannot be read: .*Fetch it again"):
+        folder.read("dataset/imgs/2.png")
+
+
+def test_encrypted_files_cannot_be_read(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"a": b"1"})
+    data = bytearray(archive.read_bytes())
+    data[6] |= 1  # general purpose flag of the local header
+    data[data.index(b"PK\x01\x02") + 8] |= 1  # and of the central directory
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match="encrypted"):
+        ZipFolder(archive).read("a")
+
+
+def test_other_files_are_no_zips(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    with pytest.raises(UserError, match="no zip"):
+        ZipFolder(tmp_path / "a.zip")
+    with pytest.raises(UserError, match="b.zip cannot be read"):
+        ZipFolder(tmp_path / "b.zip")
+
+
+def test_missing_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match="'x' is not in a.zip"):
+        ZipFolder(zipped(tmp_path / "a.zip", FILES)).read("x")
+
+
+def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", {"zeros": bytes(1_000_001)})
+    assert ZipFolder(archive).read("zeros") == bytes(1_000_001)
+    monkeypatch.setattr(releases, "MAX_FILE_BYTES", 1_000_000)
+    with pytest.raises(UserError, match="would unpack to 1,000,001 bytes .*'zeros'"):
+        ZipFolder(archive)
+
+
+def test_sizes_that_cannot_be_true_are_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"a": b"1" * 100})
+    data = bytearray(archive.read_bytes())
+    place = data.index(b"PK\x01\x02") + 24  # unpacked size in the central directory
+    data[place : place + 4] = (1_500_000_000).to_bytes(4, "little")
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match="would unpack to 1,500,000,000 bytes from"):
+        ZipFolder(archive)

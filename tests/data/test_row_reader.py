@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmms_medtasks.data.row_reader import RowReader, Spellings, filled, need, require
-from lmms_medtasks.data.sources import Candidate, RejectedRow
+from lmms_medtasks.data.row_reader import Candidate, RejectedRow, RowReader, Spellings, filled, need, require
 from lmms_medtasks.errors import UserError, unknown
 
 

@@ -98,7 +98,7 @@ def test_an_installed_package_offers_a_data_set(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     extensions.installed.cache_clear()
     try:
-        assert "own_data" in sources.names() and "read_rows" not in sources.names()
+        assert "own_data" in sources.names()
         assert sources.get("own_data").title == "Own" and sources.folder_of("own_data") == tmp_path
         with pytest.raises(UserError, match="own-source 1 offers a builtin_function_or_method"):
             sources.get("read_rows")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks import parsing
-from lmms_medtasks.parsing.choice import Reading, read_first_capital
+from lmms_medtasks.parsing.option import Reading, read_first_capital
 
 CASES = json.loads((Path(__file__).parent / "cases" / "choice_replies.json").read_text("utf-8"))
 

@@ -3,9 +3,8 @@
 import pytest
 
 from lmms_medtasks.grid_positions import NONE_OPTION, Size
-from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.letter_sets import read_letters
-from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.yes_no import read_yes_no

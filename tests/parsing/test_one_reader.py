@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reply import Answer
 from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.task_configs.bones_joints import measures as bones_joints
 from lmms_medtasks.task_configs.med_cmr import measures as med_cmr
@@ -35,7 +36,7 @@ def test_a_suite_reads_as_the_one_reader_does(suite):
 def test_a_contributed_task_reads_as_the_one_reader_does():
     for each in REPLIES:
         found = read_option(each["reply"], DOCUMENT["options"])
-        assert parsers.get("option").read(DOCUMENT, each["reply"]) == (found.status, found.value, found.rule)
+        assert parsers.get("option").read(DOCUMENT, each["reply"]) == Answer(found.status, found.value, found.rule)
 
 
 def test_a_contributed_yes_no_task_hands_on_its_question():
@@ -44,7 +45,7 @@ def test_a_contributed_yes_no_task_hands_on_its_question():
         {"id": "1", "question": "Is there a nodule?"},
         {"id": "2", "question": "True or false: a nodule."},
     )
-    assert read(asked, "No, there is no nodule.")[:2] == ("ok", "no")
-    assert read(asked, "There is no nodule.")[:2] == ("ok", "no")
+    for reply in ("No, there is no nodule.", "There is no nodule."):
+        assert (read(asked, reply).status, read(asked, reply).value) == ("ok", "no")
     assert read({"id": "1", "question": "Is the lung normal?"}, "There is no nodule.").status == "unreadable"
     assert (read(asked, "True").status, read(statement, "True").value) == ("unreadable", "yes")

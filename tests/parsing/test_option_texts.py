@@ -2,8 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.parsing.option_parts import find_own_parts
-from lmms_medtasks.parsing.option_texts import Exact, OptionTexts, signed_key, worded_key
+from lmms_medtasks.parsing.option_texts import Exact, OptionTexts, find_own_parts, signed_key, worded_key
 
 FINDINGS = OptionTexts(["Pneumothorax", "Pleural effusion", "Hodgkin lymphoma", "Non-Hodgkin lymphoma"])
 SIZES = OptionTexts(["<5 mm", "5-10 mm", ">10 mm"])

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.grid_positions import NONE_OPTION, SIDES, Size, parse_size
-from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
+from lmms_medtasks.parsing.reply import Answer
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, NO_ANSWER
 

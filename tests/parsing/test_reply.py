@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import NONE_OPTION, Size
-from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.letter_sets import read_letters
-from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.reply import Reply, SentReply, parse_tags

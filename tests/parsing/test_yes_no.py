@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.parsing.reply import Answer
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 # No word that says yes or no, or answers.

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lmms_medtasks import grids
-from lmms_medtasks.data.image_bytes import stored
 from lmms_medtasks.grids.build_grids import Item
 from lmms_medtasks.grids.tasks import ROOT
+from lmms_medtasks.pictures import stored
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.task_configs.medobvious import source
 from tools.mini import phantoms

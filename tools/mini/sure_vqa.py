@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import folders
 from lmms_medtasks.baselines.phantoms import FILE, Question, question_of
-from lmms_medtasks.data.image_bytes import image_id
+from lmms_medtasks.pictures import image_id
 from lmms_medtasks.task_configs.sure_vqa.source_reader import YES_NO, document
 from tools.mini import design, phantoms
 from tools.mini.design import Picture

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.report_options import RESAMPLES
+from lmms_medtasks.short_texts import counted
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals

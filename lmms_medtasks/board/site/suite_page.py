@@ -20,12 +20,11 @@ from lmms_medtasks.board.site.suite_charts import SuiteChart, suite_chart
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.cells import frame, label, p_value
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, labelled
 from lmms_medtasks.report.reported_suites import printed_tables
-from lmms_medtasks.short_texts import listed_or_counted
+from lmms_medtasks.short_texts import counted, listed_or_counted
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites import registry
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data import adapter, own_readers, sources, text_tables
+from lmms_medtasks.data import adapter, sources, text_tables
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.extensions import load, located
 from lmms_medtasks.harness.template_hooks import prepared_documents, prompt_hooks
@@ -61,7 +61,6 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     template = templates.template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
-    config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _task_label(config))
     config, tables = text_tables.with_text_cells(config, _task_label(config))
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER, metric_entry
@@ -81,9 +80,8 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             prepared_documents.prepared,
             adapt=_bind_adapter(config, settings, folder),
             settings=settings,
-            tables=files or tables,
+            tables=tables,
             folder=folder,
-            read_by=read_by,
             training_split=str(config.get("training_split") or ""),
             own=parts.scoring,
         ),
@@ -116,7 +114,6 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """``config``, for a task that is scored by a hook of its own: its folder for our adapter, its prompt for ours."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     task_settings = given.get("default") or {}
-    config, files, read_by = own_readers.with_rows_read(config, folder, _task_label(config))
     changed: dict[str, Any] = {}
     if not folder.is_relative_to(folders.folder().resolve()) and config.get("doc_to_visual") is not None:
         changed["doc_to_visual"] = prompt_hooks.of_task(config, task_settings, folder)
@@ -128,10 +125,9 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
             prepared_documents.prepared,
             adapt=adapt,
             settings=task_settings,
-            tables=files or tables,
+            tables=tables,
             folder=folder,
             training_split=training,
-            read_by=read_by,
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and task_settings.get("prompt"):
         prompt = prompt_of(str(task_settings["prompt"]), folder)

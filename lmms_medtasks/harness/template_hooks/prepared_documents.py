@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lmms_medtasks import extensions, parsing
-from lmms_medtasks.data import adapter, own_readers, picture_checks, text_tables
+from lmms_medtasks.data import adapter, picture_checks, text_tables
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.harness.hooks import RENDERED, TRIALS
@@ -30,12 +30,10 @@ def prepared(
     tables: tuple[Path, ...] = (),
     folder: Path | None = None,
     own: Mapping[str, Any] | None = None,
-    read_by: own_readers.ReadBy | None = None,
 ) -> Dataset:
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
     Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
-    ``read_by``: for the digest of the task's own code.
     Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
     """
     with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback

@@ -25,12 +25,10 @@ from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError, line_of
 from lmms_medtasks.extensions import Part, check_arguments, load, located
 from lmms_medtasks.grid_positions import parse_size
-from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.letter_sets import read_letters
-from lmms_medtasks.parsing.option import read_option
-from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
-from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.reply import Answer, Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
 
 Document = Mapping[str, Any]

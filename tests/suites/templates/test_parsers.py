@@ -8,7 +8,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
-from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.parsing.reply import Answer
 from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.suites.templates.parsers import reads
 

@@ -11,7 +11,7 @@ from lmms_medtasks.data import documents, sources, store
 from lmms_medtasks.data.doctor import diagnose
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.sources import RejectedRow
+from lmms_medtasks.data.row_reader import RejectedRow
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.bones_joints import source as bones_joints
 from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS

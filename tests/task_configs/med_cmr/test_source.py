@@ -17,13 +17,12 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.data import documents, sources, store
 from lmms_medtasks.data.hub import HubRelease
-from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.row_reader import right_letter
-from lmms_medtasks.data.sources import Candidate, RejectedRow
+from lmms_medtasks.data.row_reader import Candidate, RejectedRow, right_letter
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import image_id
 from lmms_medtasks.task_configs.med_cmr import source as med_cmr
 from lmms_medtasks.task_configs.med_cmr.measures import dimensions
 from lmms_medtasks.task_configs.med_cmr.source import LISTS, MED_CMR, dimension_name

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from lmms_medtasks.data import documents
-from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.sources import Candidate
+from lmms_medtasks.data.row_reader import Candidate
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import image_id, image_problem
 from lmms_medtasks.task_configs.medq_deg.source import (
     MEDQ_DEG,
     MedQDegReader,

@@ -7,7 +7,7 @@ import pytest
 
 from lmms_medtasks.baselines.phantoms import all_questions
 from lmms_medtasks.data import documents, mini, sources
-from lmms_medtasks.data.image_bytes import image_problem
+from lmms_medtasks.pictures import image_problem
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
 from tools.mini import sure_vqa
 

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import store
-from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import image_id
 
 pytestmark = pytest.mark.usefixtures("home")
 

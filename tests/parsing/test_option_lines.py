@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.parsing.checked_lists import read_checked
+from lmms_medtasks.parsing.option_lines import read_checked
 
 OPTIONS = ["fever", "cough", "rash"]
 

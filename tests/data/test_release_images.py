@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from lmms_medtasks.data.image_cells import ImageCells
+from lmms_medtasks.data.release_images import ImageCells
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.sources import RejectedRow
+from lmms_medtasks.data.row_reader import RejectedRow
 
 
 @pytest.fixture

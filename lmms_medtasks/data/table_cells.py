@@ -1,0 +1,393 @@
+"""What stands in the cells of a table of questions: texts, options, answers, label names, conversations."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import io
+import json
+import re
+import tokenize
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from lmms_medtasks import parsing
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+SEVERAL = (
+    'Where options can be right together, say several="all" and `parser: several_letters`: a reply then must name all '
+    'of them and no other. Where any of them is right, say several="any": with options and `parser: any_letter`, or '
+    "for an open question with several references."
+)
+_NAMED = 3
+
+Place = Callable[[], str]
+"""Says where a cell stands: called only where something is wrong."""
+
+_LETTERED = re.compile(r"\(?([A-Za-z])[.):]\)?\s*(.*)", re.DOTALL)
+_LETTER_KEYS = ("label", "labels", "key", "letter", "id")
+_TEXT_KEYS = ("text", "texts", "value", "content")
+
+AnswerIs = Literal["letter", "text", "index", "number", ""]
+ANSWER_IS = ("letter", "text", "index", "number")
+Several = Literal["all", "any", ""]
+
+WHOLE = re.compile(r"-?[0-9]+")
+_COUNTS = 'Say whether they count options from 0 (answer_is="index") or from 1 (answer_is="number").'
+_TOGETHER = re.compile(r"\s*(?:[,;/|&+]|\band\b|\s)\s*")
+_EITHER = re.compile(r"\s*(?:[,;/|]|\bor\b|\s)\s*", re.IGNORECASE)
+_LETTER = r"\(?[A-Za-z][).:]?"
+SAYS_OR = re.compile(rf"{_LETTER}(?:\s*,\s*{_LETTER})*\s*,?\s*\bor\b\s*{_LETTER}", re.IGNORECASE)
+"""An answer that names several letters and says that either is right."""
+SAYS_NEITHER = re.compile(rf"{_LETTER}(?:\s*[/|]\s*{_LETTER})+")
+"""Several letters with a sign between them that some mean as "and" and others as "or"."""
+
+_ASKING = ("human", "user")
+
+_ANSWERING = ("gpt", "assistant", "model")
+
+_PICTURE = re.compile(r"^\s*(?:<image>\s*)+|(?:\s*<image>)+\s*$")
+
+
+def no_text(value: Any, way_out: str = SEVERAL) -> str:
+    """What is wrong with a value that is no text, and the way out; ``way_out`` is that of lists and mappings."""
+    kind = type(value).__name__
+    if isinstance(value, list | Mapping):
+        return f"{value!r} is a {kind}, expected one text. {way_out}"
+    if isinstance(value, datetime.date):
+        return (
+            f"{value!r} is a {kind}, expected a text: how it was written is lost. The reader of JSON takes the "
+            f"texts of "
+            "a column for dates where all look like dates: store the table as CSV, or as parquet with a column of text."
+        )
+    return (
+        f"{value!r} is a {kind}, expected a text or a whole number: how it was written is lost. Store the "
+        f"column as text "
+        "(in JSON: in quotation marks)."
+    )
+
+
+def unlike(text: str, others: Sequence[str]) -> str:
+    """Why ``text`` is none of ``others`` though it looks like one, as a sentence with a blank before it; "" otherwise.
+
+    >>> unlike("CAT", ["dog", "cat"])
+    ' It differs from 'cat' in letter case or blanks only: write both alike.'
+    """
+    alike = [other for other in others if folded(other) == folded(text)]
+    if alike:
+        return f" It differs from {alike[0]!r} in letter case or blanks only: write both alike."
+    known = set("".join(others))
+    strange = [sign for sign in dict.fromkeys(text) if not sign.isascii() and sign not in known]
+    same = [sign for sign in strange if not sign.isprintable() or unicodedata.normalize("NFKC", sign) != sign]
+    same += [sign for sign in strange if sign not in same and len(text.strip("().: ")) == 1]
+    lookalikes = ", ".join(sign_name(sign) for sign in same[:_NAMED])
+    return f" It holds {lookalikes}, which only looks like another character: type it again." if same else ""
+
+
+def sign_name(sign: str) -> str:
+    """A character by its code and its name: ``U+0410 (CYRILLIC CAPITAL LETTER A)``."""
+    return f"U+{ord(sign):04X} ({unicodedata.name(sign, 'no name')})"
+
+
+def folded(text: str) -> str:
+    """``text`` without differences of letter case and blanks."""
+    return " ".join(text.casefold().split())
+
+
+def joined_by_python(text: str) -> bool:
+    """Whether two texts stand side by side, as NumPy prints arrays; Python would join them into one.
+
+    >>> joined_by_python("['a' 'b']"), joined_by_python("['a', 'b']")
+    (True, False)
+    """
+    before = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.STRING and before == tokenize.STRING:
+                return True
+            if token.type != tokenize.NL:
+                before = token.type
+    except (tokenize.TokenError, SyntaxError):
+        return False
+    return False
+
+
+def listed(value: Any, locate: Place) -> list[Any]:
+    """The options in a cell: a list, a mapping from letters, pairs of both, or any of these as JSON or as Python's.
+
+    Pairs are a list of mappings (``{"label": "A", "text": "cat"}``), or a mapping of lists (``label`` and ``text``).
+    """
+    given = value
+    if isinstance(value, str):
+        value = _parse_written(value)
+    pairs = _option_pairs(value)
+    if pairs is not None:
+        letters = [str(key).strip().upper() for key, _ in pairs]
+        if letters != list(parsing.option_letters(len(letters))):
+            raise UserError(
+                f"{locate()}: the options are called {', '.join(str(key) for key, _ in pairs)}, expected A, B, C "
+                "... in this order."
+            )
+        return [text for _, text in pairs]
+    if not isinstance(value, list | tuple):
+        hint = " It is an array as NumPy prints it." if isinstance(given, str) and joined_by_python(given) else ""
+        raise UserError(
+            f'{locate()}: expected a list of options, as a list or as JSON (["cat", "dog"]), got '
+            f"{str(given)[:80]!r}.{hint}"
+        )
+    return list(value)
+
+
+def _option_pairs(value: Any) -> list[tuple[Any, Any]] | None:
+    """Letters and texts of options that have both; None for a plain list, and for what is none."""
+    if isinstance(value, Mapping):
+        names = {str(key).lower(): each for key, each in value.items()}
+        marks = next((names[key] for key in _LETTER_KEYS if isinstance(names.get(key), list | tuple)), None)
+        texts = next((names[key] for key in _TEXT_KEYS if isinstance(names.get(key), list | tuple)), None)
+        if marks is not None and texts is not None and len(marks) == len(texts):
+            return list(zip(marks, texts, strict=True))
+        return [(key, each) for key, each in value.items() if each is not None]
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(each, Mapping) for each in value):
+        return None
+    pairs = []
+    for each in value:
+        mark = next((each[key] for key in _LETTER_KEYS if key in each), None)
+        text = next((each[key] for key in _TEXT_KEYS if key in each), None)
+        if mark is None or text is None:
+            return None
+        pairs.append((mark, text))
+    return pairs
+
+
+def _parse_written(text: str) -> Any:
+    """A list or mapping that is written as JSON, numbers as they stand, or as Python writes lists; None otherwise."""
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)  # 2.50 stays as it is written
+    except json.JSONDecodeError:
+        pass
+    try:
+        written = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    # A number in it would have lost how it was written; texts side by side would be joined into one.
+    plain = isinstance(written, list | dict) and all(isinstance(each, str) for each in written)
+    return written if plain and not joined_by_python(text) else None
+
+
+def checked(texts: list[str], locate: Place) -> list[str]:
+    """The options without empty ones at the end; UserError for fewer than two, gaps, repetitions and too many."""
+    while texts and not texts[-1]:
+        texts.pop()
+    if len(texts) < 2 or "" in texts:
+        mixed = "" if texts else " An open question? Those go into a table and a task of their own."
+        raise UserError(
+            f"{locate()}: the options are {texts}. Expected two or more, none empty before the last.{mixed}"
+        )
+    if len(texts) > 26:
+        raise UserError(f"{locate()}: {len(texts)} options, at most 26 have letters.")
+    repeated = sorted({each for each in texts if texts.count(each) > 1})
+    if repeated:
+        raise UserError(f"{locate()}: the option {repeated[0]!r} stands there twice: no answer could be told right.")
+    return texts
+
+
+def lettered(options: Sequence[str]) -> list[str]:
+    """The letters that the options' texts begin with, in capitals ("A. cat"); [] unless all do."""
+    matches = [_LETTERED.fullmatch(text) for text in options]
+    return [each[1].upper() for each in matches if each] if matches and all(matches) else []
+
+
+def letter_and_text(answer: str) -> tuple[str, str] | None:
+    """The letter in capitals and the text of an answer such as "A. cat"; None for any other."""
+    match = _LETTERED.fullmatch(answer.strip())
+    return (match[1].upper(), match[2].strip()) if match and match[2].strip() else None
+
+
+def without_letters(options: list[str], locate: Place) -> list[str]:
+    """The options without the letters that their texts begin with."""
+    letters = list(parsing.option_letters(len(options)))
+    if lettered(options) != letters:
+        raise UserError(
+            f"{locate()}: lettered=True takes letters off, but the options {options} do not begin with "
+            f"{', '.join(letters)} in this order."
+        )
+    texts = [_LETTERED.fullmatch(text)[2].strip() for text in options]  # type: ignore[index]  # lettered() has matched
+    return checked(texts, locate)
+
+
+def one_of_one(value: Any) -> Any:
+    """A value that stands alone in a list, without the list."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def written_list(value: Any) -> list[Any] | None:
+    """The items of a list that is written as JSON text; None for anything else."""
+    if not isinstance(value, str) or not value.strip().startswith("["):
+        return None
+    try:
+        items = json.loads(value, parse_int=str, parse_float=str)
+    except ValueError:
+        return None
+    return items if isinstance(items, list) else None
+
+
+def references(value: Any) -> list[Any]:
+    """The references in a cell: a list, also as JSON, of texts or of VQA v2's mappings with ``answer``."""
+    items = written_list(value) or (value if isinstance(value, list) else [value])
+    return [each["answer"] if isinstance(each, Mapping) and "answer" in each else each for each in items]
+
+
+def parts(value: Any, options: Sequence[str], several: Several) -> list[Any]:
+    """The single answers in a cell with several: items of a list, or letters and numbers with signs between them."""
+    if isinstance(value, list):
+        return value
+    items = written_list(value)
+    if items is not None:
+        return items
+    text = str(value).strip()
+    if text in options:
+        return [text]
+    if re.fullmatch(r"[A-Z]{2,26}", text) and all(is_letter(each, options) for each in text):
+        return list(text)
+    signs = _EITHER if several == "any" else _TOGETHER
+    split = [each for each in signs.split(text) if each]
+    return split if all(is_letter(each, options) or WHOLE.fullmatch(each) for each in split) else [text]
+
+
+def kind_of(values: list[str], options: list[list[str]], column: str) -> str:
+    """What the answers of a column are, where only one reading fits all of them."""
+    pairs = list(zip(values, options, strict=True))
+    places = {kind: [place_of(value, offered, kind) for value, offered in pairs] for kind in ANSWER_IS}
+    fitting = [kind for kind in ANSWER_IS if None not in places[kind]]
+    if "text" in fitting and "letter" in fitting:
+        raise UserError(
+            f'Column {column!r} could be letters or options\' texts. Say answer_is="letter" or answer_is="text".'
+        )
+    whole = all(WHOLE.fullmatch(value.strip()) for value in values)
+    if whole and "text" not in fitting:
+        raise UserError(f"Column {column!r} holds whole numbers such as {values[0]!r}. {_COUNTS}")
+    others = [kind for kind in ("index", "number") if kind in fitting and places[kind] != places.get("text")]
+    if whole and others:
+        raise UserError(
+            f"Column {column!r} holds whole numbers such as {values[0]!r}, which could be options' texts or count "
+            f'options. Say answer_is="text"{"".join(f" or answer_is={kind!r}" for kind in others)}.'
+        )
+    letters = sum(index is not None for index in places["letter"])
+    return "text" if "text" in fitting or letters < len(pairs) / 2 else "letter"
+
+
+def _bare_letter(value: str) -> str:
+    """A letter without brackets and signs: "(A)" and "A." are "A"."""
+    return value.strip().strip("().:").upper()
+
+
+def is_letter(value: str, options: Sequence[str]) -> bool:
+    """Whether an answer is one of the options' letters."""
+    text = _bare_letter(value)
+    return len(text) == 1 and text in parsing.option_letters(len(options))
+
+
+def place_of(value: Any, options: Sequence[str], kind: str) -> int | None:
+    """The place of the option that an answer of this kind names, from 0; None if it names none.
+
+    A letter may stand before its own option's text: "A. cat".
+    """
+    index: int | None = None
+    letters = parsing.option_letters(len(options))
+    if kind == "letter" and isinstance(value, str):
+        both = letter_and_text(value)
+        if is_letter(value, options):
+            index = letters.index(_bare_letter(value))
+        elif both and both[0] in letters and options[letters.index(both[0])] == both[1]:
+            index = letters.index(both[0])
+    elif kind == "text" and str(value).strip() in options:
+        index = list(options).index(str(value).strip())
+    elif kind in ("index", "number") and WHOLE.fullmatch(str(value).strip()):
+        index = int(value) - (kind == "number")
+    return index if index is not None and 0 <= index < len(options) else None
+
+
+def letter_of(value: Any, options: Sequence[str], kind: str) -> str:
+    """The letter of the option that an answer of this kind names. Raises UserError where it names none."""
+    letters = parsing.option_letters(len(options))
+    index = place_of(value, options, kind)
+    if index is None:
+        hint = unlike(str(value), options)
+        if re.fullmatch(r"[0-9]+\.0", str(value).strip()):
+            hint = " Some programs write whole numbers so where a cell of the column is empty: write them without .0."
+        if SAYS_OR.fullmatch(str(value).strip()):
+            hint = ' Is any of them right? Say several="any" and `parser: any_letter`.'
+        raise UserError(
+            f"the answer {value!r} is not among the options, read as {kind}.{hint} Options: "
+            + ", ".join(f"{letter}. {text}" for letter, text in zip(letters, options, strict=True))
+        )
+    return letters[index]
+
+
+def with_label_names(dataset: Dataset) -> Dataset:
+    """``dataset`` with names in place of the numbers of its ``ClassLabel`` columns, and of lists of them.
+
+    A number that stands for none (-1) becomes None.
+    """
+    import datasets
+
+    for name, feature in dict(dataset.features).items():
+        inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
+        label = next((each for each in (feature, inner) if isinstance(each, datasets.ClassLabel)), None)
+        if label is None:
+            continue
+        names = [_label_names(value, label.names) for value in dataset[name][:]]
+        dataset = dataset.remove_columns([name]).add_column(name, names)
+    return dataset
+
+
+def _label_names(value: Any, names: list[str]) -> Any:
+    if isinstance(value, list):
+        return [_label_names(each, names) for each in value]
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+
+
+def as_questions(dataset: Dataset, column: str) -> Dataset:
+    """``dataset`` with the columns ``question`` and ``answer`` in place of conversations.
+
+    ``<image>`` at either end of a question, which says where the picture goes, is left out: the harness puts pictures.
+
+    Raises:
+        UserError: no such column, or a conversation of more than one question, with row.
+    """
+    if column not in dataset.column_names:
+        raise UserError(f"The data has no column {column!r}. It has: {', '.join(dataset.column_names)}.")
+    turns = [_read_turns(value, column, row) for row, value in enumerate(dataset[column])]
+    for name in ("question", "answer"):
+        if name in dataset.column_names:
+            dataset = dataset.remove_columns([name])
+    questions = dataset.remove_columns([column]).add_column("question", [question for question, _ in turns])
+    return questions.add_column("answer", [answered for _, answered in turns])
+
+
+def _read_turns(value: Any, column: str, row: int) -> tuple[str, str]:
+    where = f"Column {column!r}, row {row + 1}"
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise UserError(f"{where}: expected a list of turns, got {value[:80]!r}.") from error
+    if isinstance(value, Mapping):  # a list of mappings, as some versions of `datasets` turn it round
+        value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
+    turns = [(str(each.get("from", each.get("role"))), each.get("value", each.get("content")))
+             for each in value or () if isinstance(each, Mapping)]  # fmt: skip
+    turns = [(who, text) for who, text in turns if who != "system"]
+    if len(turns) != 2 or turns[0][0] not in _ASKING or turns[1][0] not in _ANSWERING:
+        speakers = ", ".join(who for who, _ in turns) or "nothing"
+        raise UserError(
+            f"{where}: expected one turn of human and one of gpt, got {speakers}. Write one row for each question: "
+            f"each is "
+            "asked by itself."
+        )
+    if not all(isinstance(text, str) for _, text in turns):
+        raise UserError(f"{where}: a turn is no text.")
+    return _PICTURE.sub("", turns[0][1]), turns[1][1]
