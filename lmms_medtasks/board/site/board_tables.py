@@ -194,9 +194,8 @@ class Standings:
     def places(self, task: str, measure: str) -> dict[str, int]:
         """By the key of each ranked model of the task its place on all pages; those without a number come last."""
         best = dict.fromkeys(self.numbers(task, measure))
-        rest = sorted(
-            {each.model.key for each in self.board.of(task=task, ranked=True)} - best.keys(), key=self.titles.get
-        )
+        others = {each.model.key for each in self.board.of(task=task, ranked=True)} - best.keys()
+        rest = sorted(others, key=lambda key: self.titles[key])
         return {key: place for place, key in enumerate([*best, *rest])}
 
     def _published(self, task: str) -> list[tuple[str, PublishedScores]]:
