@@ -237,7 +237,7 @@ const medtasks = (() => {
       head.scope = "row";
       const cell = element("td"), kind = Object.keys(WAS).find((name) => WAS[name](digit));
       for (const [reply, mark] of replies(said, one.right)) {
-        const shown = element("span", `reply ${{ "✓": "right", "✗": "wrong" }[mark] || "other"}${reply.length > 24 ? " long" : ""}`, `${reply}${mark}`);
+        const shown = element("span", `reply ${{ "✓": "right", "✗": "wrong" }[mark] || "other"}${reply.length > 24 ? " long" : reply.length > 3 ? " words" : ""}`, `${reply}${mark}`);
         shown.dir = "auto";
         cell.append(shown, " ");
       }
