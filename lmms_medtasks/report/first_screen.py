@@ -151,6 +151,11 @@ class FirstScreen:
         return any(bar.guessing for bar in self._bars)
 
     @property
+    def has_published(self) -> bool:
+        """Whether a bar has the range of the papers' models."""
+        return any(bar.published for bar in self._bars)
+
+    @property
     def marks(self) -> dict[str, str]:
         """The marks of its numbers, and what they mean."""
         used = {sign for bar in self._bars for sign in bar.cell.mark}

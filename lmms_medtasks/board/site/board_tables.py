@@ -16,7 +16,7 @@ from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.file_names import model_titles, without_roots
+from lmms_medtasks.board.site.file_names import model_titles, without_folders_above, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
@@ -191,6 +191,13 @@ class Standings:
             sorted(made.items(), key=lambda each: (ranks[each[0]], -each[1].worth, self.titles[each[0]].lower()))
         )
 
+    def places(self, task: str, measure: str) -> dict[str, int]:
+        """By the key of each ranked model of the task its place on all pages; those without a number come last."""
+        best = dict.fromkeys(self.numbers(task, measure))
+        others = {each.model.key for each in self.board.of(task=task, ranked=True)} - best.keys()
+        rest = sorted(others, key=lambda key: self.titles[key])
+        return {key: place for place, key in enumerate([*best, *rest])}
+
     def _published(self, task: str) -> list[tuple[str, PublishedScores]]:
         """A task's published rows, each with the name that all pages give its model."""
         entries = self.board.of(task=task, ranked=True) or self.board.of(task=task)
@@ -234,16 +241,8 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     columns: list[FrameColumn] = []
     for name in measures:
         columns += [column(name, entries[0].scale(name)), FrameColumn(f"rank, {name}")]
-    by_first, sign = standings.of(task, measures[0]), -1 if entries[0].scale(measures[0]).higher_is_better else 1
-
-    def place(entry: Entry) -> tuple[float, float, str]:
-        found = by_first.get(entry.model.key)
-        if found is None or found.mean.estimate is None:
-            return math.inf, 0.0, standings.title(entry)
-        return found.rank or math.inf, sign * found.mean.estimate, standings.title(entry)
-
-    rows = []
-    for entry in sorted(entries, key=place):
+    best, rows = standings.places(task, measures[0]), []
+    for entry in sorted(entries, key=lambda each: best[each.model.key]):
         cells: list[Cell] = []
         for name in measures:
             found = standings.of(task, name).get(entry.model.key)
@@ -274,10 +273,11 @@ def harness(entry: Entry) -> str | None:
 
 def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Frame:
     """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
-    rows = []
+    rows, without = [], without_folders_above if len(roots) > 1 else without_roots
     for each, own in told_once(found):
-        texts = (_LEVELS[each.level], shown_name(each.model), ", ".join(own), each.source, each.reason)
-        rows.append(FrameRow(tuple(Cell(without_roots(text, roots) or None) for text in texts)))
+        level = "copy" if each.code == "duplicate" and each.level == "flag" else _LEVELS[each.level]
+        texts = (level, shown_name(each.model), ", ".join(own), each.source, each.reason)
+        rows.append(FrameRow(tuple(Cell(without(text, roots) or None) for text in texts)))
     columns = tuple(map(label, ("status", "model", "tasks", "file", "reason")))
     return Frame("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
 

@@ -86,6 +86,11 @@ def _distinct(names: Mapping[str, str]) -> dict[str, str]:
     return {text: name if count[name] == 1 else f"{name}-{_long_digest(text)[:_LONG]}" for text, name in names.items()}
 
 
+def without_folders_above(text: str, roots: Iterable[Path]) -> str:
+    """As :func:`without_roots`, and the last part of a root's name stays: runs of one name may lie in two."""
+    return without_roots(text, [root.parent if root.parent.name else root for root in roots if root.parent != Path()])
+
+
 def without_roots(text: str, roots: Iterable[Path]) -> str:
     """``text`` with paths below ``roots`` as seen from there: where a folder lies is nobody's business."""
     for root in sorted((str(root) for root in roots), key=len, reverse=True):

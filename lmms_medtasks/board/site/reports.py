@@ -11,7 +11,7 @@ from typing import Any
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.file_names import without_roots
+from lmms_medtasks.board.site.file_names import without_folders_above
 from lmms_medtasks.board.site.pages import Body
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
@@ -93,7 +93,7 @@ class Reports:
         # Published rows stand on the suite's page, once for all models: here they would be a quarter of a page.
         document = replace(document, parts=tuple(part.without(*PUBLISHED) for part in document.parts))
         if document.first:
-            others = tuple(self._without_roots(each) for each in document.first.others)
+            others = tuple(without_folders_above(each, self.roots) for each in document.first.others)
             document = replace(document, first=replace(document.first, others=others))
         return report_page.page(document, home)
 
@@ -159,7 +159,7 @@ class Reports:
     def _made_of(self, entries: Iterable[Entry]) -> list[Any]:
         """What reports of these entries depend on."""
         files = [
-            [self._without_roots(str(entry.source.results)), entry.task, entry.ranked,
+            [without_folders_above(str(entry.source.results), self.roots), entry.task, entry.ranked,
              *entry.source.sha256.items()]
             for entry in entries
         ]  # fmt: skip
@@ -169,14 +169,9 @@ class Reports:
         # It does not know the code of someone's own benchmark.
         return self.cache if {entry.suite for entry in entries} <= set(registry.names()) else NO_CACHE
 
-    def _without_roots(self, text: str) -> str:
-        # The last part of a root's name stays: runs of one name may lie in two.
-        above = [root.parent if root.parent.name else root for root in self.roots if root.parent != Path()]
-        return without_roots(text, above)
-
     def _reason(self, error: BaseException) -> str:
         if isinstance(error, UserError):
-            return self._without_roots(str(error))
+            return without_folders_above(str(error), self.roots)
         return f"It can't be made of what the log holds ({error!r:.200})."
 
 

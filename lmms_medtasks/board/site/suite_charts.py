@@ -113,6 +113,8 @@ def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeas
     rows += [FrameRow((Cell(name), *printed[name]), "reference") for name in sorted(printed, key=place)]
     if not rows:
         return None
+    if len(series) < min(2, len(said["series"])):  # of one of several series the title says too much
+        said = {**said, "title": "How each model does"}
     columns = (label("model"), *(column(name, each) for name, each in zip(series, measures, strict=True)))
     frame = Frame("chart", f"{said['title']}: the numbers", columns, tuple(rows), (said.get("about", ""),), marks=MARKS)
     task, metric = pairs[-1]

@@ -211,7 +211,8 @@ def matrix(standings: Standings, head: TaskMeasure, links: Links) -> Matrix | No
     if pairs is None:
         return None
     shown, titles = standings.board.scale(*head), [standings.titles[key] for key in keys]
-    order = sorted(range(len(keys)), key=lambda place: (found.standings[place].rank or 0, titles[place]))
+    places = standings.places(*head)
+    order = sorted(range(len(keys)), key=lambda place: places[keys[place]])
     signs = np.where(pairs.better, BETTER, np.where(pairs.better.T, WORSE, ALIKE))
 
     # What a later step tells apart is above 0, or below it, though the first step's interval holds 0.

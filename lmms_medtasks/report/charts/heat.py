@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.charts.row_charts import NAMES, name, own_rows, plot_place, rows_of
+from lmms_medtasks.report.charts.row_charts import NAMES, name, name_lines, own_rows, plot_place, rows_of
 from lmms_medtasks.report.charts.svg import Elements, Svg, signed
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.judged_tables import LEXICAL
@@ -60,10 +60,11 @@ def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> s
         svg.text(100, top - 8, total, "wide", "end")
         # On a phone the columns' heads are turned, and reach over here.
         svg.text(100, top - 8, total.partition("(")[2].rstrip(")") or total, "narrow", "end")
+    lines = name_lines(rows, is_bold=False, two_lines=False)
     for line, (said, row) in enumerate(rows.items()):
         y = float(top + height_of * line)
         href = row[0].href if row else ""
-        name(names, said, y + height_of / 2, "" if row else "soft", two_lines=False, href=href)
+        name(names, said, y + height_of / 2, "" if row else "soft", lines, href=href)
         for number, mark in enumerate(row):
             _cell(plot, mark, (width * number, y, width, height_of), kind)
         if total and row and row[-1].total is not None:

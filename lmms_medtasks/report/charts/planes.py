@@ -13,6 +13,7 @@ from typing import Literal
 
 from lmms_medtasks.report.charts.svg import DISC, PHONE, Axis, Elements, Entry, Look, Svg, legend, text_width
 from lmms_medtasks.short_texts import cut_apart
+from lmms_medtasks.statistics import confidence
 
 Box = tuple[float, float, float, float]
 Place = tuple[float, float, str]
@@ -283,7 +284,10 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
         if series.name and not series.named_at_end and series.points:
             found.setdefault(series.name, series.look or "guess")
     cut = cut_apart(found, 32)
-    return [(look, cut[name]) for name, look in found.items()] if len(found) > 1 else []
+    entries: list[Entry] = [(look, cut[name]) for name, look in found.items()] if len(found) > 1 else []
+    points = (point for panel in panels for each in panel.series for point in each.points)
+    has_bars = any(point.low is not None or point.x_low is not None for point in points)
+    return [*entries, ("interval", f"{confidence.percent()} interval")] if has_bars else entries
 
 
 @dataclass(frozen=True)

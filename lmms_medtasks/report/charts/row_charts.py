@@ -25,8 +25,9 @@ from lmms_medtasks.report.charts.svg import (
     number,
     percent_axis,
     signed,
+    text_width,
 )
-from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, short
+from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text
 from lmms_medtasks.statistics import confidence
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _LETTERS, _SECOND = 15, 27
 """Letters of a name on its first and on its second line."""
 _NARROW = 12
 """Letters of the first line on a phone, where the style sheet shows the element of the class "narrow"."""
+_ROOM, _NARROW_ROOM, _BOLD = 163.0, 104.0, 1.1
+"""Widths of a line that there is room for, as :func:`text_width` says them, and by how much bold letters are wider."""
 
 
 def rows_of(chart: Chart, marks: Iterable[Mark]) -> dict[str, list[Mark]]:
@@ -73,15 +76,38 @@ def grid(plot: Elements, axis: Axis, top: float, bottom: float) -> None:
         plot.text(axis.place(tick), top - 12, said, anchor="middle")
 
 
-def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True, href: str = "") -> None:
-    """A row's name, on two lines where it is long; the whole is its tooltip."""
-    lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
-    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [_without_middle(said, _NARROW + 4)]
+NameLines = Mapping[str, tuple[list[str], list[str]]]
+"""By name its lines on a wide page and on a phone."""
+
+
+def name_lines(said: Iterable[str], *, is_bold: bool, two_lines: bool = True) -> NameLines:
+    """The lines of all names of a chart, cut together: no two names get the same ones."""
+    names, found = list(dict.fromkeys(said)), []
+    for first, second, longest, room in ((_LETTERS, _SECOND, _SECOND, _ROOM), (_NARROW, _NARROW + 2, 0, _NARROW_ROOM)):
+        most = second if two_lines else max(first + 4, longest)
+        cut = {}
+        for each in names:
+            for size in range(most, 7, -1):
+                cut[each] = lines_of(each, first, size, longest) if two_lines else [_without_middle(each, size)]
+                if text_width(cut[each][-1]) * (_BOLD if is_bold else 1) <= room:
+                    break
+        if len(set(map(tuple, cut.values()))) < len(names):
+            cut = {each: [short] for each, short in cut_apart(names, first + 2).items()}
+        found.append(cut)
+    return {each: (found[0][each], found[1][each]) for each in names}
+
+
+def name(names: Elements, said: str, y: float, kind: str, lines: NameLines, *, href: str = "") -> None:
+    """A row's name, on the lines that :func:`name_lines` has for it; the whole is its tooltip."""
+    wide, narrow = lines[said]
     with names.link(href):
-        if lines == narrow:
-            names.parts.append(_name(said, lines, y, kind))
+        if href:  # What a finger is to hit is at least 24 px high.
+            place = f'x="0" y="{number(y - 12)}" width="100%" height="24"'
+            names.parts.append(f'<rect {place} fill="none" pointer-events="all"/>')
+        if wide == narrow:
+            names.parts.append(_name(said, wide, y, kind))
         else:
-            names.parts.append(_name(said, lines, y, f"{kind} wide"))
+            names.parts.append(_name(said, wide, y, f"{kind} wide"))
             names.parts.append(_name(said, narrow, y, f"{kind} narrow"))
 
 
@@ -146,14 +172,16 @@ def range_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     if len(series) > 1:
         svg.text(100, top - 26, "change", anchor="end")
     y = float(top)
+    lines = name_lines((next(iter(row.values())).row for row in own), is_bold=True)
     for row in own:
-        _draw_range(svg, names, plot, row, series, axis, y + _RANGE_HEIGHT / 2)
+        _draw_range(svg, names, plot, row, series, axis, y + _RANGE_HEIGHT / 2, lines)
         y += _RANGE_HEIGHT
     if printed:
         svg.text(0, y + _PRINTED_HEIGHT - 5, "published in the paper, on its own data", "soft")
         y += _PRINTED_HEIGHT
+        lines = name_lines((next(iter(row.values())).row for row in printed), is_bold=False, two_lines=False)
         for row in printed:
-            _draw_range(svg, names, plot, row, series, axis, y + _PRINTED_HEIGHT / 2)
+            _draw_range(svg, names, plot, row, series, axis, y + _PRINTED_HEIGHT / 2, lines)
             y += _PRINTED_HEIGHT
     svg.frame(names, *NAMES, height)
     svg.frame(plot, *plot_place(2))
@@ -188,12 +216,13 @@ def _describe_ranges(
 
 
 def _draw_range(
-    svg: Elements, names: Elements, plot: Elements, row: _Cells, series: Sequence[str], axis: Axis, y: float
-) -> None:
+    svg: Elements, names: Elements, plot: Elements, row: _Cells, series: Sequence[str], axis: Axis, y: float,
+    lines: NameLines,
+) -> None:  # fmt: skip
     known = {each: row[each].value for each in series if each in row and row[each].number is not None}
     any_mark = next(iter(row.values()))
     own, last = not any_mark.is_published, series[-1]
-    name(names, any_mark.row, y, "strong" if own else "soft", two_lines=own, href=any_mark.href)
+    name(names, any_mark.row, y, "strong" if own else "soft", lines, href=any_mark.href)
     if not known:
         return
     kind = "joined" if own else "joined-published"
@@ -253,9 +282,10 @@ def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
         plot.line(axis.place(0), top - 6, axis.place(0), bottom, "zero")
     if axis.title:
         plot.text(50, height - 6, axis.title, "soft", "middle")
+    lines = name_lines(rows, is_bold=True)
     for line, (said, row) in enumerate(rows.items()):
         y = top + each_row * (line + 0.5)
-        name(names, said, y, "strong")
+        name(names, said, y, "strong", lines)
         for each in (each for each in row if id(each) in kept):
             shown = f"{said}: {each.row}, published, {axis.text(each.value)}"
             plot.mark(axis.place(each.value), y, PUBLISHED, shown, 3)
@@ -336,8 +366,10 @@ def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) ->
     axis = Axis(*chart.ends) if chart.ends else around
     printed = [each.number for each in marks if each.is_published and each.number is not None]
     guess, said, names, plot = guess_of(marks), [], Elements(), Elements()
-    for place, (row, own) in enumerate(own_rows(chart, marks).items()):
-        name(names, row, _BULLET_HEIGHT * place + _MIDDLE, "strong", href=own[-1].href)
+    rows = own_rows(chart, marks)
+    lines = name_lines(rows, is_bold=True)
+    for place, (row, own) in enumerate(rows.items()):
+        name(names, row, _BULLET_HEIGHT * place + _MIDDLE, "strong", lines, href=own[-1].href)
         said.append(_describe_bullet(own[-1], guess, printed))
         _draw_bullet(plot, own[-1], axis, guess, printed, _BULLET_HEIGHT * place, said[-1])
     svg = Svg(f"{chart.title}. {first_listed(said)}.", "bullets")

@@ -200,17 +200,17 @@ def legend(svg: Elements, entries: Sequence[Entry]) -> float:
     return LINE * lines + 6.0
 
 
-def lines_of(name: str, first: int, second: int) -> list[str]:
+def lines_of(name: str, first: int, second: int, longest: int = 0) -> list[str]:
     """A name on two lines of so many letters at most, broken where a word or a part of it ends; the second is cut.
 
-    The first is up to three letters longer where it would else end within a word, and a little longer to
-    end before a bracket.
+    The first is up to three letters longer (up to ``longest`` ones) where it would else end within a word, and a little
+    longer to end before a bracket.
     """
     if len(name) <= first:
         return [name]
     breaks = [
         place
-        for place in range(first // 3, min(first + 4, len(name)))
+        for place in range(first // 3, min(max(first + 3, longest) + 1, len(name)))
         if name[place] in " (" or (name[place - 1] in " -_/.:" and not re.match(r"\.\d", name[place - 1 :]))
     ]
     end = max((place for place in breaks if place <= first), default=min(breaks, default=first))

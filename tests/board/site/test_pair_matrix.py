@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
 from lmms_medtasks.board.site.suite_page import MOST, Matrix, Pair, matrix
 from tests.board.made_up_entries import ERRORS, STARS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
 
@@ -156,3 +156,15 @@ def test_no_end_is_beyond_the_scale_and_two_that_never_differ_say_so() -> None:
     assert texts["best", "twin"] == Pair("=", "0.0", "no image differs")
     lead = texts["best", "poor"]
     assert lead is not None and lead.difference == "+100.0" and max(map(abs, ends(lead))) <= 100
+
+
+def test_tied_models_stand_in_one_order_on_all_of_a_page() -> None:
+    standings = models(b=31, C=30, a=29, d=31)
+    links = Links(model=str, suite=str)
+    table = ranking(TASK, standings, links)
+    assert table is not None
+    ranked = [str(row.cells[0].value) for row in table.rows if row.kind == "run"]
+    assert (
+        ranked == list(made(standings).names) == [standings.titles[key] for key in standings.numbers(TASK, "accuracy")]
+    )
+    assert ranked == ["b", "d", "C", "a"]

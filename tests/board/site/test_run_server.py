@@ -263,6 +263,12 @@ def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, brow
     browser.run(WAIT)
     shown = browser.run(SHOWN)
     assert shown and "q0" not in shown and browser.run("location.search") == "?was=lost"
+    # Of one model alone nothing differs.
+    assert browser.run("['model', 'verdict'].map((id) => document.getElementById(id).parentElement.hidden)") == [
+        True,
+        True,
+    ]
+    assert "not ranked" not in browser.run("document.querySelector('#list').textContent")
     pressed(browser, "j")
     assert browser.run("document.activeElement.closest('.question').querySelector('h2').textContent") == shown[0]
     search = "var field = document.querySelector('#text'); field.value = '{}'; field.dispatchEvent(new Event('input'));"
@@ -277,3 +283,17 @@ def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, brow
     replied = browser.run("document.querySelector('.question .reply').textContent")
     browser.run(search.format(f"q1/blur/l2 {replied[4:-1].lower()}") + wait)
     assert browser.run(SHOWN) == ["q1/blur/L2"]
+
+
+def test_a_page_says_that_a_log_withholds_its_replies(tmp_path, write, rows_of, browser):
+    rows = rows_of["sure_slake_modality"]("AB", "SAID")
+    for row in rows:
+        row["questions"]["judgement"]["items"] = "withheld"
+    write(tmp_path, "m", "", tasks={"sure_mimic_age": lambda *_: rows}, metadata={"agreement": "an agreement"})
+    with served(tmp_path) as server:
+        browser._events = []
+        browser.call("Page.navigate", url=server.address.rstrip("/") + "/questions/sure_vqa.html")
+        while "Page.loadEventFired" not in browser._events:
+            browser._message()
+        browser.run(WAIT)
+        assert "The log withholds the replies" in browser.run("document.querySelector('.question').textContent")

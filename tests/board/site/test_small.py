@@ -1,6 +1,8 @@
 """Names, published rows, JSON: the small parts of a site."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -91,6 +93,12 @@ def test_the_same_limit_of_several_tasks_stands_once():
     found += [Problem("limited", "unranked", "Few.", "r.json", "t1", "m")]
     cells = [[cell.value for cell in row.cells] for row in board_tables.problems(found, ()).rows]
     assert cells == [["not ranked", "m", "t1", "r.json", "Few."], ["flagged", "m", "t1, t2", "r.json", "Mini data."]]
+    copy = Problem("duplicate", "flag", "The same replies.", "r.json", "t", "m")
+    assert board_tables.problems([copy], ()).rows[0].cells[0].value == "copy"
+    # Of runs in two folders the folders tell files of one name apart.
+    two = replace(copy, source="/x/one/r.json", reason="The same replies as in /x/two/r.json.")
+    (row,) = board_tables.problems([two], (Path("/x/one"), Path("/x/two"))).rows
+    assert [row.cells[3].value, row.cells[4].value] == ["one/r.json", "The same replies as in two/r.json."]
 
 
 def test_published_rows_of_bones_and_joints_stand_below_their_tasks():

@@ -309,3 +309,11 @@ def test_a_headline_that_is_no_mean_counts_no_questions_and_names_the_mean_that_
     [model] = (tmp_path / "site" / "models").glob("poor*.html")
     row = r'<td class="text">(accuracy|drop|ece)</td>.*<td class="number">(.*)</td></tr>'
     assert dict(re.findall(row, model.read_text("utf-8"))) == {"accuracy": "24", "drop": "–", "ece": "–"}
+
+
+def test_a_chart_of_one_level_says_nothing_of_a_fall(about: About, standings: Standings) -> None:
+    assert about.chart is not None
+    declared = {"clean": [[*FIRST]], "severe": [["no_such_task", "accuracy"]]}
+    for series, title in ((declared, "How each model does"), ({**declared, "severe": [[*HEAD]]}, about.chart["title"])):
+        drawn = suite_chart(replace(about, chart={**about.chart, "series": series}), standings, LINKS, FIRST)
+        assert drawn is not None and drawn.chart.title == title and drawn.frame.title.startswith(title)

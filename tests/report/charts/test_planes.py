@@ -28,7 +28,8 @@ def lines(text, kind):
 def test_points_bars_and_guides_stand_in_proportion():
     point = Point(25, 75, "said", low=50, high=100, x_low=0, x_high=50)
     panel = Panel(percent_axis(), percent_axis(), (Series("own", (point,)),), guides=(Guide(0, 0, 100, 100),))
-    text = plane_chart("t", [panel], height=200)
+    assert ">95 % interval<" in plane_chart("t", [panel]).replace("95%", "95 %")  # the legend says what bars are
+    text = plane_chart("t", [panel], height=200, entries=())
     # Without titles and legend the plot begins at 14 pixels: 75 % is a quarter of 200 further down.
     assert circles(text) == [(25.0, 64.0, "said")]
     assert ("25%", 114.0, "25%", 14.0) in lines(text, "interval")  # from 50 up to 100

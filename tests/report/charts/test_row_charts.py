@@ -11,8 +11,8 @@ import pytest
 
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.charts.row_charts import MOST
-from lmms_medtasks.report.charts.svg import lines_of
+from lmms_medtasks.report.charts.row_charts import MOST, name_lines
+from lmms_medtasks.report.charts.svg import lines_of, text_width
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Kind
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -199,3 +199,19 @@ def test_a_long_name_has_a_shorter_form_for_a_phone_that_keeps_its_end() -> None
     assert [text.removesuffix(f"InternVL3-Instruct({size}B)") for text, size in zip(narrow, (38, 78), strict=True)] == [
         "InternVL3-…(38B)", "InternVL3-…(78B)",
     ]  # fmt: skip
+
+
+def test_names_of_one_chart_are_cut_together_and_fit_their_lines() -> None:
+    names = [
+        "OpenGVLab/InternVL3-8B-hf",
+        "OpenGVLab/InternVL3-14B-hf",
+        "DeepSeek R1 0528",
+        "FreedomIntelligence/HuatuoGPT",
+    ]
+    for two_lines in (False, True):
+        lines = name_lines(names, is_bold=two_lines, two_lines=two_lines)
+        for form, room in ((0, 163), (1, 104)):
+            shown = [tuple(each[form]) for each in lines.values()]
+            assert len(set(shown)) == len(names)
+            assert all(text_width(each[-1]) * (1.1 if two_lines else 1) <= room for each in shown)
+    assert lines[names[3]][0] == ["FreedomIntelligence/", "HuatuoGPT"]

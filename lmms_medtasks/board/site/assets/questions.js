@@ -89,6 +89,10 @@ const medtasks = (() => {
         return label;
       }));
       get("tagged").hidden = !tags.length;
+      // Of one model nothing differs.
+      const lone = index.single && task.entries.length < 2;
+      get("model").parentElement.hidden = lone;
+      get("verdict").parentElement.hidden = lone;
       get("withheld").textContent = task.withheld;
       get("withheld").hidden = !task.withheld;
     }
@@ -229,11 +233,11 @@ const medtasks = (() => {
       const entry = task.entries[place];
       const line = body.insertRow();
       const head = element("th");
-      head.append(...breakable(entry.ranked ? entry.name : `${entry.name} (not ranked)`));
+      head.append(...breakable(entry.ranked || index.single ? entry.name : `${entry.name} (not ranked)`));
       head.scope = "row";
       const cell = element("td"), kind = Object.keys(WAS).find((name) => WAS[name](digit));
       for (const [reply, mark] of replies(said, one.right)) {
-        const shown = element("span", `reply ${{ "✓": "right", "✗": "wrong" }[mark] || "other"}${reply.length > 24 ? " long" : ""}`, `${reply}${mark}`);
+        const shown = element("span", `reply ${{ "✓": "right", "✗": "wrong" }[mark] || "other"}${reply.length > 24 ? " long" : reply.length > 3 ? " words" : ""}`, `${reply}${mark}`);
         shown.dir = "auto";
         cell.append(shown, " ");
       }
@@ -294,6 +298,7 @@ const medtasks = (() => {
       more.append(element("summary", "", `${count} more model${count > 1 ? "s" : ""}`), answers(one, asked.slice(SHOWN)));
       texts.append(more);
     }
+    if (index.single && !asked.some((place) => replies(one.answers[one.who[place]][1], one.right).some(([text]) => text.trim()))) texts.append(element("p", "soft", "The log withholds the replies to this question, or has none."));
     if (one.note) texts.append(element("p", "soft", one.note));
     const tags = Object.entries(task.tags).map(([name, tag]) => [name, tag.words[tag.codes[row]]]).filter(([, value]) => value);
     if (tags.length) texts.append(element("p", "soft", tags.map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join("; ")));
@@ -313,6 +318,7 @@ const medtasks = (() => {
       : shown.length ? `${first + 1} to ${first + shown.length}` : "none";
     get("previous").disabled = one ? place <= 0 : first === 0;
     get("next").disabled = one ? place < 0 || place + 1 >= rows.length : first + PAGE >= rows.length;
+    if (!get("list").children.length && shown.length) get("list").append(element("li", "soft", "Loading…"));
     try {
       const found = await Promise.all(shown.map(question));
       if (mine === turn) get("list").replaceChildren(...found.map((each, place) => item(each, shown[place])));
