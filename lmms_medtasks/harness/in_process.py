@@ -233,4 +233,4 @@ def run_folder_tasks(model: str, tasks: Sequence[str], folder: Path, limit: int)
     )
     if done is None:
         raise UserError(f"{model}: the harness gave no result.")
-    return done["run_folder_tasks"]
+    return done["results"]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-MOST = 16_500
+MOST = 17_500
 COUNT = """
 import atexit, sys
 

@@ -57,7 +57,7 @@ def test_the_worst_level_alone_is_shown_and_the_page_has_all(medq_deg_runs, tmp_
     medq_deg_runs.write(tmp_path)
     text = page(build([tmp_path], Options(resamples=0)))
     before, after = text.index("by capability, L2 (severe).</strong>"), text.index("by capability, L1 (mild) <small>")
-    assert before < after and text.count("<figure>") == 4
+    assert before < after and text.count("<figure>") == 5
 
 
 def test_one_level_alone_is_shown(medq_deg_runs, tmp_path):

@@ -298,7 +298,7 @@ def test_numbers_for_people(column, cell, text):
 
 def test_figures_keep_their_texts_and_colours_follow_the_page(several_drawn):
     figures = [figure for section in several_drawn.parts[1].sections for figure in section.figures]
-    shown = ["fall", "heatmap_l2", "heatmap_l1", "reliability"]
+    shown = ["fall", "heatmap_l2", "heatmap_l1", "reliability", "modalities"]
     assert [figure.key for figure in figures] == shown
     assert [figure.key for figure in figures if figure.folded] == ["heatmap_l1"]
     for figure in figures:

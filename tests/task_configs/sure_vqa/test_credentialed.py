@@ -10,17 +10,16 @@ from lmms_medtasks.harness import evaluating
 from lmms_medtasks.judges import withheld
 
 
-def tasks(judge):
+def configs(judge):
     settings = {"default": {"judge": judge}}
-    config = SimpleNamespace(task="a_task", metadata={"data_digest": ""}, lmms_eval_specific_kwargs=settings)
-    return {"a_task": SimpleNamespace(config=config)}
+    return [SimpleNamespace(task="a_task", metadata={"data_digest": ""}, lmms_eval_specific_kwargs=settings)]
 
 
 def test_prompts_are_not_printed():
     with pytest.raises(UserError, match="--write_out prints prompts of a_task"):
-        evaluating._check_write_out(tasks(["sure_mimic_open", "sure_mimic_closed"]), True)
-    evaluating._check_write_out(tasks(["sure_mimic_open"]), False)
-    evaluating._check_write_out(tasks(["sure_open"]), True)
+        evaluating._check_write_out(configs(["sure_mimic_open", "sure_mimic_closed"]), True)
+    evaluating._check_write_out(configs(["sure_mimic_open"]), False)
+    evaluating._check_write_out(configs(["sure_open"]), True)
 
 
 def test_the_digest_of_a_reply_does_not_tell_it(tmp_path, monkeypatch):
