@@ -68,7 +68,7 @@ def coverage() -> str:
         for row in _rows("intervals", *kinds):
             images = row["setting"].partition(" images")[0]
             found.setdefault((row["about"], images), []).append(row)
-        for (about, images), own in sorted(found.items(), key=lambda each: kinds.index(each[0][0])):
+        for (about, images), own in sorted(found.items(), key=lambda item: kinds.index(item[0][0])):
             means = [float(row["value"]) for row in own if row["figure"] == "mean"]
             least = min((row for row in own if row["figure"] != "mean"), key=lambda row: float(row["value"]))
             yield [about, images, _range(means), _with_error(least), _number(own[0]["repeats"])]
@@ -125,7 +125,7 @@ def uneven() -> str:
         found: dict[str, list[Row]] = {}
         for row in _rows("intervals", "share, harder images have more questions", "share, uneven images"):
             found.setdefault(row["setting"], []).append(row)
-        for setting, own in sorted(found.items(), key=lambda each: each[0].partition(" images, ")[2]):
+        for setting, own in sorted(found.items(), key=lambda item: item[0].partition(" images, ")[2]):
             images, _, said = setting.partition(" images, ")
             first, *others = own
             sides = [f"{float(row['value']):.1f}" for row in others] if len(others) == 2 else ["", ""]
@@ -208,7 +208,7 @@ def _by_setting(part: str) -> Iterator[tuple[str, str, list[Row]]]:
     found: dict[str, list[Row]] = {}
     for row in _rows(part):
         found.setdefault(row["setting"], []).append(row)
-    for setting, own in sorted(found.items(), key=lambda each: list(NUMBERS).index(each[0].partition(",")[0])):
+    for setting, own in sorted(found.items(), key=lambda item: list(NUMBERS).index(item[0].partition(",")[0])):
         numbers = re.findall(r"(\d+) (?:images|questions)", setting)
         yield setting.partition(",")[0], " × ".join(numbers), own
 

@@ -23,7 +23,7 @@ from simulations.claims import write
 
 
 def main() -> None:
-    parts = sorted(each.name for each in pkgutil.iter_modules(simulations.__path__) if each.name != "claims")
+    parts = sorted(module.name for module in pkgutil.iter_modules(simulations.__path__) if module.name != "claims")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="parts to run")
     parser.add_argument("--repeats", type=int, default=400, help="data sets for each setting")

@@ -40,7 +40,9 @@ def judge(count: int) -> None:
     from lmms_medtasks.judges.judging import Judge
 
     documents = [{"id": str(n), "question": f"What is seen in image {n}?", "answer": "effusion"} for n in range(count)]
-    wanted = [(judge_sample.item(each, f"Most probably an effusion ({each['id']})."), 0) for each in documents]
+    wanted = [
+        (judge_sample.item(document, f"Most probably an effusion ({document['id']})."), 0) for document in documents
+    ]
     started = time.monotonic()
     with Judge(settings.read(), [judge_sample.PROTOCOL]) as judging:
         _, counts = judging.judge(judge_sample.PROTOCOL, wanted, say=lambda text: print(text, flush=True))

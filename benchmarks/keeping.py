@@ -56,7 +56,7 @@ def run(main: Callable[[], Any]) -> Any:
 def write(name: str, arguments: list[str], printed: str) -> Path:
     """Write ``results/NAME.md``. An argument that holds a path is PATH there, a line that does is left out."""
     versions = [f"Python {platform.python_version()}", *(f"{each} {_version(each)}" for each in PACKAGES)]
-    shown = ["PATH" if "/" in each or "\\" in each else each for each in arguments]
+    shown = ["PATH" if "/" in argument or "\\" in argument else argument for argument in arguments]
     hidden = (str(Path.home()), tempfile.gettempdir())
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.md"

@@ -235,8 +235,8 @@ def _iter_results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | s
 def _begin_worker(modalities: tuple[own_modalities.Modality, ...]) -> None:
     """A worker process knows what this one was given."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    for each in modalities:
-        own_modalities.put(each)
+    for modality in modalities:
+        own_modalities.put(modality)
 
 
 def _run_job(job: _Job) -> dict[str, Any] | str | None:

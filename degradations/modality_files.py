@@ -50,7 +50,7 @@ def begin(folders: Iterable[Path]) -> None:
 
     Raises UserError as :func:`give` does.
     """
-    give([each for each in folders if each.is_dir()])
+    give([folder for folder in folders if folder.is_dir()])
     give(Path(each) for each in os.environ.get(extensions.MODALITIES, "").split(os.pathsep) if each)
 
 
@@ -63,7 +63,7 @@ def variables() -> dict[str, str]:
 def _check_own(modality: Modality, execute: bool) -> None:
     """Raise UserError for a custom modality whose spellings, degradations or levels are wrong."""
     where = f"{modality.origin}, {modality.name}"
-    ours = [registry.called()[each] for each in modality.spellings if each in registry.called()]
+    ours = [registry.called()[spelling] for spelling in modality.spellings if spelling in registry.called()]
     if ours:
         raise UserError(f"{where}: a spelling of it is one of our modality {ours[0]!r}. It needs another one.")
     allowed = registry.expanded(modality.degradations)
@@ -87,7 +87,7 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
     if (
         not isinstance(rows, Mapping)
         or set(rows) != {1, 2}
-        or not all(isinstance(each, Mapping) for each in rows.values())
+        or not all(isinstance(row, Mapping) for row in rows.values())
     ):
         raise UserError(f"{where}: got {rows!r}, expected {{1: {{...}}, 2: {{...}}}}.")
     for level in (1, 2):

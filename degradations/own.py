@@ -118,7 +118,7 @@ def get(name: str) -> OwnDegradation:
         source, _, attribute = name.rpartition(":")
         title = f"{Path(source).name}:{attribute}" if source.endswith(".py") else name
     files = {part.file, *_source_files(part.value)} - {None}
-    code = digests.of_files(sorted(each for each in files if each is not None))
+    code = digests.of_files(sorted(file for file in files if file is not None))
     if isinstance(part.value, Degradation):
         return _wrap_degradation(part, title, code)
     if not callable(part.value) or inspect.isclass(part.value):
@@ -134,12 +134,12 @@ def _source_files(value: Any) -> list[Path]:
     """The files in which the functions are defined; the module that names them may only import them."""
     functions = [value.sample, value.apply] if isinstance(value, Degradation) else [value]
     paths = []
-    for each in functions:
+    for function in functions:
         try:
-            paths.append(Path(inspect.getsourcefile(inspect.unwrap(each)) or ""))
+            paths.append(Path(inspect.getsourcefile(inspect.unwrap(function)) or ""))
         except (TypeError, OSError):
             continue  # an object that can be called, or written in an interpreter
-    return [each for each in paths if each.suffix == ".py"]
+    return [path for path in paths if path.suffix == ".py"]
 
 
 def _wrap_function(part: extensions.Part, title: str, code: str) -> OwnDegradation:
@@ -148,17 +148,25 @@ def _wrap_function(part: extensions.Part, title: str, code: str) -> OwnDegradati
         arguments = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         arguments = []
-    argument_names = [each.name for each in arguments]
+    argument_names = [argument.name for argument in arguments]
     level_arguments = [name for name in ("level", "strength") if name in argument_names]
-    required = [each for each in arguments if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
+    required = [
+        argument
+        for argument in arguments
+        if argument.default is argument.empty and argument.kind <= argument.POSITIONAL_OR_KEYWORD
+    ]
     positional = [each for each in required if each.name not in level_arguments]
-    keyword_only = [each for each in arguments if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
+    keyword_only = [
+        argument
+        for argument in arguments
+        if argument.kind is argument.KEYWORD_ONLY and argument.default is argument.empty
+    ]
     keyword_only = [each for each in keyword_only if each.name not in level_arguments]
     if (
         len(positional) != 2
         or keyword_only
         or len(level_arguments) > 1
-        or [each.name for each in arguments[:2]] != [each.name for each in positional]
+        or [argument.name for argument in arguments[:2]] != [each.name for each in positional]
     ):
         raise UserError(
             f"The degradation {title} ({part.origin}) must be a function of a PIL image and a NumPy generator, and of "

@@ -189,7 +189,7 @@ def _canonical_or_itself(modality: str) -> str:
 
 
 def _canonical_names(references: Iterable[str]) -> set[str]:
-    return {canonical_name(each) for each in references if each != GENERAL}
+    return {canonical_name(reference) for reference in references if reference != GENERAL}
 
 
 def depends_on_modality(name: str) -> bool:
@@ -200,7 +200,7 @@ def depends_on_modality(name: str) -> bool:
     canonical = canonical_name(name)
     if is_own(canonical):
         return bool(own.get(canonical).made.modalities) or len(own.get(canonical).rows) > 1
-    known = [each for each in _our_modalities() if each in modalities_of(canonical)]
+    known = [our_modality for our_modality in _our_modalities() if our_modality in modalities_of(canonical)]
     made = {(_section_name(canonical, each), repr(settings(canonical, 1, each))) for each in known}
     return not is_general(canonical) or len(made) > 1
 

@@ -108,7 +108,7 @@ def answered_models(judgement: Judgement) -> list[str]:
 
     [] where no server gave one: a rule settled all, all are missing, or the judge is no language model.
     """
-    given = [each for verdicts in judgement.verdicts for each in verdicts if each["status"] == "judged"]
+    given = [verdict for verdicts in judgement.verdicts for verdict in verdicts if verdict["status"] == "judged"]
     return sorted({str(each["model"]) for each in given if each.get("model") is not None})
 
 

@@ -167,7 +167,7 @@ def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
 
 def in_words(protocol: Protocol, labels: Mapping[str, str]) -> str:
     """A verdict for people, without a checklist: ``consistency 3, coherence 4``; a single label alone."""
-    names = [each.name for each in protocol.dimensions]
+    names = [dimension.name for dimension in protocol.dimensions]
     return labels[names[0]] if len(names) == 1 else ", ".join(f"{name} {labels[name]}" for name in names)
 
 
@@ -183,7 +183,7 @@ def best_verdict(protocol: Protocol, item: Item) -> str:
 
 
 def _verdict_score(protocol: Protocol, verdict: Verdict) -> float:
-    numbers = {each.name: each.labels[verdict.labels[each.name]] for each in protocol.dimensions}
+    numbers = {dimension.name: dimension.labels[verdict.labels[dimension.name]] for dimension in protocol.dimensions}
     return protocol.total(numbers) if protocol.total else numbers[protocol.dimensions[0].name]
 
 

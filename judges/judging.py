@@ -343,8 +343,10 @@ def settled(protocol: Protocol, item: Item) -> Verdict | None:
     if ruling is None:
         return None
     labels, rule = dict(ruling[0]), ruling[1]
-    allowed = all(labels.get(each.name) in each.labels for each in protocol.dimensions)
-    names = [each.name for each in protocol.dimensions] + ([protocol.checklist.name] if protocol.checklist else [])
+    allowed = all(labels.get(dimension.name) in dimension.labels for dimension in protocol.dimensions)
+    names = [dimension.name for dimension in protocol.dimensions] + (
+        [protocol.checklist.name] if protocol.checklist else []
+    )
     if set(labels) != set(names) or not allowed:
         raise UserError(
             f"Judge protocol {protocol.name!r}: its rule {rule!r} gives item {item.id!r} the labels {labels}; expected "

@@ -59,7 +59,7 @@ class ByCode:
 def scale_of(protocol: Protocol) -> dict[str, Any]:
     """What a report must know of a protocol to read verdicts under it, JSON-safe: the labels, and what is scored."""
     total = protocol.total
-    scale: dict[str, Any] = {"labels": {each.name: dict(each.labels) for each in protocol.dimensions}}
+    scale: dict[str, Any] = {"labels": {dimension.name: dict(dimension.labels) for dimension in protocol.dimensions}}
     if isinstance(total, Weighted):
         scale["score"] = {"weights": dict(total.weights), "over": total.over}
     elif isinstance(total, ByCode):
@@ -87,7 +87,9 @@ def without_folder(reference: str) -> str:
 
 def _scale_ends(protocol: Protocol) -> tuple[tuple[tuple[str, float], ...], ...]:
     dimensions = protocol.dimensions
-    return tuple((each.name, each.worst) for each in dimensions), tuple((each.name, each.best) for each in dimensions)
+    return tuple((dimension.name, dimension.worst) for dimension in dimensions), tuple(
+        (dimension.name, dimension.best) for dimension in dimensions
+    )
 
 
 def restored(name: str, scale: Mapping[str, Any]) -> Protocol:
@@ -107,7 +109,7 @@ def _protocol_from_json(name: str, text: str) -> Protocol:
             Dimension(each, {str(label): float(number) for label, number in labels.items()})
             for each, labels in scale["labels"].items()
         )
-        if not dimensions or any(len(each.labels) < 2 for each in dimensions):
+        if not dimensions or any(len(dimension.labels) < 2 for dimension in dimensions):
             raise ValueError("a score has fewer than two labels")
         bare = Protocol(name, "", 1, dimensions, (), PAPER_JUDGE, functools.partial(_no_item, name), reference=name)
         score = scale.get("score")

@@ -231,14 +231,16 @@ def label_anchors(protocol: Protocol) -> dict[str, dict[str, str]]:
     dimension of which the prompt has not exactly one line for each label is left out: nothing is guessed.
     """
     lines = text_of(protocol.prompt).splitlines()
-    names = [each.name for each in protocol.dimensions]
+    names = [dimension.name for dimension in protocol.dimensions]
     sections: dict[str, list[str]] = {name: [] for name in names}
     current = names[0] if len(names) == 1 else None
     for line in lines:
         current = next((name for name in names if re.match(rf"{re.escape(name)}\b", line)), current)
         if current:
             sections[current].append(line)
-    anchors_by_name = {each.name: _section_anchors(each, sections[each.name]) for each in protocol.dimensions}
+    anchors_by_name = {
+        dimension.name: _section_anchors(dimension, sections[dimension.name]) for dimension in protocol.dimensions
+    }
     return {name: anchors for name, anchors in anchors_by_name.items() if anchors}
 
 

@@ -78,7 +78,7 @@ def items_of(doc: Mapping[str, Any], results: Sequence[Reply | str | None], prot
     A judge is shown what answers, never thoughts: of a reply without an answer's text an empty one.
     """
     replies = map(Reply.of, results)
-    return [None if each.outcome == "failed" else protocol.item(doc, each.answer) for each in replies]
+    return [None if reply.outcome == "failed" else protocol.item(doc, reply.answer) for reply in replies]
 
 
 def judgement_of(
@@ -92,7 +92,7 @@ def judgement_of(
     there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered
     ("" where the server named none, None where none was asked), and ``system_fingerprint`` where the server gave one.
     """
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     items = items_of(doc, replies, protocol)
     nobody = {"name": "none", "protocol": protocol.name, **own_scales.scale_said(protocol)}
     judge = dict(TABLE.judge(protocol) or nobody)
@@ -101,9 +101,11 @@ def judgement_of(
         judge=judge,
         items=WITHHELD if protocol.terms else tuple(item and dict(item.fields) for item in items),
         verdicts=tuple(tuple(_find_verdicts(protocol, item, trials)) for item in items),
-        replies=tuple(withheld.keep(each.sent.strip(), str(doc["id"])) for each in replies) if protocol.terms else None,
+        replies=tuple(withheld.keep(reply.sent.strip(), str(doc["id"])) for reply in replies)
+        if protocol.terms
+        else None,
     )
-    return tuple(each.outcome or "ok" for each in replies), judgement
+    return tuple(reply.outcome or "ok" for reply in replies), judgement
 
 
 def _find_verdicts(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
@@ -162,4 +164,4 @@ def _verdict_number(verdict: Mapping[str, Any], measure: Measure, protocol: Prot
     labels = verdict["labels"]
     if isinstance(measure, str):
         return protocol.dimension(measure).labels[labels[measure]]
-    return measure({each.name: each.labels[labels[each.name]] for each in protocol.dimensions})
+    return measure({dimension.name: dimension.labels[labels[dimension.name]] for dimension in protocol.dimensions})

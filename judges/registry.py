@@ -185,7 +185,7 @@ def protocols_of(config: Any) -> list[Protocol]:
     names = settings.get("judge") or []
     protocols = [get(str(name)) for name in (names if isinstance(names, list | tuple) else [names])]
     if rule := settings.get("judge_rule"):
-        protocols = [_with_rule(each, str(rule)) for each in protocols]
+        protocols = [_with_rule(protocol, str(rule)) for protocol in protocols]
     return _with_prompts(protocols, settings.get("judge_prompt") or {})
 
 

@@ -109,9 +109,9 @@ def settle(dimensions: Sequence[Dimension], exact_match: bool, judged: Item) -> 
     """The verdict without a judge: an answer without a word is at worst, with ``exact_match`` the reference at best."""
     answer = folded(judged.fields["answer"])
     if not answer:
-        return {each.name: _find_label(each, each.worst) for each in dimensions}, "no answer"
+        return {dimension.name: _find_label(dimension, dimension.worst) for dimension in dimensions}, "no answer"
     if exact_match and answer == folded(judged.fields["reference"]):
-        return {each.name: _find_label(each, each.best) for each in dimensions}, "exact match"
+        return {dimension.name: _find_label(dimension, dimension.best) for dimension in dimensions}, "exact match"
     return None
 
 
@@ -145,7 +145,7 @@ def _exact_match(found: Mapping[Any, Any], where: str) -> bool:
 
 def _read_fields(given: Any, where: str) -> tuple[str, ...]:
     names = list(FIELDS) if given is None else given
-    if not isinstance(names, list) or not all(isinstance(each, str) and each.isidentifier() for each in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.isidentifier() for name in names):
         raise UserError(
             f"{where}: fields is {given!r:.60}, expected a list of names: {', '.join(FIELDS)}, and columns."
         )
@@ -215,7 +215,7 @@ def _parse_number(text: str) -> float | None:
 
 
 def _read_total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted | None:
-    names = [each.name for each in dimensions]
+    names = [dimension.name for dimension in dimensions]
     if given is None or (len(names) == 1 and given == names[0]):
         if len(names) > 1:
             raise UserError(

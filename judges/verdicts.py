@@ -83,7 +83,7 @@ def read(
 
 def model_of(protocol: Protocol, mode: Mode | None = None) -> type[BaseModel]:
     """The strict model of a verdict: reasons (by schema), the checklist, the dimensions, in the order of the prompt."""
-    scales = tuple((each.name, tuple(each.labels)) for each in protocol.dimensions)
+    scales = tuple((dimension.name, tuple(dimension.labels)) for dimension in protocol.dimensions)
     return _build_model(
         scales, protocol.checklist.name if protocol.checklist else None, (mode or protocol.reply) == "schema"
     )

@@ -111,7 +111,7 @@ def _changed_files() -> frozenset[str] | None:
         files = importlib.metadata.files("lmms-medtasks") or ()
     except importlib.metadata.PackageNotFoundError:
         files = ()
-    recorded = {each.as_posix(): each.hash.value for each in files if each.hash and _can_move_numbers(each.as_posix())}
+    recorded = {file.as_posix(): file.hash.value for file in files if file.hash and _can_move_numbers(file.as_posix())}
     recorded_as = _recorded_as
     if not recorded:
         recorded, recorded_as = _committed_digests(), _committed_as

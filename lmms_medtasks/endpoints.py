@@ -43,13 +43,13 @@ def problem(host: str, named: Sequence[str], resolve: Resolve = resolve) -> str 
     addresses = [host] if literal else resolve(host)
     if not addresses:
         return f"its host {host!r} resolves to no address"
-    for each in addresses:
-        found = _parse_address(each)
+    for address in addresses:
+        found = _parse_address(address)
         private = found is not None and _is_private(found)
         if found is not None and (found.is_loopback or (listed and private)):
             continue
         kind = "not listed as private" if private else "no private address"
-        return f"its host {host!r} is at {each}: not this machine, and {kind}"
+        return f"its host {host!r} is at {address}: not this machine, and {kind}"
     if not listed and literal is None and host.lower() != "localhost":
         return f"its host {host!r} is this machine only as long as its name resolves so; write localhost"
     return None

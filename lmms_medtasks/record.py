@@ -187,7 +187,7 @@ def from_json(content: object, where: str) -> Record:
             f"{again}, or read the log with the release that wrote it."
         )
     trials = content.get("trials")
-    if not isinstance(trials, list) or not trials or not all(isinstance(each, str) for each in trials):
+    if not isinstance(trials, list) or not trials or not all(isinstance(trial, str) for trial in trials):
         raise UserError(f"{where}: trials is {trials!r:.60}, expected a list with what was read from each reply.")
     for name in ("id", "cluster"):
         if not isinstance(content.get(name), str):

@@ -58,9 +58,9 @@ class Secrets:
     """
 
     def __init__(self, values: Iterable[str] = (), told: Mapping[str, str] | None = None) -> None:
-        self._values = frozenset(each for each in values if _is_looked_for(each))
+        self._values = frozenset(value for value in values if _is_looked_for(value))
         self._told = dict(told or {})
-        forms = {form.translate(_LOWER) for each in self._values for form in _written_forms(each)}
+        forms = {form.translate(_LOWER) for value in self._values for form in _written_forms(value)}
         self._forms = sorted(each for each in forms if not _is_word(each))
         self._words = [re.compile(rf"\b{re.escape(each)}\b", re.IGNORECASE) for each in forms if _is_word(each)]
 
@@ -135,14 +135,14 @@ def of_environment(environment: Mapping[str, str] | None = None) -> Secrets:
 def of_command(arguments: Iterable[str], environment: Mapping[str, str] | None = None) -> Secrets:
     """The secrets in a command's arguments (``--model_args``, options called after a key) and in the environment."""
     found, name = of_environment(environment), ""
-    for each in arguments:
-        option, equals, value = each.partition("=")
-        is_option = each.startswith("--")
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        is_option = argument.startswith("--")
         if is_option and equals:
             found |= _of_option(option, value)
         elif not is_option and name:
-            found |= _of_option(name, each)
-        name = each if is_option and not equals else ""
+            found |= _of_option(name, argument)
+        name = argument if is_option and not equals else ""
     return found
 
 

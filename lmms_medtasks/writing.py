@@ -42,7 +42,7 @@ def writable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        is_file = next((each for each in path.parents if each.is_file()), None)
+        is_file = next((parent for parent in path.parents if parent.is_file()), None)
         why = f"{is_file} is a file" if is_file else error.strerror or str(error)
         unwritable = UnwritableFile(f"{path} can't be written ({why}). Name another place.")
         unwritable.strerror = why

@@ -192,14 +192,14 @@ class Internals:
         one, other = (compared_entries.read(path, rules=rules.board) for path in (first, second))
         found = gate.gate(one, other, rules)
         yield key("gate", name, "decision"), {"value": found.decision}
-        for each in found.verdicts:
-            row = f"gate|{name}|{each.task}/{each.measure}"
-            interval = each.interval
+        for verdict in found.verdicts:
+            row = f"gate|{name}|{verdict.task}/{verdict.measure}"
+            interval = verdict.interval
             drop = {part: getattr(interval, part, None) for part in ("low", "high", "n", "reason")}
             yield key(row, "drop"), {"value": getattr(interval, "estimate", None), **drop}
             for part in ("outcome", "effect", "baseline", "candidate", "most", "adjusted", "detectable", "margin"):
-                yield key(row, part), {"value": getattr(each, part)}
-            yield from flattened(f"{row}|test", vars(each.test) if each.test else {})
+                yield key(row, part), {"value": getattr(verdict, part)}
+            yield from flattened(f"{row}|test", vars(verdict.test) if verdict.test else {})
 
     def power(self, name: str, first: Path, second: Path) -> Cells:
         """What two runs can show."""
@@ -208,10 +208,10 @@ class Internals:
 
         plan = planning.Plan(0.02, Criterion(0.05, 0.8, 1), (1, 3, 10))
         one, other = (compared_entries.read(path) for path in (first, second))
-        for each in planning.of_runs(one, other, plan):
-            row = f"power|{name}|{each.task}/{each.measure}"
-            yield key(row, "shown"), {"value": each.shown, "n": each.questions, "reason": each.reason}
-            yield from flattened(row, {"images": each.images, "trials": each.trials, "needed": dict(each.needed)})
+        for run in planning.of_runs(one, other, plan):
+            row = f"power|{name}|{run.task}/{run.measure}"
+            yield key(row, "shown"), {"value": run.shown, "n": run.questions, "reason": run.reason}
+            yield from flattened(row, {"images": run.images, "trials": run.trials, "needed": dict(run.needed)})
 
 
 def call_command(arguments: Sequence[str]) -> tuple[int, str]:

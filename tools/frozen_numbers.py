@@ -181,10 +181,10 @@ def compare(one: Path, other: Path, moved: Path | None, most: int) -> int:
     for pattern, count in used.items():
         print(f"on purpose  {count:,} cells  {pattern}: {reasons[pattern]}")
     for table, cells in open_.items():
-        kinds = Counter(each.kind for each in cells)
+        kinds = Counter(cell.kind for cell in cells)
         print(f"\n{table}: {', '.join(f'{count:,} {kind}' for kind, count in kinds.items())}")
-        for each in cells[:most]:
-            print(f"  {each.kind:8}{each.key.removeprefix(table).lstrip('|')}: {each.said}")
+        for cell in cells[:most]:
+            print(f"  {cell.kind:8}{cell.key.removeprefix(table).lstrip('|')}: {cell.said}")
         if len(cells) > most:
             print(f"  and {len(cells) - most:,} more (--most)")
     if unused := [pattern for pattern in reasons if not used[pattern]]:

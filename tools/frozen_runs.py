@@ -252,7 +252,7 @@ def _judge(run: Path, target: Path) -> None:
     _at_fixed_date(target, "20260102_000000")
     for path in target.rglob("*.json*"):
         path.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:9", path.read_text("utf-8")), "utf-8")
-    prompts = sorted({each["messages"][0]["content"] for each in stub.requests})
+    prompts = sorted({request["messages"][0]["content"] for request in stub.requests})
     first = [{"id": str(place), "prompt": prompts[place]} for place in range(0, len(prompts), 25)]
     record = {"task": "judge", "documents": len(prompts), "prompts": digest("\0".join(prompts)), "first": first}
     (target / "asked.jsonl").write_text(json.dumps(record) + "\n", "utf-8")

@@ -74,11 +74,11 @@ def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
     # All replies are read in each task, however few its questions are.
     count = max(_REPLIES, config.get("repeats") or 1, math.ceil(len(_pool()) / len(docs)))
     replies = [_replies(row, doc, count) for row, doc in enumerate(docs)]
-    judge = {each.name: _judge(each, docs, replies) for each in protocols}
+    judge = {protocol.name: _judge(protocol, docs, replies) for protocol in protocols}
     metrics = [config["process_results"](doc, own) for doc, own in zip(docs, replies, strict=True)]
     TABLE.clear()
     found = results_of(task, config, config, metrics, "golden")
-    logged = [json.loads(json.dumps(each[KEY])) for each in metrics]
+    logged = [json.loads(json.dumps(metric[KEY])) for metric in metrics]
     return {
         "generation": _asked(config),
         "prompt": texts[0],
@@ -198,7 +198,9 @@ def _verdict(protocol: Protocol, item: Item, trial: int) -> Verdict:
         return by_rule
     if number % 8 == 0:
         return Verdict("missing", reason="no verdict: prose")
-    labels = {each.name: list(each.labels)[number % len(each.labels)] for each in protocol.dimensions}
+    labels = {
+        dimension.name: list(dimension.labels)[number % len(dimension.labels)] for dimension in protocol.dimensions
+    }
     if protocol.checklist:
         count = protocol.checklist.count(item.fields)
         labels[protocol.checklist.name] = checklists.label(list(range(1, 1 + number % (count + 1))))

@@ -194,9 +194,9 @@ def _chosen(suites: Sequence[str]) -> Sequence[str]:
     from lmms_medtasks.suites import registry
 
     known = [*registry.names(), DEGRADATIONS]
-    for each in suites:
-        if each not in known:
-            raise unknown("suite", each, known, "the golden records")
+    for suite in suites:
+        if suite not in known:
+            raise unknown("suite", suite, known, "the golden records")
     return suites or known
 
 

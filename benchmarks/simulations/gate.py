@@ -88,10 +88,10 @@ def _few_gain(images: int, repeats: int, seed: int) -> Claim:
 
 def _outcomes(drops: list[np.ndarray], questions: int, margin: float) -> list[str]:
     rule = _rule()
-    tests = [margin_test(each, np.full(len(each), questions), margin) for each in drops]
-    counted = [each for each in tests if each is not None and each.clusters >= rule.min_images]
+    tests = [margin_test(drop, np.full(len(drop), questions), margin) for drop in drops]
+    counted = [test for test in tests if test is not None and test.clusters >= rule.min_images]
     found = iter(outcomes(counted, [rule.alpha] * len(counted), "holm"))
-    return [next(found)[0] if len(each) >= rule.min_images else "can't tell" for each in drops]
+    return [next(found)[0] if len(drop) >= rule.min_images else "can't tell" for drop in drops]
 
 
 @functools.cache

@@ -78,7 +78,7 @@ class Judged:
     @property
     def measures(self) -> list[str]:
         """The dimensions, and the total where the protocol has one."""
-        return [each.name for each in self.protocol.dimensions] + ([TOTAL] if self.protocol.total else [])
+        return [dimension.name for dimension in self.protocol.dimensions] + ([TOTAL] if self.protocol.total else [])
 
     @functools.cached_property
     def by_key(self) -> dict[AnswerKey, Answer]:
@@ -144,7 +144,8 @@ def _read_answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[s
             judge = {key: record.judgement.judge.get(key) for key in (*identity.SAME, "note")}
             judge[_MODEL] = " + ".join(map(identity.answer_phrase, identity.answered_models(record.judgement))) or None
             rows += [
-                (protocol, each, judge) for each in _iter_record_answers(record, record.judgement, run, task, protocol)
+                (protocol, record_answer, judge)
+                for record_answer in _iter_record_answers(record, record.judgement, run, task, protocol)
             ]
         except UserError as error:
             raise UserError(f"{location}: {error}") from error
@@ -162,7 +163,7 @@ def _read_answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[s
 def _iter_record_answers(
     record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol
 ) -> Iterator[Answer]:
-    measures: dict[str, records.Measure] = {each.name: each.name for each in protocol.dimensions}
+    measures: dict[str, records.Measure] = {dimension.name: dimension.name for dimension in protocol.dimensions}
     if protocol.total:
         measures[TOTAL] = protocol.total
     numbers = {name: iter(records.scores(judgement, measure)) for name, measure in measures.items()}

@@ -171,7 +171,9 @@ def majority_of_judge(judged: Judged, judge: str, measure: str) -> Rater | None:
 
 def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
     """The repeated judgings of the same answers as raters; [] if there was one each."""
-    scores = {each.key: each.scores[measure] for each in judged.answers if each.judge == judge and not each.settled}
+    scores = {
+        answer.key: answer.scores[measure] for answer in judged.answers if answer.judge == judge and not answer.settled
+    }
     count = max(map(len, scores.values()), default=0)
     raters = []
     for index in range(count if count > 1 else 0):
@@ -193,7 +195,7 @@ def _iter_scored(
 
 def _add_totals(people: Scores, judged: Judged) -> Scores:
     """The ratings, with the total where a rater rated all dimensions of an answer."""
-    total, names = judged.protocol.total, {each.name for each in judged.protocol.dimensions}
+    total, names = judged.protocol.total, {dimension.name for dimension in judged.protocol.dimensions}
     if total is None:
         return people
     return {
@@ -274,7 +276,7 @@ def _make_contest(
 def _count_left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
     rated = {key for rows in people.values() for key in rows}
     had = of_judge(judged, judge, judged.measures[0], settled=True).numbers
-    by_rule = {each.key for each in judged.answers if each.judge == judge and each.settled}
+    by_rule = {answer.key for answer in judged.answers if answer.judge == judge and answer.settled}
     return len(rated - had.keys()), len(rated & by_rule)
 
 
@@ -286,7 +288,7 @@ def document(judged: Judged, result: Result) -> Document:
         facts.append(("people", f"{', '.join(result.raters)} ({result.rated:,} answers)"))
     sections: list[Section] = []
     for kind in KINDS:
-        rows = [each for each in result.comparisons if each.kind == kind]
+        rows = [comparison for comparison in result.comparisons if comparison.kind == kind]
         if rows:
             table = _comparison_table(kind, rows, notes=() if sections else _NOTES)
             sections.append(Section(*_TITLES[kind], tables=(table,)))
@@ -321,14 +323,14 @@ def _make_flags(judged: Judged, result: Result) -> list[Flag]:
 def _comparison_table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Frame:
     """A row a comparison; raters in a column where there are several."""
     key, title = _TITLES[kind]
-    several = len({each.raters for each in rows}) > 1
+    several = len({row.raters for row in rows}) > 1
     heads = ["measure", *["raters"] * several]
     columns = [*map(cells.label, heads), cells.count("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
     made = []
-    for each in rows:
-        raters = [_rater_names(each)] if several else []
-        intervals = [each.coefficients[name].interval for name in NAMES]
-        made.append(_make_row(columns, each.measure, *raters, each.n, *intervals))
+    for row in rows:
+        raters = [_rater_names(row)] if several else []
+        intervals = [row.coefficients[name].interval for name in NAMES]
+        made.append(_make_row(columns, row.measure, *raters, row.n, *intervals))
     notes = (*notes, *_missing_reasons(rows))
     return Frame(key, title if several else _rater_names(rows[0]), tuple(columns), tuple(made), notes)
 
@@ -348,11 +350,11 @@ def _rater_names(comparison: Comparison) -> str:
 def _missing_reasons(rows: Sequence[Comparison]) -> list[str]:
     """Why there is a dash, a sentence a reason."""
     labels_by_reason: dict[str, list[str]] = {}
-    for each in rows:
+    for row in rows:
         for name in NAMES:
-            reason = each.coefficients[name].reason
+            reason = row.coefficients[name].reason
             if reason:
-                labels_by_reason.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}")
+                labels_by_reason.setdefault(reason, []).append(f"{_HEADS[name]} of {row.measure}")
     return [f"– {reason}: {', '.join(dict.fromkeys(labels))}." for reason, labels in labels_by_reason.items()]
 
 

@@ -46,7 +46,7 @@ def unguarded(text: str) -> str:
 
 def text_column(field: str, protocol: Protocol) -> str:
     """The column of a sheet that shows this field of an item; never one that holds ratings."""
-    taken = {each.name for each in protocol.dimensions} | set(_PLACE) | {COMMENT, IMAGES}
+    taken = {dimension.name for dimension in protocol.dimensions} | set(_PLACE) | {COMMENT, IMAGES}
     return f"{field} (text)" if field in taken else field
 
 
@@ -131,12 +131,12 @@ def _rated_columns(path: Path, columns: Sequence[str], protocol: Protocol) -> li
     """The dimensions that were rated. A column that is nothing we know is an error: it may be a misspelt dimension."""
     if "id" not in columns:
         raise UserError(f"{path} has no column 'id'. Its columns: {', '.join(map(repr, columns))}.")
-    names = [each.name for each in protocol.dimensions]
+    names = [dimension.name for dimension in protocol.dimensions]
     texts = {text_column(field, protocol) for field in protocol.fields}
     for column in columns:
         if column not in {*_PLACE, COMMENT, IMAGES, *texts, *names}:
             raise unknown("column", column, [*_PLACE, *names], str(path))
-    rated = [each for each in protocol.dimensions if each.name in columns]
+    rated = [dimension for dimension in protocol.dimensions if dimension.name in columns]
     if not rated:
         raise UserError(f"{path} has no column with ratings. Expected one for each dimension: {', '.join(names)}.")
     return rated

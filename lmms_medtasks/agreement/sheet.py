@@ -140,7 +140,7 @@ def sheet_csv(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) ->
     """The sheet as CSV: a row an answer with its code, the files of its pictures in the folder ``images`` beside the
     sheet (no such column without any), its texts, and empty columns for rater, ratings and a comment."""
     images = [IMAGES] if any(map(pictures.picture_names, drawn)) else []
-    rated = [*(each.name for each in protocol.dimensions), COMMENT]
+    rated = [*(dimension.name for dimension in protocol.dimensions), COMMENT]
     rows = [["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]]
     for each in drawn:
         shown = [" ".join(f"images/{name}" for name in pictures.picture_names(each)) for _ in images]
@@ -171,11 +171,11 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 def alike(protocol: Protocol) -> list[str]:
     """Which labels score alike and so are one category for every coefficient, a sentence for each such score."""
     sentences = []
-    for each in protocol.dimensions:
-        for number in sorted(set(each.labels.values())):
-            names = [label for label, label_number in each.labels.items() if label_number == number]
+    for dimension in protocol.dimensions:
+        for number in sorted(set(dimension.labels.values())):
+            names = [label for label, label_number in dimension.labels.items() if label_number == number]
             if len(names) > 1:
-                sentences.append(f"{each.name}: {', '.join(names)} score alike and count as one.")
+                sentences.append(f"{dimension.name}: {', '.join(names)} score alike and count as one.")
     return sentences
 
 
@@ -193,7 +193,7 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
     return environment.from_string(_read_resource("sheet.html")).render(
         version=metadata.version("lmms-medtasks"),
         protocol=protocol,
-        scales={each.name: _scale_keys(each) for each in protocol.dimensions},
+        scales={dimension.name: _scale_keys(dimension) for dimension in protocol.dimensions},
         alike=alike(protocol),
         drawn=drawn,
         texts=[{name: _replace_controls(each.shown_text(name)) for name in protocol.fields} for each in drawn],
@@ -201,7 +201,7 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
         pictures=[[name.removesuffix(".png") for name in pictures.picture_names(each)] for each in drawn],
         files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
         prompt=prompts.text_of(protocol.prompt),
-        columns=["id", "rater", *(each.name for each in protocol.dimensions), COMMENT],
+        columns=["id", "rater", *(dimension.name for dimension in protocol.dimensions), COMMENT],
         sheet=hashlib.sha256("".join(each.code for each in drawn).encode()).hexdigest()[:16],
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'",

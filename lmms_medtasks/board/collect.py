@@ -147,8 +147,8 @@ def _ranked(
     while True:
         found = _references(entries, rules, trust, without)
         beside = [
-            _checked(each, rules, functools.partial(checks.problems_beside, each, found[each.task], rules, trust))
-            for each in entries
+            _checked(entry, rules, functools.partial(checks.problems_beside, entry, found[entry.task], rules, trust))
+            for entry in entries
         ]
         kept, refused = _kept(beside)
         kept = side_by_side.apart(kept, rules, trust.owners, trust.pins)
@@ -190,8 +190,8 @@ def _references(entries: Sequence[Entry], rules: Rules, trust: Trust, without: C
 
 def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:
     """The entries that nothing refuses, and what refuses the others."""
-    refused = [each for entry in entries for each in entry.problems if each.level == "refused"]
-    return [entry for entry in entries if all(each.level != "refused" for each in entry.problems)], refused
+    refused = [problem for entry in entries for problem in entry.problems if problem.level == "refused"]
+    return [entry for entry in entries if all(problem.level != "refused" for problem in entry.problems)], refused
 
 
 def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[list[Job], list[Problem]]:

@@ -73,7 +73,7 @@ def _read(run: Run, task: str, base: str) -> DegradedEntry:
         run = _HarnessRun(run.path, run.content)
         suite = run.suite(task, ordered)
     entry = entry_of(run, task, suite=suite)
-    values = {each.name: getattr(entry, each.name) for each in fields(entry)}
+    values = {field.name: getattr(entry, field.name) for field in fields(entry)}
     return DegradedEntry(**values, scored_by=suite, modality=ordered.get("modality"))
 
 
@@ -107,6 +107,7 @@ class _HarnessRun(Run):
             top = stated.get(name) or (1.0 if most <= 1 else max(100.0, most))
             measures.append(Measure(name, high=top, unit="%" if top == 1 else "points"))
         metrics = tuple(
-            Metric(each.name, Mean(measure=each.name), better.get(each.name) is not False) for each in measures
+            Metric(measure.name, Mean(measure=measure.name), better.get(measure.name) is not False)
+            for measure in measures
         )
         return Suite(HARNESS, "Tasks of the harness", "image", tuple(measures), metrics, {})

@@ -61,7 +61,7 @@ class _Rows:
     def __init__(self, entry: Entry, suite: Suite) -> None:
         self.entry, self.suite, self.samples = entry, suite, entry.samples
         self.task = installed.of_task(entry.task)
-        self.main = {measure_of(each) for each in suite.main_metrics}
+        self.main = {measure_of(main_metric) for main_metric in suite.main_metrics}
         self.status = np.array([each or "" for each in self.samples.column("judgement")])
         self.has_expected = np.array([each is not None for each in self.samples.column("expected")], dtype=bool)
         self.replies = replies_to(self.samples)
@@ -176,7 +176,7 @@ def _judgements(rows: _Rows) -> Iterator[str]:
             "missing": (had == 0) & (wanted > 0) & ~scored,
             "failed": (wanted == 0) & ~scored,
         }
-        agrees = few & np.select([status == each for each in fits], list(fits.values()), True)
+        agrees = few & np.select([status == fit for fit in fits], list(fits.values()), True)
         if (wrong := counted & ~agrees).any():
             yield from rows.first(wrong, f"has judgements of {measure.name} that contradict their status")
             return
@@ -198,7 +198,7 @@ def _totals(rows: _Rows) -> Iterator[str]:
     """Totals of a judge's scores that are another number than these give; a mean of several judgements has it too."""
     names = {measure.name for measure in rows.suite.measures}
     for protocol in rows.task.judge_protocols if rows.task else ():
-        parts = [each.name for each in protocol.dimensions]
+        parts = [dimension.name for dimension in protocol.dimensions]
         if protocol.total is None or not {"total", *parts} <= names:
             continue
         said, *scores = (rows.samples.column(f"{name}.score") for name in ("total", *parts))

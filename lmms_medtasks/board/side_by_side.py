@@ -121,7 +121,7 @@ def settled_by_rules(entry: Entry, by_rule: bool = True) -> Entry:
     without ``by_rule`` those of which only rules settled anything.
     """
     limits = [each for each in entry.problems if each.level == "unranked"]
-    codes = {each.code for each in limits}
+    codes = {limit.code for limit in limits}
     lacking = codes == {"low_coverage"}
     if not codes or not codes <= _UNJUDGED or not (lacking or by_rule):
         return entry
@@ -224,7 +224,7 @@ def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
         if entry.ranked and len(entry.questions) >= _FEW:
             # Computed, since what is said of it may be left out; what nobody has a score of is compared too.
             numbers = [entry.interval(name, with_interval=False).estimate for name in entry.main_metrics[:1]]
-            rounded = [None if each is None else round(each, SCORE_DIGITS) + 0.0 for each in numbers]
+            rounded = [None if number is None else round(number, SCORE_DIGITS) + 0.0 for number in numbers]
             alike.setdefault((entry.task, entry.questions.digest, *rounded), []).append(entry)
     same: dict[int, list[str]] = {}
     for group in alike.values():

@@ -78,12 +78,12 @@ class Checked:
 
     def document(self) -> Document:
         """What it is first, then why it is refused, and where its entries would stand."""
-        groups = dict.fromkeys((each.model, each.level) for each in self.places)
+        groups = dict.fromkeys((place.model, place.level) for place in self.places)
         said = (
             Section("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
             Section("refused", "Refused", items=self.wrong),
             Section("moves", "Rankings that move", items=self.moves),
-            *(_placed(", ".join(group), [each for each in self.places if (each.model, each.level) == group])
+            *(_placed(", ".join(group), [place for place in self.places if (place.model, place.level) == group])
               for group in groups),
             Section("apart", "Not ranked", items=_said_once(self.apart)),
             Section("remarks", "Ranked, with a remark", items=_said_once(self.remarks)),
@@ -98,9 +98,9 @@ class Checked:
 def _placed(title: str, places: Iterable[Place]) -> Section:
     rows = tuple(
         FrameRow((
-            Cell(each.task), Cell(each.measure), Cell(each.score, mark=LEXICAL * each.by_words), Cell(each.rank),
+            Cell(place.task), Cell(place.measure), Cell(place.score, mark=LEXICAL * place.by_words), Cell(place.rank),
         ))
-        for each in places
+        for place in places
     )  # fmt: skip
     columns = tuple(map(label, ("task", "measure", "score", "rank")))
     return Section(title, title, tables=(Frame(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
@@ -109,8 +109,8 @@ def _placed(title: str, places: Iterable[Place]) -> Section:
 def _said_once(problems: Iterable[Problem]) -> tuple[str, ...]:
     """Each reason once, with the models and tasks that it is of."""
     found: dict[str, dict[str, list[str]]] = {}
-    for each in problems:
-        found.setdefault(each.reason, {}).setdefault(each.model, []).append(each.task)
+    for problem in problems:
+        found.setdefault(problem.reason, {}).setdefault(problem.model, []).append(problem.task)
     return tuple(
         f"{reason} ({'; '.join(f'{model}: {first_named(tasks, _NAMED)}' for model, tasks in models.items())})"
         for reason, models in found.items()
@@ -144,7 +144,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     brought = [file for file in touched if file in after]
     paths = {submitted / file for file in brought}
     # A copy of what is there adds nothing that could be merged.
-    for each in (each for each in board.problems if each.level == "refused" or each.code == "duplicate"):
+    for each in (problem for problem in board.problems if problem.level == "refused" or problem.code == "duplicate"):
         if (path := Path(each.source)) in paths:
             reason = _relative(each.reason, submitted)
             wrong.append(reason if path.name in reason else f"{path.relative_to(submitted)}: {reason}")
@@ -153,8 +153,10 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     wrong += _too_many(mine, board)
     wrong += _displaced(base, now, board, {submitted / file for file in touched}, submitted)
     ranked, apart = ([entry for entry in mine if entry.ranked is wanted] for wanted in (True, False))
-    said = [[replace(each, reason=_relative(each.reason, submitted)) for entry in entries for each in entry.problems]
-            for entries in (apart, ranked)]  # fmt: skip
+    said = [
+        [replace(problem, reason=_relative(problem.reason, submitted)) for entry in side for problem in entry.problems]
+        for side in (apart, ranked)
+    ]
     return Checked(
         tuple(sorted(files)),
         tuple(dict.fromkeys(wrong)),
@@ -240,10 +242,10 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
         moved = _is_of_another(now.references.get(entry.task), board.references.get(entry.task))
         found = [] if after else ["It is no entry any more."]
         if after and not after.ranked:
-            own = [each for each in problems if each.level == "unranked"]
+            own = [problem for problem in problems if problem.level == "unranked"]
             found += [each.reason for each in own if each.code in _PUSHED or not moved]
         if after and after.ranked:
-            lost = (each for each in without_rank[entry.task].items() if each[0] not in had_none[entry.task])
+            lost = (item for item in without_rank[entry.task].items() if item[0] not in had_none[entry.task])
             found += [f"There would be no ranks by {metric}: {reason}." for metric, reason in lost]
         if found:
             said = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"

@@ -43,5 +43,5 @@ def _is_required(package: str) -> bool:
         requirements = metadata.requires("lmms-medtasks") or []
     except metadata.PackageNotFoundError:  # a copy of the source that is not installed
         return False
-    names = {re.split(r"[^\w.-]", each)[0].replace("-", "_").lower() for each in requirements}
+    names = {re.split(r"[^\w.-]", requirement)[0].replace("-", "_").lower() for requirement in requirements}
     return package.lower() in names

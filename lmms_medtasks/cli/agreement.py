@@ -60,7 +60,9 @@ def compute(
             "Give --ratings CSV (`lmms-medtasks agreement sheet` draws a sheet), or a run judged by another judge."
         )
     _print_comparison(judged, result, format)
-    if not any(measure.value is not None for each in result.comparisons for measure in each.coefficients.values()):
+    if not any(
+        measure.value is not None for comparison in result.comparisons for measure in comparison.coefficients.values()
+    ):
         print("lmms-medtasks: nothing could be compared.", file=sys.stderr)
         raise typer.Exit(1)
 

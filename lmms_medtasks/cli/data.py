@@ -152,7 +152,7 @@ def doctor(
 def _describe_diagnosis(diagnosis: doctors.Diagnosis) -> str:
     record = sources.get(diagnosis.suite)
     lines = [f"{record.title}: {diagnosis.source}"]
-    lines += [f"  {each.state:<8} {each.what}: {each.detail}" for each in diagnosis.findings]
+    lines += [f"  {finding.state:<8} {finding.what}: {finding.detail}" for finding in diagnosis.findings]
     if diagnosis.sizes:
         lines += _size_lines(diagnosis.sizes)
     for shift, count in diagnosis.shared.items():
@@ -186,7 +186,7 @@ def _size_lines(sizes: Sequence[sources.Size]) -> Iterator[str]:
                 "" if expected is None else f"{expected:,}",
                 f"{size.here - (expected or 0):+,}" if differs else "",
             ]
-        yield (f"  {size.what:<52}" + "".join(f" {each:>9}" for each in cells)).rstrip()
+        yield (f"  {size.what:<52}" + "".join(f" {cell:>9}" for cell in cells)).rstrip()
 
 
 @app.command()

@@ -129,14 +129,22 @@ def lines(
     priced = prices[0] is not None and prices[1] is not None
     heads = ["task", "questions", "trials", "requests", "images", "tokens in", "tokens out", "time"]
     rows = [heads + (["cost"] if priced else [])]
-    for each in estimates:
-        cells = [each.task, f"{each.questions:,}", str(each.trials), f"{each.requests:,}", *_measured_cells(each)]
-        rows.append([*cells, *([_format_cost(each.total_cost(prices[0] or 0, prices[1] or 0))] if priced else [])])
+    for estimate in estimates:
+        cells = [
+            estimate.task,
+            f"{estimate.questions:,}",
+            str(estimate.trials),
+            f"{estimate.requests:,}",
+            *_measured_cells(estimate),
+        ]
+        rows.append([*cells, *([_format_cost(estimate.total_cost(prices[0] or 0, prices[1] or 0))] if priced else [])])
     if len(estimates) > 1:
         total = [_sum_field(estimates, name) for name in ("pictures", "tokens_in", "tokens_out", "seconds")]
         shown = [*map(_format_count, total[:3]), duration(total[3])]
-        questions, requests = (sum(getattr(each, name) for each in estimates) for name in ("questions", "requests"))
-        costs = [each.total_cost(prices[0] or 0, prices[1] or 0) for each in estimates]
+        questions, requests = (
+            sum(getattr(estimate, name) for estimate in estimates) for name in ("questions", "requests")
+        )
+        costs = [estimate.total_cost(prices[0] or 0, prices[1] or 0) for estimate in estimates]
         cost = None if None in costs else sum(value for value in costs if value is not None)
         rows.append(
             ["together", f"{questions:,}", "", f"{requests:,}", *shown, *([_format_cost(cost)] if priced else [])]
@@ -153,23 +161,23 @@ def lines(
         f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
     ]
-    if any(each.trials > 1 for each in estimates):
+    if any(estimate.trials > 1 for estimate in estimates):
         text.append(
             "Tokens are counted for each trial. A server that is asked for all trials in one request reads "
             "the prompt once; one that is asked once at temperature 0 writes once too. Such servers use and bill fewer "
             "tokens than shown."
         )
-    if any(each.tokens_in is None or each.tokens_out is None for each in estimates):
+    if any(estimate.tokens_in is None or estimate.tokens_out is None for estimate in estimates):
         text.append("A dash: this runner does not report it.")
     return text
 
 
 def _longest_reply_lines(estimates: list[TaskEstimate], prices: tuple[float | None, float | None]) -> list[str]:
     """What it would be were every reply as long as it may be; nothing where a limit is not recorded."""
-    most = [each.requests * each.limit for each in estimates if each.limit]
+    most = [estimate.requests * estimate.limit for estimate in estimates if estimate.limit]
     if len(most) < len(estimates):
         return []
-    limits = " or ".join(f"{limit:,}" for limit in sorted({each.limit for each in estimates if each.limit}))
+    limits = " or ".join(f"{limit:,}" for limit in sorted({estimate.limit for estimate in estimates if estimate.limit}))
     cost = "" if prices[1] is None else f", which cost {_format_cost(sum(most) * prices[1] / 1e6)}"
     return [f"Were every reply as long as its limit ({limits} tokens), {sum(most):,} tokens would be written{cost}."]
 
@@ -184,7 +192,7 @@ def _measured_cells(estimate: TaskEstimate) -> list[str]:
 
 
 def _sum_field(estimates: list[TaskEstimate], name: str) -> float | None:
-    values: list[Any] = [getattr(each, name) for each in estimates]
+    values: list[Any] = [getattr(estimate, name) for estimate in estimates]
     return None if None in values else sum(values)
 
 

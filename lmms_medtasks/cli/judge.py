@@ -141,10 +141,10 @@ def _judge_files(
     definitions = Definitions(str(include_path) if include_path else None)
     root = run if run.is_dir() else run.parent
     done: list[Done] = []
-    protocols = [protocol for each in tasks for protocol in each.protocols]
+    protocols = [protocol for task in tasks for protocol in task.protocols]
     with Judge(settings, protocols) as session:
         for path in paths:
-            chosen = [each for each in tasks if each.run.path == path]
+            chosen = [task for task in tasks if task.run.path == path]
             if not chosen:
                 continue
             folder = path.parent if target is None else target / path.parent.relative_to(root)
@@ -164,14 +164,14 @@ def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bo
     if not path.exists():
         return
     there = results.read(path).content
-    for each in tasks:
-        config = there.get("configs", {}).get(each.task, {})
+    for task in tasks:
+        config = there.get("configs", {}).get(task.task, {})
         judge = (config.get("metadata") or {}).get("judge") or {"name": None}
         same = (judge["name"], judge.get("endpoint")) == (settings.name, settings.endpoint)
         if judge["name"] not in (None, "none") and not same:
             judge_name = identity.full_name(judge)
-            raise UserError(f"{path} holds task {each.task!r} judged by {judge_name}. Name another folder with -o.")
-    lost = sorted(set(there.get("configs", {})) - {each.task for each in tasks}) if alone else []
+            raise UserError(f"{path} holds task {task.task!r} judged by {judge_name}. Name another folder with -o.")
+    lost = sorted(set(there.get("configs", {})) - {task.task for task in tasks}) if alone else []
     if lost:
         raise UserError(
             f"{path} holds {', '.join(lost)} too, which would be lost. Name these with --task as well (no question is "

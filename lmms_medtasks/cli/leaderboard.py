@@ -125,12 +125,12 @@ def build(
 
 def _check_found(board: Board, paths: Sequence[Path], allow_empty: bool) -> None:
     """Name the arguments that nothing came of. Raises UserError where nothing came of any."""
-    sources = [entry.source.results for entry in board.entries] + [Path(each.source) for each in board.problems]
-    without = [path for path in paths if not any(each.is_relative_to(path) for each in sources)]
+    sources = [entry.source.results for entry in board.entries] + [Path(problem.source) for problem in board.problems]
+    without = [path for path in paths if not any(source.is_relative_to(path) for source in sources)]
     sentences = [f"No *_results.json and no submission in {path}." for path in without]
     if sources or allow_empty:
-        for each in sentences:
-            typer.echo(visible(f"lmms-medtasks: {each}"), err=True)
+        for sentence in sentences:
+            typer.echo(visible(f"lmms-medtasks: {sentence}"), err=True)
         return
     raise UserError(
         f"{' '.join(sentences)} Give the --output_path of runs, or submissions. --allow-empty builds the site of a "

@@ -80,7 +80,7 @@ def report(
         pairs=tuple(report_options.pair(text) for text in pair or ()),
         parameters=report_options.parameters(parameters or ()),
     )
-    if log := next((each for each in runs if each.suffix == ".jsonl"), None):
+    if log := next((run for run in runs if run.suffix == ".jsonl"), None):
         raise UserError(f"{log} is a sample log. Give the *_results.json beside it, or their folder.")
     document = build(runs, options)
     if output is not None:

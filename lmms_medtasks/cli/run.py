@@ -134,7 +134,7 @@ def run(
 
     ending.outlive_closed_output()
     arguments = list(context.args)
-    check_known(arguments, [name for each in context.command.params for name in each.opts])
+    check_known(arguments, [name for param in context.command.params for name in param.opts])
     tasks = checked_tasks(arguments)
     tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
@@ -159,7 +159,7 @@ def run(
         status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
-    written = [Path(each) for each in written_names] or sorted(results.files(output) - before)
+    written = [Path(written_name) for written_name in written_names] or sorted(results.files(output) - before)
     runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
@@ -189,10 +189,10 @@ def run(
 def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
     """What finds the cause where a task that is none of ours has no result."""
     ours = folders.task_files()
-    if all(each.partition("@")[0] in ours for each in tasks):
+    if all(task.partition("@")[0] in ours for task in tasks):
         return
     if included is not None:
-        task_folders = [path.parent for each in tasks for path in Path(included).rglob(f"{glob.escape(each)}.yaml")]
+        task_folders = [path.parent for task in tasks for path in Path(included).rglob(f"{glob.escape(task)}.yaml")]
         folder = shlex.quote(str(task_folders[0])) if task_folders else f"{included}/FOLDER"
         yield f"What is wrong with a contributed task or its data is said by: lmms-medtasks validate {folder}"
     else:
@@ -216,7 +216,7 @@ def _add_degraded_tasks(
     modality_files.begin([Path(included)] if included else [])
     if not tasks:
         raise UserError("--degrade adds to --tasks; name them there, not in the file of --config.")
-    twice = [each for each in tasks if is_name(each)]
+    twice = [task for task in tasks if is_name(task)]
     if twice:
         raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
     every = [*tasks, *degraded_names.names(tasks, degrade, *options)]

@@ -27,7 +27,7 @@ def checked_tasks(arguments: list[str]) -> list[str]:
         return []  # the tasks stand in lmms-eval's own configuration file
     tasks = value_of(arguments, "--tasks")
     if not tasks or value_of(arguments, "--model") is None:
-        cut = next((each for each in arguments if each.partition("=")[0] == "--task"), None)
+        cut = next((argument for argument in arguments if argument.partition("=")[0] == "--task"), None)
         if cut:
             raise unknown("option", "--task", ["--tasks"])
         raise UserError(
@@ -128,13 +128,13 @@ def _harness_options() -> set[str]:
     sources = [Path(each) / "__main__.py" for each in (spec.submodule_search_locations if spec else None) or ()]
     calls = [
         node
-        for each in sources
-        if each.is_file()
-        for node in ast.walk(ast.parse(each.read_text(encoding="utf-8")))
+        for source in sources
+        if source.is_file()
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
     ]
     names = [argument.value for call in calls for argument in call.args if isinstance(argument, ast.Constant)]
-    options = {each for each in names if isinstance(each, str) and each.startswith("-")}
+    options = {name for name in names if isinstance(name, str) and name.startswith("-")}
     return {*options, "-h", "--help"} if options else set()
 
 
@@ -152,7 +152,7 @@ def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     ours = folders.task_files()
     run_options.check_command(
         model,
-        [each for each in tasks if each in ours],
+        [task for task in tasks if task in ours],
         options,
         is_baseline=model in runners.BASELINES,
         lacks_template=model in runners.OWN_MODELS,
@@ -161,11 +161,11 @@ def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
 
 def _base_tasks(tasks: list[str]) -> list[str]:
     """The tasks, of degraded ones their bases; raises UserError for names of such that can't be read."""
-    if not any("@" in each for each in tasks):
+    if not any("@" in task for task in tasks):
         return tasks  # to read names takes importing the degradations
     from lmms_medtasks.harness import degraded_names
 
-    return [degraded_names.parse(each)[0] if is_name(each) else each for each in tasks]
+    return [degraded_names.parse(task)[0] if is_name(task) else task for task in tasks]
 
 
 def check_names(tasks: list[str], model: str) -> None:

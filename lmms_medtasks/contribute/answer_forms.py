@@ -112,7 +112,7 @@ def _read_answers(recognised: Look, column: str, table: Dataset) -> list[str]:
     ):
         with contextlib.suppress(UserError):
             letters = _answer_letters(tried, table)
-            if tried.several and not recognised.wanted.several and all(len(each) == 1 for each in letters):
+            if tried.several and not recognised.wanted.several and all(len(letter) == 1 for letter in letters):
                 continue  # no cell has several: that nothing else fits is no sign of it
             recognised.wanted = tried
             return letters

@@ -183,18 +183,27 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
         records += [each[KEY].record for each in values]
         got[kind] = _aggregate_replies(task, custom_metrics, values, kind)
     rows = Samples.of_records(records)
-    for each in custom_metrics:
-        name, is_contrast = each.metric.name, isinstance(each.metric.estimate, Contrast)
-        if each.metric.main:
-            task.try_call(contributions, [lambda: rows], each.metric.estimate, name, what=each.where, key="metrics")
+    for custom_metric in custom_metrics:
+        name, is_contrast = custom_metric.metric.name, isinstance(custom_metric.metric.estimate, Contrast)
+        if custom_metric.metric.main:
+            task.try_call(
+                contributions,
+                [lambda: rows],
+                custom_metric.metric.estimate,
+                name,
+                what=custom_metric.where,
+                key="metrics",
+            )
         values_by_kind = {kind: values.get(name) for kind, values in got.items()}
         if all(value is None for value in values_by_kind.values()):
-            message = f"{each.where} has no value, whatever is replied.{_describe_columns(task, each)}"
+            message = (
+                f"{custom_metric.where} has no value, whatever is replied.{_describe_columns(task, custom_metric)}"
+            )
             task.add(message, key="metrics", level="warning")
         # Equal replies everywhere give no change: that says nothing of a contrast.
         elif len(replies) > 1 and not is_contrast and len({values_by_kind[kind] for kind in replies}) == 1:
             value = next(iter(values_by_kind.values()))
-            message = f"{each.where} is {value} for {' and for '.join(replies)}: it tells nothing"
+            message = f"{custom_metric.where} is {value} for {' and for '.join(replies)}: it tells nothing"
             task.add(message, key="metrics", level="warning")
         listed_values = ", ".join(
             f"{kind} {'–' if value is None else f'{value:.3f}'}" for kind, value in values_by_kind.items()
@@ -208,10 +217,10 @@ def _aggregate_replies(
 ) -> dict[str, Any]:
     listed = {each["metric"]: each["aggregation"] for each in task.config["metric_list"]}
     got = {}
-    for each in custom_metrics:
-        name = each.metric.name
+    for custom_metric in custom_metrics:
+        name = custom_metric.metric.name
         scores = [scored[name] for scored in values]
-        got[name] = task.try_call(listed[name], scores, what=f"{each.where} raises on {kind}", key="metrics")
+        got[name] = task.try_call(listed[name], scores, what=f"{custom_metric.where} raises on {kind}", key="metrics")
     return got
 
 

@@ -49,7 +49,7 @@ class _DegradationCheck:
 
     def all(self) -> None:
         """Run all checks, up to the first image that fails."""
-        for modality in (*self._own.made.modalities, *(each for each in self._own.rows if each != ANY)):
+        for modality in (*self._own.made.modalities, *(row for row in self._own.rows if row != ANY)):
             try:
                 degradations.canonical_modality(modality)
             except UserError as error:

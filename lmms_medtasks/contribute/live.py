@@ -87,7 +87,7 @@ def _render_questions(task: Loaded) -> list[ShownQuestion]:
             task.add("the prompt is empty", key=key)
         else:
             question_checks.check_prompt(task, doc, question.prompt)
-        for mode in sorted({str(getattr(each, "mode", None)) for each in question.pictures} - {"RGB"}):
+        for mode in sorted({str(getattr(picture, "mode", None)) for picture in question.pictures} - {"RGB"}):
             task.add(f"an image has the mode {mode!r}, expected 8-bit RGB", key=key)
         if not question.pictures and not task.settings.get("no_image") and task.template is None:
             message = "no image is shown, and the settings do not say no_image: true"
@@ -97,7 +97,7 @@ def _render_questions(task: Loaded) -> list[ShownQuestion]:
 
 
 def _pixel_bytes(question: ShownQuestion) -> list[bytes]:
-    return [each.tobytes() for each in question.pictures]
+    return [picture.tobytes() for picture in question.pictures]
 
 
 def _render_question(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:

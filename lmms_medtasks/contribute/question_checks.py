@@ -242,7 +242,7 @@ def _contained_answer(doc: Document) -> str:
     if len(answer) != 1 or answer not in letters or _listed_options(doc):
         return ""
     question = folded(str(doc["question"]))
-    held = [each for each in options if re.search(rf"\b{re.escape(folded(str(each)))}\b", question)]
+    held = [option for option in options if re.search(rf"\b{re.escape(folded(str(option)))}\b", question)]
     return f"{held[0]!r}" if held == [options[letters.index(answer)]] else ""
 
 

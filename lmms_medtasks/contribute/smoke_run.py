@@ -41,7 +41,7 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
     """
     log = Findings()
     chains = static.check(path, log)
-    unreadable = [each for each in log.errors if not each.file.endswith(".md")]
+    unreadable = [error for error in log.errors if not error.file.endswith(".md")]
     if unreadable:
         raise UserError(f"{unreadable[0]} Run `lmms-medtasks validate` first.")
     every = [str(chain.value("task")) for chain in chains]

@@ -97,7 +97,7 @@ def _drop_repeated(log: Findings) -> None:
 def _check_chain(chain: Chain, log: Findings) -> None:
     problems = keys.problems(chain)
     log.problems += problems
-    wrong_keys = {each.key.partition(".")[0] for each in problems}
+    wrong_keys = {problem.key.partition(".")[0] for problem in problems}
     _check_file_name(chain, wrong_keys, log)
     if chain.is_group:
         return
@@ -182,7 +182,7 @@ def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
     for group in (chain for chain in chains if chain.is_group):
         listed = group.value("aggregate_metric_list")
         members = list(_member_tasks(group, by_name, set()))
-        metrics = [each and _table_metrics(each) for each in members]
+        metrics = [member and _table_metrics(member) for member in members]
         if not isinstance(listed, list) or None in metrics:
             continue
         names = tuple(sorted({name for each in metrics for name in each or ()}))
@@ -226,5 +226,5 @@ def _table_metrics(chain: Chain) -> set[str] | None:
         if listed is None:
             return None
     rows = [chosen] if isinstance(chosen, str) else chosen or listed or []
-    names = [each.get("metric") if isinstance(each, Mapping) else each for each in rows]
+    names = [row.get("metric") if isinstance(row, Mapping) else row for row in rows]
     return {name for name in names if isinstance(name, str)}

@@ -56,15 +56,15 @@ def validate(
 def _merge_same_problems(problems: list[Problem]) -> list[Problem]:
     """Merge equal problems of several tasks into one that names all their files."""
     groups: dict[Problem, list[Problem]] = {}
-    for each in problems:
-        of_task = each.line is None and each.file.endswith(".yaml")
-        groups.setdefault(replace(each, file="") if of_task else each, []).append(each)
+    for problem in problems:
+        of_task = problem.line is None and problem.file.endswith(".yaml")
+        groups.setdefault(replace(problem, file="") if of_task else problem, []).append(problem)
     return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
 
 
 def _has_errors_beyond_card(log: Findings) -> bool:
     """Whether something other than the card's text is wrong."""
-    return any(not each.file.endswith(".md") for each in log.errors)
+    return any(not error.file.endswith(".md") for error in log.errors)
 
 
 def _read_report(folder: Path) -> None:

@@ -218,7 +218,7 @@ class TableDocuments:
         all_options = []
         for row, cells in enumerate(rows):
             location = functools.partial(self._cell_location, column_label, row)
-            texts = [self._cell_text(each, column_label, row, _OPTIONS_ARE_TEXTS) for each in cells]
+            texts = [self._cell_text(cell, column_label, row, _OPTIONS_ARE_TEXTS) for cell in cells]
             texts = table_cells.checked(texts, location)
             all_options.append(table_cells.without_letters(texts, location) if self._columns.lettered else texts)
         return all_options
@@ -331,7 +331,7 @@ class TableDocuments:
         for row, each in enumerate(parts):
             for value in each:
                 self._cell_text(value, name, row)  # refuses what is no text
-        texts = [["" if value is None else str(value) for value in each] for each in parts]
+        texts = [["" if value is None else str(value) for value in part] for part in parts]
         flat = [(text, options[row]) for row, each in enumerate(texts) for text in each]
         kind = columns.answer_is or table_cells.kind_of(
             [text for text, _ in flat], [offered for _, offered in flat], name
@@ -364,7 +364,7 @@ class TableDocuments:
             if not texts:
                 raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")
             all_references.append(texts)
-        return [" OR ".join(each) for each in all_references], all_references
+        return [" OR ".join(reference) for reference in all_references], all_references
 
     def _check_reference(self, text: str, row: int) -> str:
         """An open question's answer; a list that was written as text (as pandas does in CSV) is a list all the same."""
@@ -378,7 +378,7 @@ class TableDocuments:
 
 def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     """How many pictures a row has, and a digest of their bytes, "" without any."""
-    return len(images), digest_of([_read_picture_bytes(each) for each in images]) if images else ""
+    return len(images), digest_of([_read_picture_bytes(image) for image in images]) if images else ""
 
 
 def _read_picture_bytes(picture: Mapping[str, Any]) -> bytes:

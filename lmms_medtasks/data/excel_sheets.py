@@ -65,7 +65,11 @@ def _open_sheets(path: Path, sheet: str) -> tuple[Any, Any]:
         calculated, written = (openpyxl.load_workbook(path, data_only=only) for only in (True, False))
     except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise UserError(f"{path.name} cannot be read as an Excel workbook (.xlsx): {error}.") from error
-    filled = [each.title for each in calculated.worksheets if each.max_row > 1 or each["A1"].value is not None]
+    filled = [
+        worksheet.title
+        for worksheet in calculated.worksheets
+        if worksheet.max_row > 1 or worksheet["A1"].value is not None
+    ]
     if sheet and sheet not in calculated.sheetnames:
         raise UserError(f"{path.name} has no sheet {sheet!r}. It has: {', '.join(calculated.sheetnames)}.")
     if not sheet and len(filled) > 1:

@@ -82,7 +82,7 @@ class HubRelease:
         except caught as error:
             raise UserError(f"{where} cannot be listed: {what_happened(error)}.") from error
         self.commit = self.commit or (info.sha or "")
-        return sorted(each.rfilename for each in info.siblings or [])
+        return sorted(sibling.rfilename for sibling in info.siblings or [])
 
     def file(self, name: str) -> Path:
         """The file, downloaded unless the hub's cache has it; errors as :class:`Release` says, with the way out."""

@@ -190,7 +190,9 @@ class _Preparation:
         """Take the rest from the commit that a branch stood for when the first splits were prepared from it."""
         if isinstance(self._release, HubRelease):
             for entry in (
-                each for data in ("sample", "full") for each in _usable_entries(self._suite.name, data).values()
+                usable_entry
+                for data in ("sample", "full")
+                for usable_entry in _usable_entries(self._suite.name, data).values()
             ):
                 if all(entry.source.get(key) == value for key, value in self._release.describe().items()):
                     self._release.commit = entry.source.get("commit", "")

@@ -171,11 +171,11 @@ class ImageCells:
         Raises:
             RejectedRow: a cell is none of these, or a file is not there.
         """
-        return [self._image_bytes(each, table) for value in values for each in _cell_images(value)]
+        return [self._image_bytes(cell_image, table) for value in values for cell_image in _cell_images(value)]
 
     def missing(self, values: Sequence[Any], table: str) -> list[str]:
         """The paths in the cells ``values`` at which no file is, in order; no image is read."""
-        paths = [path for value in values for each in _cell_images(value) if (path := _path_in(each))]
+        paths = [path for value in values for cell_image in _cell_images(value) if (path := _path_in(cell_image))]
         return [path for path in paths if not self._is_there(path, table)]
 
     def _is_there(self, path: str, table: str) -> bool:
@@ -229,7 +229,7 @@ class ImageCells:
         for candidate in (beside, name):
             if candidate in self._file_names:
                 return candidate
-        ends = [each for each in self._file_names if each.endswith(f"/{name}")]
+        ends = [file_name for file_name in self._file_names if file_name.endswith(f"/{name}")]
         if len(ends) > 1:
             raise RejectedRow(f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}")
         return ends[0] if ends else name
@@ -252,7 +252,7 @@ def _cell_images(value: Any) -> list[Any]:
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list):
-        return [each for item in value for each in _cell_images(item)]
+        return [cell_image for item in value for cell_image in _cell_images(item)]
     if isinstance(value, str):
         return _split_paths(value.strip())
     return [value]

@@ -135,7 +135,7 @@ class Spellings:
 
     def check(self, where: str) -> None:
         """UserError that names every text that is not known, the most frequent first."""
-        by_frequency = sorted(self._rows.items(), key=lambda each: -len(each[1]))
+        by_frequency = sorted(self._rows.items(), key=lambda item: -len(item[1]))
         lines = [
             f"{field}, {counted(len(rows), 'row')}, first in row {rows[0]}: {self._errors[field, text]}"
             for (field, text), rows in by_frequency[:_LISTED]

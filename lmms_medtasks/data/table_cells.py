@@ -189,7 +189,7 @@ def checked(texts: list[str], locate: Place) -> list[str]:
         )
     if len(texts) > 26:
         raise UserError(f"{locate()}: {len(texts)} options, at most 26 have letters.")
-    repeated = sorted({each for each in texts if texts.count(each) > 1})
+    repeated = sorted({text for text in texts if texts.count(text) > 1})
     if repeated:
         raise UserError(f"{locate()}: the option {repeated[0]!r} stands there twice: no answer could be told right.")
     return texts
@@ -198,7 +198,7 @@ def checked(texts: list[str], locate: Place) -> list[str]:
 def lettered(options: Sequence[str]) -> list[str]:
     """The letters that the options' texts begin with, in capitals ("A. cat"); [] unless all do."""
     matches = [_LETTERED.fullmatch(text) for text in options]
-    return [each[1].upper() for each in matches if each] if matches and all(matches) else []
+    return [match[1].upper() for match in matches if match] if matches and all(matches) else []
 
 
 def letter_and_text(answer: str) -> tuple[str, str] | None:
@@ -238,7 +238,7 @@ def written_list(value: Any) -> list[Any] | None:
 def references(value: Any) -> list[Any]:
     """The references in a cell: a list, also as JSON, of texts or of VQA v2's mappings with ``answer``."""
     items = written_list(value) or (value if isinstance(value, list) else [value])
-    return [each["answer"] if isinstance(each, Mapping) and "answer" in each else each for each in items]
+    return [item["answer"] if isinstance(item, Mapping) and "answer" in item else item for item in items]
 
 
 def parts(value: Any, options: Sequence[str], several: Several) -> list[Any]:

@@ -91,7 +91,8 @@ class TablePictures:
                 for name in self._names:
                     try:
                         made += [
-                            self._make_picture(each, name, row, values) for each in _cell_pictures(values[name][row])
+                            self._make_picture(cell_picture, name, row, values)
+                            for cell_picture in _cell_pictures(values[name][row])
                         ]
                     except UserError as error:
                         wrong.append(f"{self._place(name, row)}: {error}")
@@ -224,7 +225,7 @@ def _cell_pictures(value: Any) -> list[Any]:
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list | tuple):
-        return [each for item in value for each in _cell_pictures(item)]
+        return [cell_picture for item in value for cell_picture in _cell_pictures(item)]
     written = _parse_written(value.strip()) if isinstance(value, str) and value.strip()[0] in "[{" else None
     if written is not None:
         return _cell_pictures(written)

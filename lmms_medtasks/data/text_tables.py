@@ -213,8 +213,8 @@ def refused_options(how: str, names: Collection[str]) -> list[str]:
     from datasets.packaged_modules.csv.csv import CsvConfig
     from datasets.packaged_modules.json.json import JsonConfig
 
-    of_reader = {each.name for config in (CsvConfig, JsonConfig) for each in dataclasses.fields(config)}
-    of_reader -= {each.name for each in dataclasses.fields(BuilderConfig)}
+    of_reader = {field.name for config in (CsvConfig, JsonConfig) for field in dataclasses.fields(config)}
+    of_reader -= {field.name for field in dataclasses.fields(BuilderConfig)}
     return [name for name in names if name in of_reader]
 
 

@@ -144,7 +144,7 @@ class _Maker:
     def _draw_negative(self, entry: Planned) -> Drawn:
         rng = generator("grids control", self._seed, entry.number)
         inliers = self._draw_pictures(entry.category, entry.size.panels, rng)
-        return Drawn(inliers, [self._content(each) for each in inliers], None, {}, rng)
+        return Drawn(inliers, [self._content(inlier) for inlier in inliers], None, {}, rng)
 
     def _finish_grid(self, drawn: Drawn | None, other: Drawn | None) -> Grid | None:
         """The panels of one grid of an item, made alike in what ``other``, its other grid, has part in too."""
@@ -177,7 +177,7 @@ class _Maker:
         ways = [(altered_images.MIRROR,), altered_images.TURNS]
         for way in ways if rng.random() < 0.5 else reversed(ways):
             for outlier in pictures[:_TRIED]:
-                inliers = [each for each in pictures if each is not outlier][:count]
+                inliers = [picture for picture in pictures if picture is not outlier][:count]
                 content = self._content(outlier)
                 wrong = altered_images.wrong_orientations(outlier, content.image, inliers)
                 allowed = [name for name in wrong if name in way]

@@ -332,7 +332,7 @@ def _wording_rows(questions: Sequence[tuple[str, str, bool]]) -> list[Row]:
     """Whether a question's wording tells positive from negative, by task type; types with one sign only tell nothing
     that their name does not. Questions are compared by text: ``rate`` is what the best guess from the text gets."""
     rows = []
-    for task_type in sorted({each[0] for each in questions}):
+    for task_type in sorted({question[0] for question in questions}):
         chosen = [(text, sign) for kind, text, sign in questions if kind == task_type]
         signs = Counter(sign for _, sign in chosen)
         if len(signs) < 2:

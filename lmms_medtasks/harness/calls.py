@@ -225,7 +225,9 @@ def _copy_requests(requests: list[Any]) -> list[Any]:
     """
     copies = [copy.copy(request) for request in requests]
     for made in copies:
-        made.arguments = tuple(copy.deepcopy(each) if isinstance(each, dict) else each for each in made.arguments)
+        made.arguments = tuple(
+            copy.deepcopy(argument) if isinstance(argument, dict) else argument for argument in made.arguments
+        )
     return copies
 
 
@@ -236,7 +238,7 @@ def _seed_requests(requests: list[Any], trials: collections.Counter[tuple[str, i
     does not reach it, or reaches the ranks of one sharded model at different moments.
     """
     for request in requests:
-        settings = next(each for each in request.arguments if isinstance(each, dict))
+        settings = next(argument for argument in request.arguments if isinstance(argument, dict))
         trial = (request.metadata or {}).get(TRIAL, trials[request.task_name, request.doc_id])
         trials[request.task_name, request.doc_id] += 1
         settings["seed"] = (

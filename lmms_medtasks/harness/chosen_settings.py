@@ -105,7 +105,7 @@ def check_ours(strange: Sequence[str]) -> None:
 def judge_prompts(given: str) -> dict[str, str]:
     """Protocol or task ("" for all) -> file, of the form that :data:`PROMPT` and :data:`JUDGE_PROMPT` have."""
     parts = [each.strip() for each in given.split(";") if each.strip()]
-    return {name: file for name, _, file in (each.rpartition("=") for each in parts)}
+    return {name: file for name, _, file in (part.rpartition("=") for part in parts)}
 
 
 def _with_settings(config: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:

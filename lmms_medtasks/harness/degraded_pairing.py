@@ -93,7 +93,7 @@ def scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> Scor
     total = _finite_number(reported)
     if total is None or not values:
         return Scores(None, TOTALS)
-    logged = [_logged_number(each) for each in values]
+    logged = [_logged_number(value) for value in values]
     if (factor := _find_factor([_finite_number(each) for each in logged], total)) is not None:
         stated = share or all(_is_truth(each) for each in logged)
         return Scores([factor * float(each) for each in logged], LOGGED, factor if stated else None)
@@ -102,7 +102,7 @@ def scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> Scor
 
 def _find_factor(values: Sequence[float | None], total: float) -> float | None:
     """1 or 100, by which the mean of the values is ``total``; None if it is not."""
-    known = [each for each in values if each is not None]
+    known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
     mean = math.fsum(known) / len(known)

@@ -130,7 +130,7 @@ def code_of(order: Order) -> str:
     about = [order.modality] if order.column is None else list(degradations.modalities())
     drawn = {name for each in about for name in degradations.drawn_for(str(each))} if order.draw else {order.reference}
     codes = sorted({degradations.code_of(name, each) for name in drawn for each in about})
-    return codes[0] if len(codes) == 1 else digests.digest(*(each.encode() for each in codes))
+    return codes[0] if len(codes) == 1 else digests.digest(*(code.encode() for code in codes))
 
 
 def _cache_key(known_as: str, order: Order) -> str:

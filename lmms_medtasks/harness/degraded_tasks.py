@@ -110,7 +110,7 @@ class Degraded:
         if not callable(self.config.doc_to_messages):  # type: ignore[attr-defined]
             return messages  # the harness made them of doc_to_visual, above
         numbers = iter(range(sys.maxsize))
-        return [{**each, "content": self._degrade_content(each["content"], doc, numbers)} for each in messages]
+        return [{**message, "content": self._degrade_content(message["content"], doc, numbers)} for message in messages]
 
     def process_results(self, doc: Any, results: Any, *args: Any, **kwargs: Any) -> Any:
         if self.medtasks_shown.refused is not None:
@@ -119,7 +119,7 @@ class Degraded:
 
     def _degrade_visuals(self, visuals: Any, doc: Any, numbers: Iterator[int]) -> Any:
         if isinstance(visuals, list | tuple):
-            return [self._degrade_visuals(each, doc, numbers) for each in visuals]
+            return [self._degrade_visuals(visual, doc, numbers) for visual in visuals]
         return visuals if visuals is None else self.medtasks_shown.degrade_image(visuals, doc, next(numbers))
 
     def _degrade_content(self, content: Any, doc: Any, numbers: Iterator[int]) -> Any:

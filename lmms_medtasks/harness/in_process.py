@@ -171,7 +171,7 @@ def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapp
     # Its logger tells of every file of the harness's own that is no task.
     logger.disable("lmms_eval")
     plugin.join(TaskManager)
-    manager = TaskManager(include_path=[str(each) for each in folders] or None)
+    manager = TaskManager(include_path=[str(folder) for folder in folders] or None)
     unknown = [name for name in tasks if name not in manager.all_tasks]
     if unknown:
         raise UserError(f"Unknown task {unknown[0]!r} in --tasks. `lmms-eval --tasks list` lists all.")

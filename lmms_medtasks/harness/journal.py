@@ -131,12 +131,12 @@ class _Journal:
         self._open_folder()
         task = requests[0].task_name
         trial_requests = list(self._iter_asked(task, requests))
-        missing = [each for each in trial_requests if each.key not in self._known]
+        missing = [trial_request for trial_request in trial_requests if trial_request.key not in self._known]
         self._tell_known(task, len(missing), len(trial_requests))
         replies: list[Any] = [None] * len(requests)
-        for each in trial_requests:
-            if each.key in self._known:
-                replies[each.place] = self._given_back(each)
+        for trial_request in trial_requests:
+            if trial_request.key in self._known:
+                replies[trial_request.place] = self._given_back(trial_request)
         # A process without a question of the task has padding only, and asks that.
         places = [each.place for each in missing] if trial_requests else list(range(len(requests)))
         # No slice ends between the trials of a question.
@@ -146,16 +146,16 @@ class _Journal:
             self._expect_trials(task, trials)
             filler = [calls.padding_of(requests[-1]) for _ in range(size - len(slice_places))]
             began = time.monotonic()
-            with_trial = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
+            with_trial = {trial.place: _with_trial(requests[trial.place], trial.trial) for trial in trials}
             with self._as_they_come(task, trials):
                 answers = original([*(with_trial.get(place, requests[place]) for place in slice_places), *filler])
             answers = calls.counted(answers, size, task, self._lm)
             for place, reply in zip(slice_places, answers, strict=False):
                 replies[place] = reply
-            self._write_replies(task, [(each, replies[each.place]) for each in trials])
+            self._write_replies(task, [(trial, replies[trial.place]) for trial in trials])
             self._adapt_size(size, time.monotonic() - began)
         if trial_requests:
-            last, taken = replies[trial_requests[-1].place], {each.place for each in trial_requests}
+            last, taken = replies[trial_requests[-1].place], {trial_request.place for trial_request in trial_requests}
             replies = [reply if place in taken else last for place, reply in enumerate(replies)]
         self._count_seeded(task, trial_requests)
         return replies
@@ -227,10 +227,10 @@ class _Journal:
 
     def _tell_known(self, task: str, missing: int, total_here: int) -> None:
         counts = calls.gathered((total_here - missing, total_here, self._of_task.get(task, 0)))
-        known, total = sum(each[0] for each in counts), sum(each[1] for each in counts)
+        known, total = sum(count[0] for count in counts), sum(count[1] for count in counts)
         if self._rank == 0 and known:
             say(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
-        elif self._rank == 0 and any(each[2] for each in counts):
+        elif self._rank == 0 and any(count[2] for count in counts):
             say(
                 f"lmms-medtasks: {task}: a run that was cut off left replies, but of another model, prompt, image, "
                 "setting or version. All questions are asked again."
@@ -267,15 +267,15 @@ class _Journal:
         if not self._seeds_trials(task):
             return
         numbers = defaultdict(list)
-        for each in trials:
-            numbers[each.question].append(self._seeded[each.question] + each.trial)
+        for trial in trials:
+            numbers[trial.question].append(self._seeded[trial.question] + trial.trial)
         for question, trial_numbers in numbers.items():
             hooks.TRIALS.expect(question, trial_numbers)
 
     def _count_seeded(self, task: str, trial_requests: Iterable[_JournalRequest]) -> None:
         # Tasks of one run may have questions of the same id: the hook counts on.
         if self._seeds_trials(task):
-            self._seeded.update(each.question for each in trial_requests)
+            self._seeded.update(trial_request.question for trial_request in trial_requests)
 
     def _seeds_trials(self, task: str) -> bool:
         settings = getattr(self._tasks[task], "lmms_eval_specific_kwargs", None) or {}

@@ -45,12 +45,12 @@ def check(configs: Iterable[Any]) -> None:
 def _check_one_way(protocols: Iterable[Protocol]) -> None:
     """Raise UserError where two tasks of a run would be judged under one protocol's name by two prompts or rules."""
     first: dict[str, Protocol] = {}
-    for each in protocols:
-        first_of_name = first.setdefault(each.name, each)
-        if prompts.digest(first_of_name) != prompts.digest(each):
+    for protocol in protocols:
+        first_of_name = first.setdefault(protocol.name, protocol)
+        if prompts.digest(first_of_name) != prompts.digest(protocol):
             raise UserError(
-                f"Tasks of this run name two prompts or rules for the judge protocol {each.name!r}: "
-                f"{first_of_name.prompt} and {each.prompt}. Run them apart."
+                f"Tasks of this run name two prompts or rules for the judge protocol {protocol.name!r}: "
+                f"{first_of_name.prompt} and {protocol.prompt}. Run them apart."
             )
 
 

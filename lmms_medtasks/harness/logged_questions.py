@@ -50,7 +50,7 @@ def tags_of(run: Run, task: str) -> Tags:
     logged_tags = task_tags or _given_tags(run, task)
     known = {tuple(each) for each in HARNESS_TAGS}
     where = f"{run.path}, the run's --reasoning_tags"
-    return tuple(each for each in parse_tags(logged_tags, where) if each not in known) if logged_tags else ()
+    return tuple(tag for tag in parse_tags(logged_tags, where) if tag not in known) if logged_tags else ()
 
 
 def _given_tags(run: Run, task: str) -> Any:
@@ -101,7 +101,7 @@ def _as_sent(filtered: Sequence[str], raw: Sequence[str], tags: Sequence[Sequenc
     from lmms_eval.api.reasoning import strip_reasoning_tags
 
     pairs = zip(filtered, raw if len(raw) == len(filtered) else filtered, strict=True)
-    pairs_of_tags = [list(each) for each in tags]
+    pairs_of_tags = [list(tag) for tag in tags]
     return [sent if strip_reasoning_tags(sent, pairs_of_tags) == text.strip() else text for text, sent in pairs]
 
 
@@ -111,7 +111,7 @@ def _recall_replies(record: Record, where: str) -> list[str]:
         raise UserError(
             f"{where}: the log holds no replies (the data's terms keep them out), so nothing can be read again."
         )
-    recalled = [withheld.recall(str(each)) for each in digests]
+    recalled = [withheld.recall(str(digest)) for digest in digests]
     if lost := recalled.count(None):
         raise UserError(
             f"{where}: the data's terms keep replies out of the log, and {lost} of {len(recalled)} of question "
@@ -174,5 +174,5 @@ def _not_settled(protocol: Any, item: Item | None, verdicts: tuple[Mapping[str, 
     """Whether verdicts are said to be a rule's, or a judge's, and are the other's."""
     rule = item and protocol.settle(item)
     if rule is None:
-        return any(each["status"] == "exact" for each in verdicts)
-    return any(each["status"] == "judged" or dict(each["labels"]) != dict(rule[0]) for each in verdicts)
+        return any(verdict["status"] == "exact" for verdict in verdicts)
+    return any(verdict["status"] == "judged" or dict(verdict["labels"]) != dict(rule[0]) for verdict in verdicts)

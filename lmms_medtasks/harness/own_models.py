@@ -81,7 +81,9 @@ class FunctionModel(OwnModel):
         for request in tqdm(requests, desc="Answering"):
             prompt, _, doc_to_visual, doc_id, task, split = request.args
             visuals = doc_to_visual(self.task_dict[task][split][doc_id]) or []
-            reply = self.function(prompt, [rgb8(each) if hasattr(each, "getbands") else each for each in visuals])
+            reply = self.function(
+                prompt, [rgb8(visual) if hasattr(visual, "getbands") else visual for visual in visuals]
+            )
             if not isinstance(reply, str):
                 raise UserError(
                     f"{self.name} must give a text, got {type(reply).__name__} for document {doc_id} of {task}."

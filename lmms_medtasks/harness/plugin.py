@@ -173,7 +173,7 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
     degraded = [each for each in requested if is_name(each) and each not in self.task_index]
     with user_errors():
         _begin_modalities(_included_folders(self))
-        sources.give(each for each in _included_folders(self) if each.is_dir())
+        sources.give(included_folder for included_folder in _included_folders(self) if included_folder.is_dir())
         degraded = _list_degraded(self, degraded)
     undegraded = [each for each in requested if not is_name(each) or each in self.task_index]
     names = original(self, undegraded, *args, **kwargs)

@@ -94,4 +94,4 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
 
 
 def _first_of_ours(values: Iterable[Any], is_ours: IsOurs, depth: int) -> str:
-    return next((name for each in values if (name := ours_among(each, is_ours, depth - 1))), "")
+    return next((name for value in values if (name := ours_among(value, is_ours, depth - 1))), "")

@@ -47,7 +47,7 @@ class Judged:
     def has_verdicts(self) -> bool:
         """Whether a judge gave any: one that never answered (a wrong address) is no one's judge yet."""
         verdicts = (each for judgement in self.iter_judgements() for given in judgement.verdicts for each in given)
-        return any(each["status"] == "judged" for each in verdicts)
+        return any(verdict["status"] == "judged" for verdict in verdicts)
 
     def iter_judgements(self) -> Iterator[Judgement]:
         """The judgements in the log, in its order."""
@@ -181,24 +181,24 @@ def rejudge(
     its files hold the same already nothing is written.
     """
     run, done = tasks[0].run, []
-    names = [each.task for each in tasks]
-    others = [] if alone else [each for each in judged_tasks([run], []) if each.task not in names]
+    names = [task.task for task in tasks]
+    others = [] if alone else [judged_task for judged_task in judged_tasks([run], []) if judged_task.task not in names]
     _expect_model([*tasks, *others], judge)
     remade = rescoring.RemadeRun(run, definitions, names, alone=alone)
     content = remade.content
-    for each in tasks:
-        rows, outcome = _rejudge_task(each, judge, definitions, say)
+    for task in tasks:
+        rows, outcome = _rejudge_task(task, judge, definitions, say)
         if outcome.kept and judge.other_model:
-            raise UserError(f"{each.task} in {run.path} stays as it is. {judge.other_model}.")
+            raise UserError(f"{task.task} in {run.path} stays as it is. {judge.other_model}.")
         done.append(outcome)
-        alias = identity.labelled(content["results"][each.task].get("alias", each.task), judge.settings)
-        remade.put_task(each.task, rows, outcome.results, alias)
-        config = content["configs"][each.task]
+        alias = identity.labelled(content["results"][task.task].get("alias", task.task), judge.settings)
+        remade.put_task(task.task, rows, outcome.results, alias)
+        config = content["configs"][task.task]
         if config.get("task_alias") or not judge.settings.is_llm:
-            config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
+            config["task_alias"] = identity.labelled(config.get("task_alias") or task.task, judge.settings)
         checks = outcome.checks
         config.setdefault("metadata", {})["judge"] = identity.summary(
-            judge.settings, each.protocols, lambda protocol, checks=checks: checks.get(protocol.name, "")
+            judge.settings, task.protocols, lambda protocol, checks=checks: checks.get(protocol.name, "")
         )
     models = {name for each in done for name in each.models}
     _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
@@ -242,7 +242,7 @@ def _comparable_text(content: Any) -> str:
 
 def _expect_model(tasks: Sequence[Judged], judge: Judge) -> None:
     """Go on by the model whose verdicts of this judge the logs hold; raises UserError where there are several."""
-    same = [each for each in tasks if each.models and not any(each.other_ways(judge.settings))]
+    same = [task for task in tasks if task.models and not any(task.other_ways(judge.settings))]
     models = {model for each in same for model in each.models}
     _check_one_model(models, tasks[0].run, judge.settings)
     for model in models:

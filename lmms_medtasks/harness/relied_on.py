@@ -252,12 +252,12 @@ def lacking(point: Point) -> tuple[str, ...]:
     if point.kind == "callable":
         return _arguments_lacking(target, point.takes)
     if point.kind == "object":
-        return tuple(each for each in point.takes if not _has_attribute(target, each))
+        return tuple(take for take in point.takes if not _has_attribute(target, take))
     if point.kind == "only":
         return tuple(name for name in _iter_asking_methods(target) if name not in point.takes)
     if point.kind == "text":
         constants = set(_iter_constants(inspect.unwrap(target).__code__))
-        return tuple(each for each in point.takes if each not in constants)
+        return tuple(take for take in point.takes if take not in constants)
     return ()
 
 
@@ -292,9 +292,9 @@ def _arguments_lacking(function: Any, takes: tuple[str, ...]) -> tuple[str, ...]
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return takes
-    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return ()
-    return tuple(each for each in takes if each not in parameters)
+    return tuple(take for take in takes if take not in parameters)
 
 
 def _has_attribute(cls: type, name: str) -> bool:
@@ -318,8 +318,8 @@ def _iter_asking_methods(cls: type) -> Iterator[str]:
 
 
 def _iter_constants(code: CodeType) -> Iterator[Any]:
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _iter_constants(each)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _iter_constants(constant)
         else:
-            yield each
+            yield constant

@@ -187,13 +187,13 @@ def _file_stats(path: Path) -> list[Any]:
     if path.is_file():
         return [_file_stat(path, path.name)]
     files = islice(_iter_files(path), _FILES)
-    return sorted(_file_stat(each, str(each.relative_to(path))) for each in files)
+    return sorted(_file_stat(file, str(file.relative_to(path))) for file in files)
 
 
 def _iter_files(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(each for each in folders if not each.startswith((".", "__pycache__")))
-        yield from (Path(root, each) for each in sorted(files) if not each.startswith("."))
+        yield from (Path(root, file) for file in sorted(files) if not file.startswith("."))
 
 
 def _file_stat(path: Path, name: str) -> list[Any]:

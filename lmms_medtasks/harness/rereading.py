@@ -297,7 +297,7 @@ def _judged_outcome(record: Record, place: int, trial: str) -> str:
     verdicts = record.judgement.verdicts[place] if record.judgement else ()
     if not verdicts or trial in (*NO_ANSWER, FAILED):
         return trial
-    return "not judged" if any(each["status"] == "missing" for each in verdicts) else "judged"
+    return "not judged" if any(verdict["status"] == "missing" for verdict in verdicts) else "judged"
 
 
 def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
@@ -327,7 +327,7 @@ def _note_readers(content: dict[str, Any], done: Reread, definitions: rescoring.
     if tags is not None:
         options = {
             **(metadata.get(run_options.METADATA) or {}),
-            run_options.REASONING_TAGS: [list(each) for each in tags],
+            run_options.REASONING_TAGS: [list(tag) for tag in tags],
         }
         metadata[run_options.METADATA] = options
     content["configs"][task]["metadata"] = metadata
@@ -368,7 +368,7 @@ def _describe_reread(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "version": importlib.metadata.version("lmms-medtasks"),
         "of": {"file": run.path.name, "digest": digests.digest(run.path.read_bytes()), "logs": logs},
-        **({} if tags is None else {"reasoning_tags": [list(each) for each in tags]}),
+        **({} if tags is None else {"reasoning_tags": [list(tag) for tag in tags]}),
     }
 
 
@@ -388,7 +388,7 @@ def folder_beside(paths: Sequence[Path]) -> Path:
     first = paths[0].resolve()
     root = first if first.is_dir() else first.parent
     names = (root.with_name(f"{root.name}-reread{number or ''}") for number in itertools.count())
-    return next(each for each in names if not each.exists())
+    return next(name for name in names if not name.exists())
 
 
 def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:

@@ -221,7 +221,7 @@ def _stub_task(name: str, aggregations: Mapping[str, Callable[..., Any]]) -> Any
     """What the harness's functions want of a task here: its name and aggregations, no data."""
     from lmms_eval.api.task import Task
 
-    unused = {each: None for each in Task.__abstractmethods__}
+    unused = {method: None for method in Task.__abstractmethods__}
     attributes = {
         "task_name": name,
         "args": None,

@@ -90,7 +90,10 @@ def differing(model: Any, settings: Settings) -> dict[str, tuple[Any, Any]]:
     ``settings``: made by :func:`of_trials`, or :data:`GREEDY`. A setting of an inner model is named after it,
     ``language_model.top_k``.
     """
-    return {each.where + each.name: (each.acting, each.value) for each in _iter_replacements(model, settings)}
+    return {
+        replacement.where + replacement.name: (replacement.acting, replacement.value)
+        for replacement in _iter_replacements(model, settings)
+    }
 
 
 @contextlib.contextmanager

@@ -248,10 +248,10 @@ class _Call(Generic[Item]):
             async with self._freed:
                 self._held -= size
                 self._freed.notify_all()
-            for each in replies.values():
-                self._seen.cut += each.text.ended == "length"
-                self._seen.empty += each.text == ""
-                self._seen.failed += each.is_failed
+            for reply in replies.values():
+                self._seen.cut += reply.text.ended == "length"
+                self._seen.empty += reply.text == ""
+                self._seen.failed += reply.is_failed
             self._asker.count_in_a_row(replies.values())
 
     async def _ask_question(self, question: Prepared, on_replies: OnReplies) -> dict[int, Reply]:
@@ -328,7 +328,7 @@ class _Call(Generic[Item]):
             try:
                 completion = await self._client.chat.completions.create(**body)
                 replies = list(_replies_of(completion, self._asker.counts_first, limit))
-                if not all(each.broke_off for each in replies):
+                if not all(reply.broke_off for reply in replies):
                     break
             except ValueError as error:  # no JSON, or JSON of another form
                 problem = f"The server sent no completion ({error})."

@@ -255,8 +255,8 @@ class ServerModel(OwnModel):
         size = 0
         messages = []
         for message in to_messages(self.task_dict[task][split][doc_id]):
-            parts = [_server_part(each, task) for each in _content_parts(message)]
-            size += sum(len(str(each.get("text") or each["image_url"]["url"])) for each in parts)
+            parts = [_server_part(content_part, task) for content_part in _content_parts(message)]
+            size += sum(len(str(part.get("text") or part["image_url"]["url"])) for part in parts)
             messages.append({"role": message["role"], "content": parts})
         trials = tuple(sorted(question.indices))
         seed = None

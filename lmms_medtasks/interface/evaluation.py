@@ -143,7 +143,7 @@ def evaluate(
     from lmms_medtasks.harness import in_process
 
     names = [each.strip() for each in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
-    if not names or not all(isinstance(each, str) and each for each in names):
+    if not names or not all(isinstance(name, str) and name for name in names):
         raise UserError(f"tasks must be names of tasks, such as ['slake_en'], got {tasks!r:.80}.")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
         raise UserError(f"limit must be a number of questions above 0, or a share below 1, got {limit!r}.")

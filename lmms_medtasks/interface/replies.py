@@ -90,7 +90,7 @@ def _parse_all(replies: Any, name: str, options: Any, question: Any, grid: Any) 
     is_single = _is_single(replies)
     column = [replies] if is_single else listed(replies, "replies")
     choices = [] if is_missing(options) else listed(options, "options")
-    shared = is_single or all(isinstance(each, str) for each in choices)
+    shared = is_single or all(isinstance(choice, str) for choice in choices)
     columns = {"options": [choices] * len(column) if shared else choices}
     for label, value in (("questions", question), ("grids", grid)):
         columns[label] = [value] * len(column) if is_single or isinstance(value, str) else listed(value, label)

@@ -153,7 +153,11 @@ def _counted_scores(table: Samples, measure: str) -> np.ndarray:
 def _main_measure(suite: Suite, run: Run, task: str, measures: Sequence[str]) -> str | None:
     """The measure of the task's main metric; else accuracy or score, else its first one."""
     reported = {key.partition(",")[0] for key in run.tasks.get(task, {})}
-    main = [getattr(each.estimate, "measure", None) for each in suite.main_metrics if each.name in reported]
+    main = [
+        getattr(main_metric.estimate, "measure", None)
+        for main_metric in suite.main_metrics
+        if main_metric.name in reported
+    ]
     return next((each for each in (*main, *_MAIN, *measures) if each in measures), None)
 
 

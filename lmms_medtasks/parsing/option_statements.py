@@ -176,8 +176,10 @@ def _read_predicate(text: str, statement: Statement, offered: OfferedOptions) ->
 
 def _letters_differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> bool:
     """Whether several letters are said to be right: "B is correct for adults, C is likely in children", "B or C is"."""
-    values = {_read_predicate(text, each, offered).value for each in predicates}
-    listed = any(_another_before().search(text[max(0, each.start - 40) : each.start]) for each in predicates)
+    values = {_read_predicate(text, predicate, offered).value for predicate in predicates}
+    listed = any(
+        _another_before().search(text[max(0, predicate.start - 40) : predicate.start]) for predicate in predicates
+    )
     return len(values) > 1 or listed
 
 

@@ -69,7 +69,7 @@ def read_reasoned(reply: Reply | str | None) -> Parts:
     if reply.outcome:
         return Parts(reply.outcome)
     text = _as_lines(reply.answer.strip())
-    thinking = reply.thinking if any(each.mark in _LABELLED_THOUGHTS for each in reply.thoughts) else ""
+    thinking = reply.thinking if any(thought.mark in _LABELLED_THOUGHTS for thought in reply.thoughts) else ""
     if thinking:
         text = f"Reasoning: {thinking}\n{text if _label_pattern().search(text) else f'Answer: {text}'}"
     labels = list(_label_pattern().finditer(text))
@@ -101,7 +101,7 @@ def _as_lines(text: str) -> str:
             parts = json.loads(bare)
         except (ValueError, RecursionError):
             return text
-        if isinstance(parts, dict) and parts and all(isinstance(each, str) for each in parts.values()):
+        if isinstance(parts, dict) and parts and all(isinstance(part, str) for part in parts.values()):
             return "\n".join(f"{name.replace('_', ' ')}: {each}" for name, each in parts.items())
     return _TAG.sub(lambda match: "\n" if match[1] else "\nAnswer: ", text).strip() if _TAG.search(text) else text
 

@@ -150,7 +150,7 @@ class Reply:
     @property
     def thinking(self) -> str:
         """The text of its thoughts, without their marks."""
-        text, forms = _visible_text(self.sent), {each.name: each for each in _known_marks().thoughts}
+        text, forms = _visible_text(self.sent), {thought.name: thought for thought in _known_marks().thoughts}
         parts = []
         for start, end, mark in self.thoughts:
             form = forms.get(mark)
@@ -259,7 +259,7 @@ def _take_apart(reply: Reply, tags: Tags) -> Reply:
         _Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing))) for opening, closing in tags
     )
     thoughts, closed = _find_thoughts(text, own + known.thoughts)
-    names = tuple(dict.fromkeys(each.mark for each in thoughts))
+    names = tuple(dict.fromkeys(thought.mark for thought in thoughts))
     reply = replace(reply, thoughts=thoughts, marks=names)
     if not closed:
         return replace(reply, outcome="cut")
@@ -336,8 +336,8 @@ def _find_closing(marks: Sequence[_Mark], opening_index: int) -> int | None:
 
 def _text_without(text: str, thoughts: Sequence[Thought]) -> str:
     """What stands outside thoughts."""
-    ends = [0, *(each.end for each in thoughts)]
-    starts = [*(each.start for each in thoughts), len(text)]
+    ends = [0, *(thought.end for thought in thoughts)]
+    starts = [*(thought.start for thought in thoughts), len(text)]
     return "\n".join(part for end, start in zip(ends, starts, strict=True) if (part := text[end:start].strip()))
 
 

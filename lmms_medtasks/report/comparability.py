@@ -96,7 +96,7 @@ def _judge(judge: object, own_prompts: object) -> Iterator[str]:
         if not isinstance(own_prompts, Mapping) or {"", each.get("protocol")} & set(own_prompts):
             said = f"{each.get('protocol')} is the file {each.get('prompt')} ({each.get('digest')})"
             yield f"the judge's prompt of {said}"
-    papers = dict.fromkeys(str(each.get("paper_judge")) for each in protocols)
+    papers = dict.fromkeys(str(protocol.get("paper_judge")) for protocol in protocols)
     if judge.get("name", "none") == "none":
         yield "no judge"
     elif not judge.get("is_paper_judge"):

@@ -95,7 +95,7 @@ class _Tables:
 
     def _main(self, sources: Sequence[Source]) -> list[Measure]:
         """The measures behind the main metrics that a question of the sources belongs to."""
-        found = dict.fromkeys(getattr(each.estimate, "measure", None) for each in self.suite.main_metrics)
+        found = dict.fromkeys(getattr(main_metric.estimate, "measure", None) for main_metric in self.suite.main_metrics)
         return [
             self.suite.measure(name)
             for name in found
@@ -109,7 +109,7 @@ class _Tables:
 
     def rotations(self) -> tuple[View, ...]:
         """The section of copies with rotated options, of what has an accuracy: options are right or wrong."""
-        if not any(each.name == "accuracy" for each in self.suite.measures):
+        if not any(measure.name == "accuracy" for measure in self.suite.measures):
             return ()
         return (rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, self.intervals[0]),)
 
@@ -128,7 +128,9 @@ class _Tables:
 
         def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
             named = set(_printed(sources))
-            shown = self._columns(each.name for each in self.suite.main_metrics if each.name in named)
+            shown = self._columns(
+                main_metric.name for main_metric in self.suite.main_metrics if main_metric.name in named
+            )
             data = Column("data", lambda source, row, rows: Cell(extent(source)), "text")
             return (Column("questions", Count(), "count"), *shown, data)
 
@@ -145,7 +147,9 @@ class _Tables:
     def published(self, folder: Path) -> Iterator[Table]:
         """A table for each task that has published rows."""
         found = read_rows(folder, self.suite.estimates)
-        columns = self._columns(each.name for each in self.suite.metrics if found and each.name in found[0].numbers)
+        columns = self._columns(
+            metric.name for metric in self.suite.metrics if found and metric.name in found[0].numbers
+        )
         for task in dict.fromkeys(row.texts["task"] for row in found):
             yield Table(f"published-{task}", task, ("model", "source"), functools.partial(_beside, task), columns,
                         self.intervals, Published(folder, {"task": task}))  # fmt: skip
@@ -168,8 +172,8 @@ class _Tables:
 
         def rows(sources: Sequence[Source]) -> Iterator[Row]:
             # Copies with rotated options have other right letters: they have a section of their own.
-            for other in (each for each in sources if each.condition and ROTATED not in each.condition):
-                base = next((each for each in sources if each.run is other.run and not each.condition), None)
+            for other in (source for source in sources if source.condition and ROTATED not in source.condition):
+                base = next((source for source in sources if source.run is other.run and not source.condition), None)
                 if base is None:
                     continue
                 run = int(other.rows.column("run")[0])
@@ -223,11 +227,11 @@ class _Tables:
                 mean = Mean(measure=measure.name, bounds=measure.range)
                 found += [Column(measure.name, mean, measure.unit, measure.digits), *_bounds(measure, sources)]
             exact = (
-                each.name
-                for each in self.suite.metrics
-                if isinstance(each.estimate, Mean)
-                and each.estimate.exact
-                and any(len(source.rows.of_measure(each.estimate.measure)) for source in sources)
+                metric.name
+                for metric in self.suite.metrics
+                if isinstance(metric.estimate, Mean)
+                and metric.estimate.exact
+                and any(len(source.rows.of_measure(metric.estimate.measure)) for source in sources)
             )
             return (*found, *self._columns(exact))
 
@@ -253,7 +257,7 @@ def outcome_table() -> Table:
 
 def _bounds(measure: Measure, sources: Sequence[Source]) -> list[Column]:
     """The share that was judged, and the mean were what is missing the worst or the best; [] of no judged measure."""
-    if not any(judged_measures.judgement_counts(each.rows, measure.name)[1] for each in sources):
+    if not any(judged_measures.judgement_counts(source.rows, measure.name)[1] for source in sources):
         return []
     found = [Column("judged", judged_measures.coverage(measure.name), "%", key=f"{measure.name} judged")]
     for head, which in (("missing as worst", "low"), ("missing as best", "high")):
@@ -263,7 +267,7 @@ def _bounds(measure: Measure, sources: Sequence[Source]) -> list[Column]:
 
 
 def _beside(task: str, sources: Sequence[Source]) -> list[Row]:
-    asked = (each for each in sources if task in each.tasks)
+    asked = (source for source in sources if task in source.tasks)
     return [Row((each.name, str(own(extent(each)).value)), {"task": task}, source=each) for each in asked]
 
 

@@ -117,7 +117,7 @@ def _of_task(
     paired, tops = (done.get(name) or {} for name in ("scores", "best_scores"))
     wanted = run.content.get("higher_is_better", {}).get(task) or {}
     numbers = sorted(clean.keys() & degraded.keys())
-    clusters = units([degraded[each]["pictures"] for each in numbers])
+    clusters = units([degraded[number]["pictures"] for number in numbers])
     metrics = [key.partition(",")[0] for key in run.tasks[task]]
     for key, metric, value in zip(run.tasks[task], metrics, run.tasks[task].values(), strict=True):
         other: Any = run.tasks[base].get(key)
@@ -125,7 +125,7 @@ def _of_task(
             continue
         shown = printable(key if metrics.count(metric) > 1 else metric)
         made = Loss(base, printable(what), str(done.get("level")), shown, _TOTALS, other, value)
-        one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
+        one, two = ([rows[number]["scores"].get(key) for number in numbers] for rows in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
         if paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):

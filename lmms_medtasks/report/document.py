@@ -266,7 +266,7 @@ class Section:
 
         Where all are folded, all are shown.
         """
-        shown = [each for each in self.figures if not each.folded] or list(self.figures)
+        shown = [figure for figure in self.figures if not figure.folded] or list(self.figures)
         last = {each.table: each for each in shown}
         return tuple(
             (each, tuple(table for table in self.tables if table.key == each.table and last[each.table] is each))
@@ -313,8 +313,8 @@ class Part:
         """The part without the rows of these kinds, and without tables that have no other ones."""
 
         def section(found: Section) -> Section:
-            tables = (each.without(*kinds) for each in found.tables)
-            return replace(found, tables=tuple(each for each in tables if each.rows))
+            tables = (table.without(*kinds) for table in found.tables)
+            return replace(found, tables=tuple(table for table in tables if table.rows))
 
         return replace(self, sections=tuple(map(section, self.sections)))
 
@@ -324,14 +324,14 @@ class Part:
 
         A reader comes for the charts; the page has the other sections below them, a line each.
         """
-        drawn = tuple(each for each in self.sections if each.figures and not each.folded)
+        drawn = tuple(section for section in self.sections if section.figures and not section.folded)
         return drawn or self.sections[:1]
 
     @property
     def folded_sections(self) -> tuple[Section, ...]:
         """The other sections."""
-        shown = {each.key for each in self.open_sections}
-        return tuple(each for each in self.sections if each.key not in shown)
+        shown = {open_section.key for open_section in self.open_sections}
+        return tuple(section for section in self.sections if section.key not in shown)
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,7 @@ class Finding:
     @property
     def loss(self) -> str:
         """What is lost, a sentence; "" where nothing was compared."""
-        said = "; ".join(each.said for each in self.changes if not self.unread)
+        said = "; ".join(change.said for change in self.changes if not self.unread)
         return said and f"{said}{f' ({self.trial})' if self.trial else ''}."
 
     @property
@@ -274,7 +274,7 @@ class Finding:
             if bar.judge:
                 judges.setdefault(bar.judge, []).append(bar.title)
         yield ("; " if any(bar.guessing for bar in self.bars) else ", ").join(said)
-        yield from (each.said for each in self.changes)
+        yield from (change.said for change in self.changes)
         yield from self.aside
         for judge, of in judges.items():
             yield judge if len(of) == len(self.bars) else f"{listed(of)}: {judge}"
@@ -299,12 +299,12 @@ def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
 
 def quoted(titles: Sequence[str]) -> str:
     """Titles in a sentence; one with a comma in quotes."""
-    return listed([f'"{each}"' if "," in each else each for each in titles])
+    return listed([f'"{title}"' if "," in title else title for title in titles])
 
 
 def titles(findings: Sequence[Finding]) -> list[str]:
     """The titles of the findings' bars, each once, in the order of those that have most."""
-    longest_first = sorted(findings, key=lambda each: -len(each.bars))
+    longest_first = sorted(findings, key=lambda finding: -len(finding.bars))
     return list(dict.fromkeys(bar.title for each in longest_first for bar in each.bars))
 
 

@@ -60,8 +60,10 @@ class ModelFindings:
     @property
     def sentence(self) -> str:
         """What a reader should keep: what was not read, where it is right, and where it is no better than guessing."""
-        unread = [each for each in self.findings if each.unread]
-        ordered = sorted((each for each in self.findings if not each.unread), key=lambda each: not each.changes)
+        unread = [finding for finding in self.findings if finding.unread]
+        ordered = sorted(
+            (finding for finding in self.findings if not finding.unread), key=lambda each: not each.changes
+        )
         several = len(self.findings) > 1
         good = [
             f"{each.clause} ({each.suite})" if several and each.suite not in each.clause else each.clause
@@ -309,7 +311,7 @@ def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -
     suites = {each.suite.title for each, _ in asked}
     trials = max((len(found) for each, _ in asked for found in each.source.rows.column("trials")), default=0)
     dates = sorted({printable(date_of(run.content))[:8] for run in runs} - {""})
-    days = [f"{each[:4]}-{each[4:6]}-{each[6:]}" if each.isdigit() else each for each in dates]
+    days = [f"{date[:4]}-{date[4:6]}-{date[6:]}" if date.isdigit() else date for date in dates]
     named = f"{len(tasks)} task{'s' if len(tasks) > 1 else ''}"
     return (
         *([named + (f" of {len(suites)} benchmarks" if len(suites) > 1 else "")] if tasks else []),
@@ -360,6 +362,6 @@ def _place_of_best(bars: Sequence[Number]) -> int | None:
     rows, estimate = [bar.rows for bar in bars if bar.rows is not None and bar.cell.low is not None], bars[0].estimate
     if estimate is None or len(rows) < len(bars) or any(bar.estimate != estimate for bar in bars):
         return None
-    found = contributions([functools.partial(each.where, {}) for each in rows], estimate)
+    found = contributions([functools.partial(row.where, {}) for row in rows], estimate)
     pairs = found and rank_intervals(found.sums if bars[0].higher_is_better else -found.sums, sizes=found.sizes)
     return next((place for place, rank in enumerate(pairs.high) if rank == 1), None) if pairs else None

@@ -67,7 +67,7 @@ class Headline:
 
     def of(self, suite: Suite, source: Source) -> Finding | None:
         """What is found of a source; None where it has no number."""
-        bars = tuple(bar for each in self.numbers(source) if (bar := each.measured(source)))
+        bars = tuple(bar for number in self.numbers(source) if (bar := number.measured(source)))
         if not bars:
             return None
         bars, left, sketch = bars[: self.most], bars[len(bars[: self.most]) :], self.sketch
@@ -82,7 +82,7 @@ class Headline:
 
     def place(self, tasks: Iterable[str]) -> int:
         """The first place among the columns that may stand for the benchmark that has one of these tasks, from 0."""
-        heads = [each for each in self.columns if each.heads]
+        heads = [column for column in self.columns if column.heads]
         found = (place for place, each in enumerate(heads) if any(fnmatchcase(task, each.task) for task in tasks))
         return min(found, default=len(heads))
 
@@ -108,7 +108,11 @@ def _numbers(suite: Suite, source: Source, task: str) -> Iterator[Number]:
     """The first main metric of a task that has a number; where the task tests a shift that of the shifted test."""
     where = {"task": task}
     rows = source.rows.where(where)
-    known = [each for each in suite.main_metrics if source.interval(each.estimate, where).estimate is not None]
+    known = [
+        main_metric
+        for main_metric in suite.main_metrics
+        if source.interval(main_metric.estimate, where).estimate is not None
+    ]
     shifted = [each for each in known if each.name.endswith(_SHIFTED)]
     for metric in (shifted or known)[:1]:
         unit = suite.unit(metric) or ""
@@ -116,7 +120,7 @@ def _numbers(suite: Suite, source: Source, task: str) -> Iterator[Number]:
         factor = 100.0 if unit == "%" or (unit == "points" and top <= 1) else 1.0
         chance = None
         if unit == "%" and isinstance(metric.estimate, Mean):
-            declared = any(each.name == "chance" for each in suite.measures)
+            declared = any(measure.name == "chance" for measure in suite.measures)
             chance = source.interval(Mean(measure="chance", exact=True), where).estimate if declared else None
             if chance is None and "option_count" in rows.columns:
                 chance = chance_of_options(rows)

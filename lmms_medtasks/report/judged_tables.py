@@ -76,7 +76,9 @@ class Judging:
             for model in answered or [None]:
                 found.judges[described if model is None else (*described, (_ANSWERED, printable(model)))] += 1
             found.statuses.update(statuses)
-            found.system_fingerprints.update(printable(each) for each in fingerprints or () if each)
+            found.system_fingerprints.update(
+                printable(fingerprint) for fingerprint in fingerprints or () if fingerprint
+            )
             for status, reason in zip(statuses, map(printable, reasons), strict=True):
                 if status == "missing":
                     # Without what the server said: the same cause in many words is one cause.
@@ -84,7 +86,7 @@ class Judging:
                 elif status == "exact":
                     found.rules[reason[:_REASON]] += 1
             for given in (json.loads(each) for each in labels if each is not None):
-                found.labels.update((each.name, given[each.name]) for each in found.protocol.dimensions)
+                found.labels.update((dimension.name, given[dimension.name]) for dimension in found.protocol.dimensions)
         return found
 
     @property
@@ -182,12 +184,12 @@ def protocols(rows: Samples) -> dict[str, Judging]:
 
 def said(rows: Samples) -> str:
     """Who judged these rows, for the facts at the head of a part; "" where nothing is judged."""
-    return "; ".join(dict.fromkeys(each.said for each in protocols(rows).values()))
+    return "; ".join(dict.fromkeys(protocol.said for protocol in protocols(rows).values()))
 
 
 def shown(rows: Samples) -> str:
     """The names of the judges of these rows; "" where nothing is judged."""
-    return ", ".join(dict.fromkeys(each.shown for each in protocols(rows).values()))
+    return ", ".join(dict.fromkeys(protocol.shown for protocol in protocols(rows).values()))
 
 
 def by_judge(sources: Sequence[Source]) -> dict[tuple[str, ...], list[Source]]:

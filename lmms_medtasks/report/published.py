@@ -115,9 +115,9 @@ class Published:
         first = f"Published rows: {where}, as printed; these models were not run here."
         columns = {name for row in rows for name, cell in row.numbers.items() if cell.value is not None}
         odd = [
-            _odd(each)
-            for each in discrepancies(self.folder)
-            if each.get("column") in columns and f"Table {each.get('table')}" in (source, "Table None")
+            _odd(discrepancy)
+            for discrepancy in discrepancies(self.folder)
+            if discrepancy.get("column") in columns and f"Table {discrepancy.get('table')}" in (source, "Table None")
         ]
         notes = said.get("notes", {}).get(source, ())
         return (first, *notes, *([f"Printed otherwise than the rest gives: {'. '.join(odd)}."] if odd else []))
@@ -263,6 +263,6 @@ def span(suite: Suite, task: str, metric: str) -> tuple[float, float] | None:
 
     None where none has a number.
     """
-    cells = [each.cells.get(metric) for each in scores(suite, task) if each.kind == "model"]
+    cells = [score.cells.get(metric) for score in scores(suite, task) if score.kind == "model"]
     values = [float(cell.value) for cell in cells if cell and not cell.mark and isinstance(cell.value, int | float)]
     return (min(values), max(values)) if values else None

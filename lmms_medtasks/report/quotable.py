@@ -73,11 +73,11 @@ class Asked:
 
 def verdict(checks: Sequence[Check]) -> str:
     """What the checks come to: ``Yes.``, ``With care: …``, ``Not yet. Missing: …``."""
-    worst = max((each.state for each in checks), key=_ORDER.index, default="yes")
+    worst = max((check.state for check in checks), key=_ORDER.index, default="yes")
     if worst == "yes":
         return "Yes."
     doubted = ("no",) if worst == "no" else ("unknown", "partly")
-    named = [each.title for each in checks if each.state in doubted]
+    named = [check.title for check in checks if check.state in doubted]
     return f"{'Not yet. Missing' if worst == 'no' else 'With care'}: {', '.join(named)}."
 
 
@@ -223,8 +223,8 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
             else "set MEDTASKS_JUDGE, then lmms-medtasks judge RUN"
         )
     if gaps:
-        missing = sum(each.made.statuses["missing"] for each in gaps)
-        requested = sum(each.made.requested for each in gaps)
+        missing = sum(gap.made.statuses["missing"] for gap in gaps)
+        requested = sum(gap.made.requested for gap in gaps)
         said.append(f"{missing:,} of {requested:,} judgements are missing in {_places(gaps, found)}")
         mends += [] if none else ["lmms-medtasks judge RUN asks for them again"]
     if others:
@@ -337,7 +337,7 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
 
 def _identical(asked: Asked) -> float | None:
     """Share of the questions with several replies whose replies were read alike; None where there are no such."""
-    replied = ([each for each in trials if each != FAILED] for trials in asked.source.rows.column("trials"))
+    replied = ([trial for trial in trials if trial != FAILED] for trials in asked.source.rows.column("trials"))
     found = [trials for trials in replied if len(trials) > 1]
     return sum(len(set(trials)) == 1 for trials in found) / len(found) if found else None
 

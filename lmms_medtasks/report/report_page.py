@@ -113,7 +113,7 @@ def _groups(document: Document) -> list[Group]:
             f"suite-{part_key(title)}",
             title,
             tuple(parts),
-            tuple((model.model, each) for model in models for each in model.findings if each.suite == title),
+            tuple((model.model, finding) for model in models for finding in model.findings if finding.suite == title),
             len(models) == 1,
         )
         for title, parts in by_suite.items()

@@ -102,16 +102,16 @@ def benefit_table(
     """
     rows: list[Sequence[Any]] = []
     reasons = []
-    for each in comparisons:
-        found = source.intervals(each.estimate, each.where)
+    for comparison in comparisons:
+        found = source.intervals(comparison.estimate, comparison.where)
         if not found:
             continue
         why = _why_empty(found["benefit"])
         if why:
-            reasons.append(f"Empty: {', '.join(each.labels)}: {why}.")
-        shown = percent if each.unit == "%" else number
+            reasons.append(f"Empty: {', '.join(comparison.labels)}: {why}.")
+        shown = percent if comparison.unit == "%" else number
         means = (shown(found[name]) for name in ("first", "floor", "benefit", "second", "drop"))
-        rows.append((*each.labels, found["second"].n, *means, None if why else found["lost"]))
+        rows.append((*comparison.labels, found["second"].n, *means, None if why else found["lost"]))
     first, second = names
     columns = (
         *map(label, heads),

@@ -71,7 +71,7 @@ def _asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
     """How a source was asked, how many questions, and who judged if a judge is named."""
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
-    asked = ", ".join(printable(each or "") or "as released" for each in source.rows.values("condition"))
+    asked = ", ".join(printable(row or "") or "as released" for row in source.rows.values("condition"))
     judges = judged_tables.said(source.rows)
     return ("Asked", asked), ("Questions", questions), *([("Judge", judges)] if judges else [])
 
@@ -175,7 +175,7 @@ def sources_by_model(
         for each in found:
             _join(groups.setdefault(tuple(key), []), each)
     sources = [_source(table, runs, each, options) for found in groups.values() for each in found]
-    return named(sorted(sources, key=lambda each: (each.rows.column("run")[0], each.condition)))
+    return named(sorted(sources, key=lambda source: (source.rows.column("run")[0], source.condition)))
 
 
 @dataclass
@@ -193,7 +193,7 @@ def _with_runs_of_model(runs: Sequence[Run], sources: Sequence[Source]) -> list[
     by_model: dict[tuple[str, ...], dict[int, Run]] = {}
     for number, run in enumerate(runs):
         by_model.setdefault(_model_arguments(run), {})[number] = run
-    return [replace(each, runs_of_model=by_model[_model_arguments(each.run)]) for each in sources]
+    return [replace(source, runs_of_model=by_model[_model_arguments(source.run)]) for source in sources]
 
 
 def _model_arguments(run: Run) -> tuple[str, ...]:
@@ -228,8 +228,8 @@ def _source(table: Samples, runs: Sequence[Run], asked: _Asked, options: Options
 
 def named(sources: Sequence[Source]) -> list[Source]:
     """The sources with unique names: model, condition, settings."""
-    apart = [", ".join(filter(None, (printable(each.condition), settings_of(each)))) for each in sources]
-    plain = distinct_names([each.run for each in sources], apart)
+    apart = [", ".join(filter(None, (printable(source.condition), settings_of(source)))) for source in sources]
+    plain = distinct_names([source.run for source in sources], apart)
     names = [f"{name} ({said})" if said else name for name, said in zip(plain, apart, strict=True)]
     return [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
 
@@ -241,7 +241,7 @@ def data_extent(source: Source) -> str:
 
 def extents_of_data(sources: Sequence[Source]) -> list[str]:
     """Which data these sources read and how much of it, whatever their settings: ``["full"]``."""
-    return sorted({about.data_extent(run, tasks) for each in sources for run, tasks in each.asked})
+    return sorted({about.data_extent(run, tasks) for source in sources for run, tasks in source.asked})
 
 
 def extent(source: Source) -> str:
@@ -316,9 +316,9 @@ def settings_of(source: Source) -> str:
 
 def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
     """The comparison with a warning where not all sources read the same data, or were asked by the same settings."""
-    found = {each.name: settings_of(each) or "ours" for each in sources}
+    found = {source.name: settings_of(source) or "ours" for source in sources}
     settings = [f"{name}: {said}" for name, said in found.items()] if len(set(found.values())) > 1 else []
-    data = list(map(printable, about.other_data([each.asked for each in sources])))
+    data = list(map(printable, about.other_data([source.asked for source in sources])))
     apart = (("settings", "; ".join(settings)), ("data", ", ".join(data)))
     flags = [Flag("warning", f"Rows here are of different {what}, and do not compare: {said}.")
              for what, said in apart if said]  # fmt: skip

@@ -232,7 +232,7 @@ def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
     from rich.text import Text
 
     one = first.models[0] if len(first.models) == 1 else None
-    names = cut_apart([each.model for each in first.models], _LONGEST_NAME)
+    names = cut_apart([model.model for model in first.models], _LONGEST_NAME)
     whose = names[one.model] if one else title
     yield from wrapped(Text.assemble((whose, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
@@ -256,7 +256,7 @@ def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from wrapped(Text(BEST_MEANING, style="dim"))
     for mark, text in first.marks.items():
         yield from wrapped(Text(f"{mark} {text}", style="dim"))
-    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else []
+    losses = [f"{finding.suite} {finding.loss}" for finding in one.findings if finding.loss] if one else []
     if losses:
         yield Text()
     for text in losses:
@@ -285,7 +285,7 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
         cut = cut_apart(plain.values(), width - 2)
         heads = "".join(f"{cut[plain[each.model]]:>{width}}" for each in shown)
     yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
-    suites = cut_apart([finding.suite for each in models for finding in each.findings], _SUITE - 1)
+    suites = cut_apart([finding.suite for model in models for finding in model.findings], _SUITE - 1)
     named = cut_apart([_title_text(bar) for each in shown for own in each.findings for bar in own.bars], _TITLE - 1)
     for suite in suites:
         own = [[finding for finding in each.findings if finding.suite == suite] for each in shown]

@@ -226,7 +226,7 @@ class Table:
         rows, columns = self.rows_of(sources), self.columns_of(sources)
         if not rows:
             return None
-        filled = [[each.cell(row.source or sources[0], row) for each in columns] for row in rows]
+        filled = [[column.cell(row.source or sources[0], row) for column in columns] for row in rows]
         said = _add_detectable(filled, rows, columns, sources)
         made = [
             document.FrameRow((*map(_label, row.labels), *cells), row.kind)
@@ -241,18 +241,18 @@ class Table:
 
     def printed_rows(self, columns: Sequence[Column]) -> tuple[document.FrameRow, ...]:
         """Its published rows, the averages first."""
-        return self.published.filled([each.name for each in columns]) if self.published else ()
+        return self.published.filled([column.name for column in columns]) if self.published else ()
 
     def heads(self, columns: Sequence[Column]) -> tuple[document.FrameColumn, ...]:
         """Its labels and these columns, as a frame has them."""
-        return (*(document.FrameColumn(name, "text") for name in self.labels), *(each.column() for each in columns))
+        return (*(document.FrameColumn(name, "text") for name in self.labels), *(column.column() for column in columns))
 
     def charted(self, rows: Sequence[Row], sources: Sequence[Source]) -> document.Frame:
         """These rows with all intervals, also those that the table leaves out, and the published ones: for a chart."""
         columns, made = self.columns_of(sources), []
         for row in rows:
             source = row.source or sources[0]
-            cells = (each.cell(source, row, with_interval=True) for each in columns)
+            cells = (column.cell(source, row, with_interval=True) for column in columns)
             made.append(document.FrameRow((*map(_label, row.labels), *cells), row.kind, source.name))
         return document.Frame(self.key, "", self.heads(columns), (*made, *self.printed_rows(columns)))
 
@@ -278,7 +278,9 @@ def _add_detectable(
     """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
     places = [(row, place) for row in range(len(rows)) for place in range(len(columns))]
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
-    criterion = Criterion(comparisons=max(1, sum(1 for each in differences if each and each.standard_error)))
+    criterion = Criterion(
+        comparisons=max(1, sum(1 for difference in differences if difference and difference.standard_error))
+    )
     known = []
     for (row, place), each in zip(places, differences, strict=True):
         least = detectable_with(each.standard_error, each.clusters, criterion) if each else None
@@ -323,7 +325,7 @@ def rows_by(
 
 def rows_of_sources(labels: Callable[[Source], tuple[str, ...]], *more: Row) -> Callable[[Sequence[Source]], list[Row]]:
     """A row for each source, and after those ``more``, of the first source."""
-    return lambda sources: [*(Row(labels(each), source=each) for each in sources), *more]
+    return lambda sources: [*(Row(labels(source), source=source) for source in sources), *more]
 
 
 def row_count(source: Source, row: Row, rows: Samples) -> Cell:
@@ -361,17 +363,17 @@ class View:
         """The section; None where it has no table, or is not shown."""
         if not self.shown(sources):
             return None
-        made = (each.filled(sources) if isinstance(each, Table) else each(sources) for each in self.tables)
+        made = (table.filled(sources) if isinstance(table, Table) else table(sources) for table in self.tables)
         tables = tuple(each for each in made if each is not None)
         if not tables:
             return None
-        figures = (each.figure(sources) for each in self.figures) if drawn else ()
+        figures = (figure.figure(sources) for figure in self.figures) if drawn else ()
         return document.Section(
             self.key,
             self.title,
             self.paragraphs(sources),
             tables,
-            tuple(each for each in figures if each is not None),
+            tuple(figure for figure in figures if figure is not None),
             self.folded,
             self.summary,
         )

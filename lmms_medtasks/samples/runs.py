@@ -43,10 +43,10 @@ def paths_of(given: Any) -> list[Path]:
     every: list[Any] = [given] if single else list(given)
     path_likes = [getattr(each, "result_file", each) for each in every]
     paths = []
-    for each in path_likes:
-        if not isinstance(each, (str, os.PathLike)):
-            raise UserError(f"A run is named by the path of its folder or result file, got {type(each).__name__}.")
-        paths.append(Path(each).expanduser())
+    for path_like in path_likes:
+        if not isinstance(path_like, (str, os.PathLike)):
+            raise UserError(f"A run is named by the path of its folder or result file, got {type(path_like).__name__}.")
+        paths.append(Path(path_like).expanduser())
     return paths
 
 

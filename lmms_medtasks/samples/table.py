@@ -238,7 +238,7 @@ class Samples:
         groups: dict[tuple[Any, ...], list[int]] = {}
         for row, values in enumerate(zip(*(self.column(name) for name in names), strict=True)):
             groups.setdefault(values, []).append(row)
-        order = sorted(groups, key=key or (lambda values: [(each is None, each) for each in values]))
+        order = sorted(groups, key=key or (lambda values: [(value is None, value) for value in values]))
         return {values: self.take(np.array(groups[values])) for values in order}
 
     def values(self, name: str) -> list[Any]:

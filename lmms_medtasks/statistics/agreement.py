@@ -90,7 +90,9 @@ def spearman(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
 def kendall(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Kendall's tau-b: concordant less discordant pairs over the geometric mean of the pairs untied in each rater."""
     count = counts.sum(-1)
-    untied = [(count * (count - 1) - (each * (each - 1)).sum(-1)) / 2 for each in pairs.count_marginals(counts)]
+    untied = [
+        (count * (count - 1) - (marginal * (marginal - 1)).sum(-1)) / 2 for marginal in pairs.count_marginals(counts)
+    ]
     product = untied[0] * untied[1]
     return _concordance_surplus(counts, pairs) / np.sqrt(np.where(product > 0, product, np.nan))
 

@@ -100,7 +100,7 @@ def chance_confidence(option_count: int, trials: int) -> float:
         raise ValueError(f"Expected 2 options and 1 trial at least, got {option_count!r} and {trials!r}.")
     # Whole numbers of any size, divided once: from 1,030 trials on the binomial coefficients are no floats.
     ways = (math.comb(trials, each) * (option_count - 1) ** (trials - each) for each in range(trials + 1))
-    binomial = np.array([each / option_count**trials for each in ways])
+    binomial = np.array([way / option_count**trials for way in ways])
     entropy = option_count * (binomial * entr(np.arange(trials + 1) / trials)).sum()
     return float(1 - entropy / np.log(option_count))
 

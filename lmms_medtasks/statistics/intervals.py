@@ -292,7 +292,7 @@ class _ClusterData:
 
     def __init__(self, groups: Mapping[str, Group], level: float) -> None:
         self.groups, self.level = groups, level
-        self.labels = sorted(set().union(*(each.clusters for each in groups.values())))
+        self.labels = sorted(set().union(*(group.clusters for group in groups.values())))
         codes = {label: number for number, label in enumerate(self.labels)}
         self.count = len(self.labels)
         self.sums: dict[str, csr_matrix | np.ndarray] = {
@@ -309,8 +309,8 @@ class _ClusterData:
             None if np.isnan(value) else value,
             None,
             None,
-            sum(len(each.clusters) for each in groups),
-            len(set().union(*(each.clusters for each in groups))),
+            sum(len(group.clusters) for group in groups),
+            len(set().union(*(group.clusters for group in groups))),
             self.level,
         )
 

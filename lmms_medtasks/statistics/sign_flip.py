@@ -84,7 +84,7 @@ def _head_shares(count: int) -> np.ndarray:
     for heads in range(count):
         ways.append(ways[-1] * (count - heads) // (heads + 1))
     # Whole numbers of any size, divided once: scipy.stats is off by up to 2e-13, and takes half a second to import.
-    return np.array([each / 2**count for each in ways])
+    return np.array([way / 2**count for way in ways])
 
 
 def _convolve_steps(probabilities: np.ndarray, steps: np.ndarray, step: int) -> np.ndarray:

@@ -74,7 +74,7 @@ def wins(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray)
 
 def win_rates(contests: Sequence[Contest]) -> WinRates:
     """Win rates of all models in ``contests``, with intervals over clusters."""
-    models = sorted({name for each in contests for name in (each.first, each.second)})
+    models = sorted({name for contest in contests for name in (contest.first, contest.second)})
     groups = {name: _group_of_model(name, contests) for name in models}
     statistics: dict[str, AnyStatistic] = {}
     for name in models:
@@ -91,17 +91,19 @@ def win_rates(contests: Sequence[Contest]) -> WinRates:
             name: ModelWins(results[f"people {name}"], results[f"judge {name}"], results[f"difference {name}"])
             for name in models
         },
-        largest=replace(results["largest"], n=sum(len(each.clusters) for each in contests)),
+        largest=replace(results["largest"], n=sum(len(contest.clusters) for contest in contests)),
     )
 
 
 def _group_of_model(name: str, contests: Sequence[Contest]) -> Group:
     clusters: list[str] = []
     columns: list[tuple[np.ndarray, np.ndarray]] = []
-    for each in contests:
-        if name in (each.first, each.second):
-            clusters += each.clusters
-            columns.append((each.people, each.judge) if name == each.first else (1 - each.people, 1 - each.judge))
+    for contest in contests:
+        if name in (contest.first, contest.second):
+            clusters += contest.clusters
+            columns.append(
+                (contest.people, contest.judge) if name == contest.first else (1 - contest.people, 1 - contest.judge)
+            )
     people, judge = (np.concatenate([pair[side] for pair in columns]) for side in (0, 1))
     return _make_win_group(clusters, people, judge)
 

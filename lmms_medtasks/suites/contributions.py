@@ -112,7 +112,7 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
     first_number, second_number = numbers = list(_model_numbers(tables, _common_rows(tables, estimate), estimate))
     contributions = _linear_contributions(numbers, name) or _smooth_contributions(numbers)
     if contributions is None or first_number is None or second_number is None:
-        before, after = (None if each is None else each.value for each in numbers)
+        before, after = (None if number is None else number.value for number in numbers)
         return PairedChange(before, after, EMPTY, None, np.zeros(0), None)
     if contributions.linear:
         apart = {name: rows.columns - first_number.own[name].columns for name, rows in second_number.own.items()}
@@ -162,7 +162,7 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
     at all.
     """
     shared_tables = [make().shared for make in tables]
-    alike = shared_tables[0] is not None and all(each is shared_tables[0] for each in shared_tables)
+    alike = shared_tables[0] is not None and all(shared_table is shared_tables[0] for shared_table in shared_tables)
     rows: list[np.ndarray] = []
     keys: list[np.ndarray] = []
     for make in tables:
@@ -172,8 +172,8 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
         # Of the same questions the numbers of rows do for their ids, which are much larger.
         own = estimated.rows if alike else estimated.column("id").astype(str)
         keys.append(keys[0] if keys and np.array_equal(own, keys[0]) else own)
-    if any(each is not keys[0] for each in keys):
-        distinct = {id(each): each for each in keys}.values()
+    if any(key is not keys[0] for key in keys):
+        distinct = {id(key): key for key in keys}.values()
         common = functools.reduce(functools.partial(np.intersect1d, assume_unique=True), distinct)
         for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
@@ -185,7 +185,7 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
     for name, own in lacking[0].items():
         if all(name in each for each in lacking):
             has_scores &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
-    return [each[has_scores] for each in rows]
+    return [row[has_scores] for row in rows]
 
 
 def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
@@ -229,7 +229,7 @@ class _Weighed:
 
     def __init__(self, number: _Number) -> None:
         self.groups, self.rows = number.own, number.rows
-        images = sorted(set().union(*(each.clusters for each in self.groups.values())))
+        images = sorted(set().union(*(group.clusters for group in self.groups.values())))
         self.images = np.array(images, dtype=str)
         codes = {image: code for code, image in enumerate(images)}
         self._codes = {name: np.array([codes[image] for image in each.clusters], dtype=np.intp)
@@ -365,7 +365,7 @@ def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], 
 
 def _rename_groups(statistic: AnyStatistic, side: str) -> AnyStatistic:
     if isinstance(statistic, Statistic):
-        return replace(statistic, groups=tuple(f"{side} {each}" for each in statistic.groups))
+        return replace(statistic, groups=tuple(f"{side} {group}" for group in statistic.groups))
     if isinstance(statistic, Through):
         return Through(_rename_groups(statistic.value, side), _rename_groups(statistic.interval_of, side))
     return type(statistic)(_rename_groups(statistic.first, side), _rename_groups(statistic.second, side))

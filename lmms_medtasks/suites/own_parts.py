@@ -58,7 +58,7 @@ def described(
     if parser:
         description["parser"] = {"reference": parser[0], **_describe_origin(parser[1])}
     if metrics:
-        description["metrics"] = [_describe_metric(each) for each in metrics]
+        description["metrics"] = [_describe_metric(metric) for metric in metrics]
     if protocol is not None and protocol.reference:
         description["judge"] = {
             "name": protocol.name,

@@ -111,7 +111,11 @@ class Paper:
 
     def remaining(self, task: str, facts: Facts) -> list[Difference]:
         """The differences that reports name of a run of ``task`` with these facts."""
-        return [each for each in self.differences if not each.card_only and each.is_there(task, facts)]
+        return [
+            difference
+            for difference in self.differences
+            if not difference.card_only and difference.is_there(task, facts)
+        ]
 
 
 def hold(expected: Mapping[str, Any], facts: Facts) -> bool:
@@ -156,7 +160,7 @@ def chosen() -> str:
 
 def checked(name: str) -> str:
     """Return ``name``. Raises UserError if no installed benchmark has settings of that name."""
-    known = {OURS, *OF_ALL, *(each for paper in map(of, registry.names()) if paper for each in paper.settings)}
+    known = {OURS, *OF_ALL, *(setting for paper in map(of, registry.names()) if paper for setting in paper.settings)}
     if name not in known:
         raise unknown("settings", name, sorted(known), f"--settings or {VARIABLE}")
     return name

@@ -36,14 +36,14 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
     An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
     another reply there is no score.
     """
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     readings = [read_option(reply, doc["options"]) for reply in replies]
-    correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
+    correct = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
     turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
     return Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
-        trials=tuple(each.value or each.status for each in readings),
+        trials=tuple(reading.value or reading.status for reading in readings),
         expected=str(doc["answer"]),
         measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
         tags={**tags, "option_count": len(doc["options"]), **turned},

@@ -84,7 +84,9 @@ def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
     Replies must not decide what counts: no question is selected, grouped or paired by them.
     """
     estimate, of_reply = metric.estimate, {*reply_tags, *OWN_COLUMNS}.difference(_OF_QUESTION)
-    chosen = [each for each in estimate.columns if each in of_reply or each.rpartition(".")[2] in (*FIELDS, "asked")]
+    chosen = [
+        column for column in estimate.columns if column in of_reply or column.rpartition(".")[2] in (*FIELDS, "asked")
+    ]
     reasons = {
         "a number that is counted has no interval and no test": isinstance(estimate, Count),
         "it is exact, a number that is known and the same for every model": estimate.exact,
@@ -188,7 +190,7 @@ class Suite:
         estimate = metric.estimate
         if not isinstance(estimate, (Mean, Macro, MacroContrast, Contrast)) or estimate.bounds is not None:
             return metric
-        bounds = {each.name: each.range for each in self.measures}.get(estimate.measure, (0.0, 1.0))
+        bounds = {measure.name: measure.range for measure in self.measures}.get(estimate.measure, (0.0, 1.0))
         return metric if bounds == (0.0, 1.0) else replace(metric, estimate=replace(estimate, bounds=bounds))
 
     def measure(self, name: str) -> Measure:
@@ -218,7 +220,7 @@ class Suite:
     @property
     def main_metrics(self) -> tuple[Metric, ...]:
         """What the leaderboard ranks by, and what comparison and gate test."""
-        return tuple(each for each in self.metrics if each.main)
+        return tuple(metric for metric in self.metrics if metric.main)
 
 
 def _declaration_location() -> str:

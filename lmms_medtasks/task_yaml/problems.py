@@ -57,7 +57,7 @@ class Findings:
 
     @property
     def errors(self) -> list[Problem]:
-        return [each for each in self.problems if each.level == "error"]
+        return [problem for problem in self.problems if problem.level == "error"]
 
 
 def _shorten(value: str) -> str:

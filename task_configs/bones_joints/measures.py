@@ -72,7 +72,7 @@ def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Reco
 
 def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> Record:
     """The record of a judged question, by the verdicts that the judging stage has got."""
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     trials, judgement = records.judgement_of(doc, replies, protocol)
     return Record(
         id=str(doc["id"]),

@@ -95,7 +95,7 @@ TASKS = Table(
 def _contradiction_rows(sources: Sequence[Source]) -> list[Row]:
     found = [each for each in asked(sources[0]) if each[0].form == "contradiction"]
     rows = [Row((label_of(*each),), where_asked(*each)) for each in found]
-    return [each for each in rows if len(sources[0].rows.where(each.where).scored("accuracy"))]
+    return [row for row in rows if len(sources[0].rows.where(row.where).scored("accuracy"))]
 
 
 CONTRADICTIONS = Table(

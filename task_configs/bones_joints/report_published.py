@@ -133,7 +133,7 @@ _SKETCH = replace(PATHWAY, kind="plane", heads={}, where={IMAGING_HEAD: "images"
 
 def sketch(source: Source) -> Sketch:
     """The tasks along the pathway of one model, as the paper asks them."""
-    known = [each for each in _SKETCH.marks([source]) if each.kind == "run" and each.y.value is not None]
+    known = [mark for mark in _SKETCH.marks([source]) if mark.kind == "run" and mark.y.value is not None]
     pale = f"; pale: {BY_WORDS}" if any(LEXICAL in each.y.mark for each in known) else ""
     said = f"correct (%), tasks I to VIII, {len(known)} with an accuracy; dashed: guessing; hollow: published{pale}"
     return Sketch(_SKETCH.small(source), said)

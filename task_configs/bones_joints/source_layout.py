@@ -144,7 +144,7 @@ def _layout(
     count = sum(1 for _ in any_tables.rows(path))
     if task := task_of_file(name):
         return "file name", "", {task: count}
-    tasks = [task for task, concepts in REFERENCES.items() if any(each in used for each in concepts)]
+    tasks = [task for task, concepts in REFERENCES.items() if any(concept in used for concept in concepts)]
     if tasks and any(each in used for each in (*CASE_TEXT, "question")):
         return "cases", "", dict.fromkeys(tasks, count)
     answers = [each for some in REFERENCES.values() for each in some]
@@ -183,13 +183,13 @@ def _check(table: Table, release: Release) -> None:
     missing: dict[str, str] = {}
     for task in map(forms().__getitem__, table.tasks):
         texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)
-        if not any(each in table.used for each in texts):
-            missing["the text"] = "; ".join(_aliases(each) for each in texts)
+        if not any(text in table.used for text in texts):
+            missing["the text"] = "; ".join(_aliases(text) for text in texts)
         if task.form == "choice" and not _has_options(table, release):
             missing["the options"] = f"{_aliases('options')}; or A, B, ... (option A, choice A) in columns of their own"
         answers = ("answer", *REFERENCES.get(task.key, ()))
-        if not any(each in table.used for each in answers):
-            missing[f"the answers of {task.title}"] = "; ".join(_aliases(each) for each in answers)
+        if not any(answer in table.used for answer in answers):
+            missing[f"the answers of {task.title}"] = "; ".join(_aliases(answer) for answer in answers)
         if task.images and not table.images:
             missing["the images"] = f"{_aliases('image')}; also with a number behind"
     if missing:

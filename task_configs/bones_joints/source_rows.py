@@ -123,9 +123,9 @@ class Question:
         elif own:
             concepts = (*own, "answer") if self.task.form == "chain" else ("answer", *own)
         separator = "\n" if self.task.form == "chain" else "; "
-        found = (_as_text(self.table.value(self.row, each), each, separator) for each in concepts)
+        found = (_as_text(self.table.value(self.row, concept), concept, separator) for concept in concepts)
         answer = next((text for text in found if text), "")
-        columns = [self.table.used[each] for each in concepts if each in self.table.used]
+        columns = [self.table.used[concept] for concept in concepts if concept in self.table.used]
         need(answer, f"the reference ({', '.join(columns or concepts)}) is empty")
         return answer
 

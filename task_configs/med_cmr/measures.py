@@ -102,7 +102,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
 
     ``parts``: which of its two labelled parts each reply had, joined by ";". A reply of labels alone is empty.
     """
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     trials, judgement = records.judgement_of(doc, replies, PROTOCOL)
     labelled = [read_reasoned(reply).status for reply in replies]
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]

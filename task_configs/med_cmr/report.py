@@ -103,7 +103,7 @@ def _by_dimension(form: str, shown: bool) -> Table:
     if not shown:
         change = Contrast(measure=measure, bounds=RANGES[measure], first=asked(form, False), second=where, pair=("id",))
         columns = (
-            *(replace(each, within={"image_shown": False}) for each in columns),
+            *(replace(column, within={"image_shown": False}) for column in columns),
             Column("pairs", change, "n", statistic="second"),
             Column("difference", change, "points" if form == "mcq" else "", 2, signed=True),
         )

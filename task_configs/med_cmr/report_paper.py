@@ -55,7 +55,7 @@ FEWEST = 3
 
 def sections(sources: Sequence[Source], options: Options) -> Iterator[Section]:
     """What the options ask for. Raises UserError for a name that no model has, or a pair of a model with itself."""
-    named = {each.name: each for each in sources}
+    named = {source.name: source for source in sources}
     if options.pairs:
         found, lacking = pairs(options.pairs, named)
         tables = tuple(each for each in (_tests(found), _dimensions(found)) if each)
@@ -146,7 +146,7 @@ def _pair(name: str, base: Source, tuned: Source, form: str) -> Pair:
     }
     paired = sides[0].scored(measure).paired(sides[1].scored(measure), ["id"])
     first, second = (rows.column(f"{measure}.score") for rows in paired)
-    one, other = (partial(each.where, {}) for each in sides)
+    one, other = (partial(side.where, {}) for side in sides)
     by_image = paired_change(one, other, Mean(measure=measure, bounds=RANGES[measure]))
     images = len(by_image.contributions.clusters) if by_image.contributions else 0
     return Pair(name, form, changes, paired_tests((second - first).tolist()), images, by_image.p)

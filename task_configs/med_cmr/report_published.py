@@ -79,9 +79,9 @@ def findings() -> Mapping[str, Any]:
 def _rows_of_models(sources: Sequence[Source]) -> Iterator[Row]:
     """A row a model; the open total is empty for those of other judges than most: no table has two."""
     judged = max(judged_tables.by_judge(sources).values(), key=len, default=[])
-    for each in sources:
-        labels = (each.name, str(own(data_extent(each)).value))
-        yield Row(labels, estimates={} if each in judged else {_OPEN: None}, source=each)
+    for source in sources:
+        labels = (source.name, str(own(data_extent(source)).value))
+        yield Row(labels, estimates={} if source in judged else {_OPEN: None}, source=source)
 
 
 MAIN = Table(

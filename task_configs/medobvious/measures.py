@@ -81,10 +81,10 @@ def guess_probability(task_type: str, grid: str) -> float:
 
 def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """The record of a question. A reply that could not be read is incorrect; a failed request has no score."""
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     readings = [read(doc, reply) for reply in replies]
-    correct = [each.value == expected(doc) for each in readings if each.status != FAILED]
-    trials = tuple(each.value or each.status for each in readings)
+    correct = [reading.value == expected(doc) for reading in readings if reading.status != FAILED]
+    trials = tuple(reading.value or reading.status for reading in readings)
     # The authors' scripts read the whole reply, thoughts too.
     sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     scores = {

@@ -54,7 +54,7 @@ def _own(source: Source) -> tuple[str, ...]:
 def _rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[Source]], list[Row]]:
     """A row for each source that was asked each question once, and one for guessing."""
     guessing = Row(("uniform guessing", "arithmetic"), kind="counts", estimates=chances)
-    return lambda sources: rows_of_sources(_own, guessing)([each for each in sources if not is_rotated(each)])
+    return lambda sources: rows_of_sources(_own, guessing)([source for source in sources if not is_rotated(source)])
 
 
 PRINTED_FORMATS = Published(FOLDER, {"source": "Table 2"})

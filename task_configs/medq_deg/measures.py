@@ -54,7 +54,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     A reply without an answer is incorrect, as in the paper, also an empty one; a failed request counts as nothing.
     Replies are read as in the other benchmarks, and a second time by the paper's rule for :data:`PAPER_RULE`.
     """
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     readings = [read_option(reply, doc["options"]) for reply in replies]
     by_rule = [read_first_capital(reply, len(doc["options"])) for reply in replies]
     sent = [reply.sent for reply, reading in zip(replies, readings, strict=True) if reading.status != "failed"]

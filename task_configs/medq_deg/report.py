@@ -315,10 +315,17 @@ def _bins(sources: Sequence[Source]) -> Frame | None:
         decimal("share correct"),
     )
     rows = [
-        (f"L{level}", each.low, each.high, each.n, each.confidence, each.correctness)
+        (
+            f"L{level}",
+            reliability_bin.low,
+            reliability_bin.high,
+            reliability_bin.n,
+            reliability_bin.confidence,
+            reliability_bin.correctness,
+        )
         for level in levels(sources[0])
-        for each in reliability_bins(counted(sources[0].rows.where({"severity": level})))
-        if each.n
+        for reliability_bin in reliability_bins(counted(sources[0].rows.where({"severity": level})))
+        if reliability_bin.n
     ]
     return frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
 

@@ -222,12 +222,12 @@ def _score_group(table: VoteTable) -> Group:
 
 def model_names(sources: Sequence[Source]) -> list[str]:
     """A name for each: the model's, with the run's date and then a number where two runs of a task set share it."""
-    return distinct_names([each.run for each in sources], [each.condition for each in sources])
+    return distinct_names([source.run for source in sources], [source.condition for source in sources])
 
 
 def conditions(sources: Sequence[Source]) -> list[Condition]:
     """The task sets and levels that at least two models were asked."""
-    names, setups = model_names(sources), [(setup_of(each), each.condition) for each in sources]
+    names, setups = model_names(sources), [(setup_of(source), source.condition) for source in sources]
     found = []
     # Simulated before release: the order of the paper's bump chart.
     for kind in sorted(set(setups), key=lambda kind: (kind[0].family == "release", *kind[0][1:], kind[1])):
@@ -270,9 +270,9 @@ def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
 
 def _equation_6(sources: Sequence[Source]) -> Frame | None:
     """In how many pairs the less accurate model has the higher shift, beside what models that are alike would show."""
-    cases = [each for each in conditions(sources) if each.of_one_t]
+    cases = [condition for condition in conditions(sources) if condition.of_one_t]
     exchanges = min(EXCHANGES_OF_MODELS, sources[0].resamples)
-    found = inter_model_dkes([(each.tables, "entropy") for each in cases], exchanges=exchanges)
+    found = inter_model_dkes([(case.tables, "entropy") for case in cases], exchanges=exchanges)
     rows = []
     for each, dke in zip(cases, found, strict=True):
         paper = dke.paper
@@ -305,10 +305,10 @@ def _equation_6(sources: Sequence[Source]) -> Frame | None:
 
 def _points(sources: Sequence[Source]) -> Frame | None:
     rows = []
-    for each in conditions(sources):
-        for model, table in each.tables.items() if each.of_one_t else ():
+    for condition in conditions(sources):
+        for model, table in condition.tables.items() if condition.of_one_t else ():
             own = calibration(table)
-            rows.append((each.label, model, own.n, own.accuracy, own.confidence, own.shift))
+            rows.append((condition.label, model, own.n, own.accuracy, own.confidence, own.shift))
     columns = (
         label("level and task set"),
         label("model"),

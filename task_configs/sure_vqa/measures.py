@@ -78,12 +78,12 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     with a corrupted one.
     """
     protocol = protocol_of(doc)
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     trials, judgement = records.judgement_of(doc, replies, protocol)
     tags = judged_measures.tags_of(doc, TAGS, protocol)
     items = [item for item in records.items_of(doc, replies, protocol) if item]
     scores = [token_scores(item.fields["answer"], item.fields["reference"]) for item in items]
-    means = {name: MeasureValue(math.fsum(each[name] for each in scores) / len(scores)) for name in TEXT if scores}
+    means = {name: MeasureValue(math.fsum(score[name] for score in scores) / len(scores)) for name in TEXT if scores}
     return Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),

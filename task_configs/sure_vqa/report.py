@@ -186,7 +186,7 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
 
 def caveats(source: Source) -> Iterator[Flag]:
     """Small tests, judgements, credentialed data."""
-    sizes = [(each.label, len(source.rows.where(each.shift.where(each.kind, "ood")))) for each in groups(source)]
+    sizes = [(group.label, len(source.rows.where(group.shift.where(group.kind, "ood")))) for group in groups(source)]
     small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
     if small:
         text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
@@ -275,7 +275,7 @@ _SKETCH = replace(SLOPES, where={"strength": "real"}, group="")
 
 def _sketch(source: Source) -> Sketch | None:
     """The lines of the real shifts without their names but that of the largest fall; None without a shift."""
-    known = [each for each in _SKETCH.marks([source]) if each.y.value is not None]
+    known = [mark for mark in _SKETCH.marks([source]) if mark.y.value is not None]
     own = {each.row for each in known if each.kind == "run"}
     if not own:
         return None

@@ -62,7 +62,7 @@ class Compared:
     @classmethod
     def of(cls, sources: Sequence[Source]) -> Compared:
         """Kept with the table of all sources: flags and tables of a comparison ask for the same."""
-        key = f"compared: {', '.join(each.name for each in sources)}"
+        key = f"compared: {', '.join(source.name for source in sources)}"
         return sources[0].every.made_of_all(key, lambda rows: cls._made(sources))
 
     @classmethod
@@ -78,7 +78,9 @@ class Compared:
     def robustness(self) -> dict[Condition, CommonRobustness]:
         """The conditions with RR of each method; none of a method alone."""
         competing = self.competing
-        return {each: on_common_questions(each, competing) for each in self.conditions if len(competing) > 1}
+        return {
+            condition: on_common_questions(condition, competing) for condition in self.conditions if len(competing) > 1
+        }
 
     @functools.cached_property
     def standings(self) -> list[Standing]:
@@ -187,9 +189,9 @@ def depends(sources: Sequence[Source]) -> Frame | None:
     if not rows:
         return None
     printed = [
-        FrameRow((each.cell("dataset"), each.cell("model"), NONE, each.cell("f"), probability(*each.values("p")),
+        FrameRow((row.cell("dataset"), row.cell("model"), NONE, row.cell("f"), probability(*row.values("p")),
                   *[NONE] * 4), "reference")
-        for each in Published(FOLDER, {"source": "Table 20"}).rows()
+        for row in Published(FOLDER, {"source": "Table 20"}).rows()
     ]  # fmt: skip
     columns = (
         label("dataset"),
@@ -293,7 +295,7 @@ class Standing:
         """
         if self.lacking or not self.tests[NO_IMAGE].n:
             return None
-        return max(each.p for each in self.tests.values() if each.p is not None)
+        return max(test.p for test in self.tests.values() if test.p is not None)
 
 
 def corrected(found: Sequence[Standing]) -> list[Standing]:

@@ -180,7 +180,7 @@ class Method:
     @property
     def shifts(self) -> list[Shift]:
         """The shifts that all its runs have, in the paper's order."""
-        asked = [set(shifts(each)) for each in self.sources]
+        asked = [set(shifts(source)) for source in self.sources]
         return sorted(set.intersection(*asked), key=lambda shift: shift.place)
 
     @property
@@ -194,13 +194,13 @@ class Method:
         Empty where one of several runs has no value: a mean over the others would hide it.
         Empty for a baseline that answered nothing of a test, as in the paper: its score is what silence counts as.
         """
-        asked = [each for each in self.sources if len(each.rows.where(shift.where(kind)))]
+        asked = [source for source in self.sources if len(source.rows.where(shift.where(kind)))]
         needed = (name,) if name in SIDES else tuple(SIDES)
         tests = [each.rows.where(shift.where(kind, side)) for each in asked for side in needed]
         if not asked or (self.baseline and any(len(rows) and not len(answered(rows)) for rows in tests)):
             return NONE
         intervals = [statistic(each, shift, kind, name) for each in asked]
-        values = [each.estimate for each in intervals if each.estimate is not None]
+        values = [interval.estimate for interval in intervals if interval.estimate is not None]
         if len(values) < len(intervals):
             return NONE
         sign = max(words_mark(each, shift, kind) for each in asked)
@@ -224,17 +224,17 @@ def split_seed(model: str) -> tuple[str, str]:
 def methods(sources: Sequence[Source]) -> list[Method]:
     """The methods of these runs, in their order, with names that are all different."""
     groups: dict[tuple[str, bool], list[tuple[str, Source]]] = {}
-    for each in sources:
-        method, seed = split_seed(model_of(each))
+    for source in sources:
+        method, seed = split_seed(model_of(source))
         # Runs of other settings are no seeds of this method.
-        groups.setdefault((_with_settings(method, each), not each.condition), []).append((seed, each))
+        groups.setdefault((_with_settings(method, source), not source.condition), []).append((seed, source))
     found = []
     for (name, shown), members in groups.items():
         seeds, runs = zip(*members, strict=True)
         if len(members) > 1 and "" not in seeds and len(set(seeds)) == len(seeds):
             found.append(_method(name, shown, runs))
         else:
-            names = distinct_names([each.run for each in runs], [0] * len(runs))
+            names = distinct_names([run.run for run in runs], [0] * len(runs))
             found += [
                 _method(_with_settings(own_name, each), shown, (each,))
                 for own_name, each in zip(names, runs, strict=True)

@@ -68,7 +68,7 @@ def to_json(compared: Compared) -> dict[str, Any]:
     return {
         "confidence": level(),
         **{key: {"name": side.name, "path": str(side.path)} for key, side in sides},
-        "comparisons": [each.record() for each in compared.comparisons],
+        "comparisons": [comparison.record() for comparison in compared.comparisons],
         "telling": list(compared.telling),
         "only_a": list(compared.only_first),
         "only_b": list(compared.only_second),
@@ -79,7 +79,11 @@ def to_json(compared: Compared) -> dict[str, Any]:
 
 def screen(compared: Compared) -> Document:
     """Who is better in how many numbers, and of each number the difference: those that are told apart first."""
-    rows = [(_sign(each), each) for each in compared.comparisons if each.change.interval.estimate is not None]
+    rows = [
+        (_sign(comparison), comparison)
+        for comparison in compared.comparisons
+        if comparison.change.interval.estimate is not None
+    ]
     rows.sort(key=lambda pair: (_SIGNS.index(pair[0]), -abs(pair[1].scale.factor * _estimate(pair[1]))))
     counts = Counter(sign for sign, _ in rows)
     tested = len(rows) - counts[_OTHER]
@@ -87,7 +91,9 @@ def screen(compared: Compared) -> Document:
     if (left := len(rows) - MOST_ROWS) > 0:
         untold = ", none of them told apart" if counts["▲"] + counts["▼"] <= MOST_ROWS else ""
         notes.append(f"and {left} more{untold}")
-    untested = grouped((each.pairs.lacking.removesuffix("."), _named(each)) for each in compared.comparisons)
+    untested = grouped(
+        (comparison.pairs.lacking.removesuffix("."), _named(comparison)) for comparison in compared.comparisons
+    )
     notes += [f"{why}: {first_listed(own, 1)}." for why, own in untested.items()]
     if tested or not rows:
         said.append(
@@ -160,14 +166,14 @@ def _flags(compared: Compared) -> list[Flag]:
     refused = problems_said(sides, lambda each: each.level == "refused" and each.code != "limited")
     noted = problems_said(sides, lambda each: each.level != "refused" and each.code != "limited")
     counted = []
-    for each in compared.comparisons:
-        pairs = each.pairs
+    for comparison in compared.comparisons:
+        pairs = comparison.pairs
         if pairs.unscored:
-            counted.append((f"{pairs.unscored:,} questions have a score in one of both only.", _named(each)))
+            counted.append((f"{pairs.unscored:,} questions have a score in one of both only.", _named(comparison)))
         # Of a run with a limit that is known already.
-        if (pairs.only_first and not each.second.limited) or (pairs.only_second and not each.first.limited):
+        if (pairs.only_first and not comparison.second.limited) or (pairs.only_second and not comparison.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
-            counted.append((said, _named(each)))
+            counted.append((said, _named(comparison)))
     found = [*compared.warnings, *refused, *(f"{first_listed(of, 3)}: {said}" for said, of in grouped(counted).items())]
     notes = [*noted, *replies_said(sides)]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
@@ -181,7 +187,7 @@ def _differences(compared: Compared) -> list[Frame]:
     comparisons = compared.comparisons
     clusters = drawn_clusters(entry for side in compared.sides for entry in side.board.entries)
     notes = tuple(each.format(clusters=clusters, level=LEVEL, alpha=ALPHA, error=ERROR) for each in _NOTES)
-    units = grouped(((each.scale.unit, each.scale.digits), each) for each in comparisons)
+    units = grouped(((comparison.scale.unit, comparison.scale.digits), comparison) for comparison in comparisons)
     tables = []
     for (unit, digits), own in units.items():
         name = "share" if unit == "%" else unit.replace(" ", "_") or "number"
@@ -236,18 +242,18 @@ def _change(each: Comparison) -> Cell:
 
 
 def _telling_tables(compared: Compared) -> list[Frame]:
-    by_words = {(each.task, each.measure): each.pairs.by_words for each in compared.comparisons}
+    by_words = {(comparison.task, comparison.measure): comparison.pairs.by_words for comparison in compared.comparisons}
     columns = (
         label("question"), label("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2), label("asked"),
         label("expected"), label("A's answer"), label("B's answer"),
     )  # fmt: skip
     tables = []
     for task, rows in grouped((each["task"], each) for each in compared.telling).items():
-        shared = _shared_sentences([_on_one_line(each["asked"]) for each in rows if "asked" in each])
+        shared = _shared_sentences([_on_one_line(row["asked"]) for row in rows if "asked" in row])
         notes = ["Texts are cut; where the data's terms forbid it, and in submissions, there are none."]
         if shared:
             notes.append(f"Each prompt begins with: {_cut(shared).value}")
-        made = tuple(_telling_row(each, shared, by_words[task, each["measure"]]) for each in rows)
+        made = tuple(_telling_row(row, shared, by_words[task, row["measure"]]) for row in rows)
         title = f"{task}: the questions that differ most"
         tables.append(Frame(f"telling_{task}", title, columns, made, tuple(notes), marks=_BY_WORDS))
     return tables

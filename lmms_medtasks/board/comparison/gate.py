@@ -177,7 +177,7 @@ class Gate:
     @property
     def decision(self) -> Decision:
         """failed: something is worse, or not sound. undecided: nothing is, but something can't be told."""
-        found = {*(each.effect for each in self.verdicts), *(action for action, _ in self.problems)}
+        found = {*(verdict.effect for verdict in self.verdicts), *(action for action, _ in self.problems)}
         return "failed" if "fail" in found else "undecided" if "undecided" in found else "passed"
 
 
@@ -229,13 +229,19 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
     if new:
         warnings.append(f"Not in the baseline, so not compared: {', '.join(new)}.")
     warnings += [
-        f"{each.task}, {each.measure}: a drop whose interval is above zero, and that is less than the margin."
-        for each in verdicts
-        if each.outcome == "not worse" and each.interval and each.interval.low is not None and each.interval.low > 0
+        f"{verdict.task}, {verdict.measure}: a drop whose interval is above zero, and that is less than the margin."
+        for verdict in verdicts
+        if verdict.outcome == "not worse"
+        and verdict.interval
+        and verdict.interval.low is not None
+        and verdict.interval.low > 0
     ]
     warnings += [f"Baseline, {each.task or each.source}: {each.reason}" for each in baseline.board.refused]
-    known = {(each.code, each.task) for each in baseline.board.problems}
-    problems = [(rules.action(each.code, (each.code, each.task) in known), each) for each in candidate.board.problems]
+    known = {(problem.code, problem.task) for problem in baseline.board.problems}
+    problems = [
+        (rules.action(problem.code, (problem.code, problem.task) in known), problem)
+        for problem in candidate.board.problems
+    ]
     shown = tuple((action, each) for action, each in problems if action != "ignore")
     return Gate(baseline, candidate, tuple(verdicts), shown, tuple(dict.fromkeys(warnings)), rules.correction)
 
@@ -301,26 +307,26 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
 
 def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdict]:
     """The verdicts with their outcomes, each test corrected for the others."""
-    tested = [each for each in verdicts if each.counted and each.outcome == "can't tell"]
+    tested = [verdict for verdict in verdicts if verdict.counted and verdict.outcome == "can't tell"]
     decided = outcomes([each.test for each in tested if each.test], [each.rule.alpha for each in tested], correction)
     comparisons = max(1, len(tested)) if correction == "holm" else 1
     by_test = {id(each): outcome for each, outcome in zip(tested, decided, strict=True)}
     found = []
-    for each in verdicts:
-        outcome, adjusted = by_test.get(id(each), (each.outcome, None))
-        effects: list[Effect] = [each.effect]
+    for verdict in verdicts:
+        outcome, adjusted = by_test.get(id(verdict), (verdict.outcome, None))
+        effects: list[Effect] = [verdict.effect]
         why = ""
         if outcome == "worse":
             effects.append("fail")
         elif outcome == "can't tell":
-            why = _untold(each)
+            why = _untold(verdict)
             # What no test can ever show must not keep a gate undecided for good.
-            never = each.counted and each.never_shown == _NO_TEST
-            effects.append("warn" if never else _CANNOT_TELL[each.rule.on_cannot_tell])
+            never = verdict.counted and verdict.never_shown == _NO_TEST
+            effects.append("warn" if never else _CANNOT_TELL[verdict.rule.on_cannot_tell])
         effect = min(effects, key=EFFECTS.index)
-        detail = " ".join(text for text in (why, each.detail) if text)
-        found.append(replace(each, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
-                             detectable=_detectable(each, comparisons)))  # fmt: skip
+        detail = " ".join(text for text in (why, verdict.detail) if text)
+        found.append(replace(verdict, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
+                             detectable=_detectable(verdict, comparisons)))  # fmt: skip
     return found
 
 

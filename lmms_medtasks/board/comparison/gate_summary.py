@@ -29,7 +29,7 @@ def document(gate: Gate, *, is_screen: bool = False) -> Document:
     limits = [said for called, side in zip(("The baseline", "The candidate"), sides, strict=True)
               for said in asked_in_part(called, side.board.entries)]  # fmt: skip
     facts = (("candidate", gate.candidate.shown), ("against", gate.baseline.shown))
-    verdicts = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
+    verdicts = sorted(gate.verdicts, key=lambda verdict: EFFECTS.index(verdict.effect))
     sections = [Section("limits", "", items=tuple(limits)), _verdicts(verdicts, is_screen)]
     if is_screen:
         sections.append(Section("alike", "", items=tuple(_said_once(verdicts))))
@@ -38,16 +38,20 @@ def document(gate: Gate, *, is_screen: bool = False) -> Document:
         sections.append(Section(action, title, items=tuple(problems)))
     sections.append(Section("remarks", "Remarks", items=tuple(gate.remarks)))
     said = "All rows, tests, intervals and what they mean: --format md" if is_screen else _note(gate)
-    sections = [*(each for each in sections if each.items or each.tables), Section("more", "", (said,))]
+    sections = [*(section for section in sections if section.items or section.tables), Section("more", "", (said,))]
     return Document(f"Gate: {decision(gate)}", (Part("gate", "", facts, (), tuple(sections)),))
 
 
 def _verdicts(verdicts: Sequence[Verdict], is_screen: bool) -> Section:
-    shown = [each for each in verdicts if each.test is not None] if is_screen else verdicts
+    shown = [verdict for verdict in verdicts if verdict.test is not None] if is_screen else verdicts
     cut = shown[MOST_ROWS:] if is_screen else ()
     outcomes = Counter(each.outcome for each in cut)
     notes = [f"and {len(cut)} more: {', '.join(f'{many} {name}' for name, many in outcomes.items())}"] if cut else []
-    notes += [_SIGNS_SAID, _TESTS, *([_WIDE] if any(each.scale.low < 0 and each.test for each in verdicts) else [])]
+    notes += [
+        _SIGNS_SAID,
+        _TESTS,
+        *([_WIDE] if any(verdict.scale.low < 0 and verdict.test for verdict in verdicts) else []),
+    ]
     columns = (
         label(""), replace(label("task, measure"), letters=40), _long(label("model")), _long(count("images")),
         _long(count("questions")), FrameColumn("before"), FrameColumn("now"),
@@ -67,9 +71,12 @@ def _long(column: FrameColumn) -> FrameColumn:
 def _said_once(verdicts: Sequence[Verdict]) -> list[str]:
     """Why verdicts are no matter of their numbers, each reason once with whose it is."""
     found = grouped(
-        ((f"{_SIGNS[each.effect]} {each.outcome.capitalize()}", each.detail.removesuffix(".")), _named(each))
-        for each in verdicts
-        if each.detail or each.test is None
+        (
+            (f"{_SIGNS[verdict.effect]} {verdict.outcome.capitalize()}", verdict.detail.removesuffix(".")),
+            _named(verdict),
+        )
+        for verdict in verdicts
+        if verdict.detail or verdict.test is None
     )
     return [
         f"{outcome} ({len(named)}): {why[:1].lower()}{why[1:]}: {first_listed(named, _MOST_NAMED)}."
@@ -102,23 +109,23 @@ def _note(gate: Gate) -> str:
         level=confidence.percent(),
         clusters=drawn_clusters(gate.baseline.board.entries),
         correction="corrected over all rows that were tested (Holm)" if gate.correction == "holm" else "not corrected",
-        alphas=" or ".join(dict.fromkeys(f"{each.rule.alpha:g}" for each in gate.verdicts)) or "alpha",
+        alphas=" or ".join(dict.fromkeys(f"{verdict.rule.alpha:g}" for verdict in gate.verdicts)) or "alpha",
     )
 
 
 def decision(gate: Gate) -> str:
     """The decision in a few words: ``failed (2 reasons)``."""
-    failing = sum(each.effect == "fail" for each in gate.verdicts) + sum(
+    failing = sum(verdict.effect == "fail" for verdict in gate.verdicts) + sum(
         action == "fail" for action, _ in gate.problems
     )
     counted = ("undecided",) if gate.decision == "undecided" else ("undecided", "warn", "ignore")
-    untold = sum(each.outcome == "can't tell" and each.effect in counted for each in gate.verdicts)
+    untold = sum(verdict.outcome == "can't tell" and verdict.effect in counted for verdict in gate.verdicts)
     measures = "1 measure" if untold == 1 else f"{untold} measures"
     if gate.decision == "failed":
         return f"failed ({'1 reason' if failing == 1 else f'{failing} reasons'})"
     if gate.decision == "undecided":
         return f"can't tell ({measures})"
-    if all(each.outcome == "not tested" for each in gate.verdicts):
+    if all(verdict.outcome == "not tested" for verdict in gate.verdicts):
         return "passed (nothing was compared)"
     return f"passed (can't tell of {measures})" if untold else "passed"
 

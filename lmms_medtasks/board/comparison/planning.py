@@ -42,7 +42,7 @@ class Plan:
                 f"The requested difference is {100 * self.difference:g} points: give one above 0 and at most 100, such "
                 "as --difference 2."
             )
-        wrong = [each for each in self.trials if each < 1]
+        wrong = [trial for trial in self.trials if trial < 1]
         if wrong or not self.trials:
             raise UserError(f"--trials has {wrong[0] if wrong else 'nothing'}: trials are whole numbers from 1.")
 
@@ -123,7 +123,7 @@ def document(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Docu
     """A row a task and measure; ``notes``: where its numbers are from."""
     trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
     heads = (replace(label("task, measure"), letters=40), count("images"), count("questions"), count("T"))
-    columns = (*heads, FrameColumn("shows", digits=1), *(count(f"T={each}") for each in trials))
+    columns = (*heads, FrameColumn("shows", digits=1), *(count(f"T={trial}") for trial in trials))
     rows = tuple(
         FrameRow((
             Cell(f"{each.task}, {each.measure}"), Cell(each.images), Cell(each.questions), Cell(each.trials),
@@ -183,5 +183,5 @@ def _trial_variances(entry: Entry, ids: np.ndarray) -> np.ndarray | None:
     for expected, trials in zip(rows.column("expected"), rows.column("trials"), strict=True):
         if expected is None or len(trials) < 2:
             return None
-        found.append(np.var([float(each == expected) for each in trials], ddof=1))
+        found.append(np.var([float(trial == expected) for trial in trials], ddof=1))
     return np.array(found)

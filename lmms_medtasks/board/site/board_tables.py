@@ -185,10 +185,10 @@ class Standings:
     def _numbers(self, task: str, measure: str) -> dict[str, Number]:
         """The ranked models' numbers, best first, by the key of the model."""
         entries = self._entries(task, measure)
-        made = {each.model.key: number for each in entries if (number := self.number(each, measure))}
+        made = {entry.model.key: number for entry in entries if (number := self.number(entry, measure))}
         ranks = {key: each.rank or 0 for key, each in self.of(task, measure).items()}
         return dict(
-            sorted(made.items(), key=lambda each: (ranks[each[0]], -each[1].worth, self.titles[each[0]].lower()))
+            sorted(made.items(), key=lambda item: (ranks[item[0]], -item[1].worth, self.titles[item[0]].lower()))
         )
 
     def places(self, task: str, measure: str) -> dict[str, int]:
@@ -297,7 +297,7 @@ _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
 
 def problem_codes(entry: Entry) -> Cell:
     """In short: the reasons in full stand in the overview's table of problems, and on the model's page."""
-    return Cell(", ".join(dict.fromkeys(each.code.replace("_", " ") for each in entry.problems)) or None)
+    return Cell(", ".join(dict.fromkeys(problem.code.replace("_", " ") for problem in entry.problems)) or None)
 
 
 def standing_cells(found: Standing, shown: Measure) -> tuple[Cell, Cell]:

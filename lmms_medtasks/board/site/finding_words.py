@@ -65,7 +65,7 @@ class _Field:
         leaders = [key for key in numbers if ranks[key].rank == 1] or [*numbers][:1]
         yield self._best(leaders)
         yield self._relation(leaders)
-        if len(numbers) > 1 and all(each.guessing for each in numbers.values()):
+        if len(numbers) > 1 and all(number.guessing for number in numbers.values()):
             yield f"none of the {len(numbers)} is better than guessing"
             return
         for how in (NO_BETTER, BELOW):
@@ -183,7 +183,7 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
         number=replace(number, published=span(entry.declaration, entry.task, metric) if entry.declaration else None),
         rank=standing.rank if standing else None,
         place="the only one ranked" if place and field == 1 else place,
-        apart=next((each.reason for each in entry.problems if each.level == "unranked"), ""),
+        apart=next((problem.reason for problem in entry.problems if problem.level == "unranked"), ""),
     )
 
 

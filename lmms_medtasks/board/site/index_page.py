@@ -143,7 +143,7 @@ def write(
 ) -> None:
     """Write the first page, and the one that says how it is measured."""
     board, found = standings.board, leaderboard(standings, links)
-    heads = [(each.about, (each.task, each.measure)) for each in found.heads]
+    heads = [(head.about, (head.task, head.measure)) for head in found.heads]
     filters = {
         "open": any(row.facts.open_weights for row in found.rows),
         "size": any(row.facts.parameters_b for row in found.rows),
@@ -177,7 +177,7 @@ def _warnings(board: Board) -> list[tuple[str, str]]:
         said.append(("Practice data.", text))
     if refused := board.refused_count:
         said.append(("Refused.", f"{refused} {'run or task' if refused == 1 else 'runs or tasks'} refused."))
-    tasks = sum(bool(each.unverified) for each in board.references.values())
+    tasks = sum(bool(reference.unverified) for reference in board.references.values())
     parts = [f"Questions, data or judge of {tasks} of {len(board.references)} tasks are not pinned."] if tasks else []
     if board.entries and not board.owned:
         parts.append("A model's name is whatever its submitter wrote.")

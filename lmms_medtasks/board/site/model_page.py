@@ -32,7 +32,7 @@ def write(
     pages.page(
         f"models/{slug}.html", "model.html", f"models/{slug}",
         model=model, title=title, links=links, report=report, no_report=no_report,
-        limits=board_tables.problems((each for entry in own for each in entry.problems), roots),
+        limits=board_tables.problems((problem for entry in own for problem in entry.problems), roots),
         sentence=finding_words.of_model(title, headlines),
         facts=known.facts_of(model.name), headlines=headlines,
         by_words=f"{LEXICAL} {BY_WORDS}" if is_by_words_somewhere else "",

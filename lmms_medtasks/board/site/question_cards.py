@@ -101,7 +101,9 @@ class QuestionCards:
     def _card(
         self, asked: Entry, form: Form, material: Material | None, withheld: str, entries: Sequence[Entry]
     ) -> Card:
-        telling = (each for each in entries if each.task == asked.task and not withheld and self._data.may_tell(each))
+        telling = (
+            entry for entry in entries if entry.task == asked.task and not withheld and self._data.may_tell(entry)
+        )
         logged = (self._data.logs.of(each, [form.id]).get(form.id) for each in telling)
         text, options, right = content(material, next(filter(None, logged), None))
         answers = self._answers(form, entries, not withheld)

@@ -166,7 +166,7 @@ class TaskQuestions:
         index = {
             "ids": self.ids.tolist(),
             "tags": tags(self._entries, self._known, self._order),
-            "any": verdicts((each.normal for each in self.scores), len(self.ids)),
+            "any": verdicts((score.normal for score in self.scores), len(self.ids)),
             "size": self._size,
         }
         return script("task", index)
@@ -211,9 +211,9 @@ class TaskQuestions:
                 yield self._question(row, id, blocks, materials.get(id))
 
     def _question(self, row: int, id: str, blocks: Sequence[_Block], material: Material | None) -> dict[str, Any]:
-        texts = [each.shown.get(id) for each in blocks]
+        texts = [block.shown.get(id) for block in blocks]
         text, options, right = content(material, next(filter(None, texts), None))
-        pictures, note = ([astuple(each) for each in material.pictures], material.note) if material else ([], "")
+        pictures, note = ([astuple(picture) for picture in material.pictures], material.note) if material else ([], "")
         told = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
         question = {"id": id, **{name: value for name, value in told.items() if value}}
         answers: dict[_Answer, int] = {}
@@ -241,9 +241,9 @@ class TaskQuestions:
         self, trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], right: str
     ) -> _Replies:
         replies = read_replies(trials, expected, normal, texts, self._cut)
-        if replies and all(len(each.text) == 1 and each.mark == "✗✓"[each.text == right] for each in replies):
+        if replies and all(len(reply.text) == 1 and reply.mark == "✗✓"[reply.text == right] for reply in replies):
             # Trials have no order that means anything, and so fewer models have replies of their own.
-            return "".join(sorted((each.text for each in replies), key=lambda text: (text != right, text)))
+            return "".join(sorted((reply.text for reply in replies), key=lambda text: (text != right, text)))
         return replies
 
     def _in_words(self, read: str, reply: str) -> str:

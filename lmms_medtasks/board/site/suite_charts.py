@@ -118,7 +118,7 @@ def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeas
     columns = (label("model"), *(column(name, each) for name, each in zip(series, measures, strict=True)))
     frame = Frame("chart", f"{said['title']}: the numbers", columns, tuple(rows), (said.get("about", ""),), marks=MARKS)
     task, metric = pairs[-1]
-    first = next((each for each in entries if each.ranked and each.task == task), None)
+    first = next((entry for entry in entries if entry.ranked and entry.task == task), None)
     chance = guessing(first, metric) if first and metric in first.metrics else None
     chart = Chart(kind, "chart", said["title"], said.get("about", ""), "chart", list(series))
     if kind == "plane":
@@ -132,8 +132,8 @@ def _guess(entry: Entry | None) -> Guide | None:
     """The line that the report of the entry's benchmark draws in its plane."""
     suite = entry.declaration if entry else None
     views = report_of(suite).views if suite else ()
-    charts = (each for view in views for each in view.figures if isinstance(each, Chart))
-    lines = [each.guide for each in charts if each.guide]
+    charts = (figure for view in views for figure in view.figures if isinstance(figure, Chart))
+    lines = [chart.guide for chart in charts if chart.guide]
     return lines[0](entry.samples) if entry and lines else None
 
 
@@ -141,7 +141,7 @@ def _series(
     said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry], ranked: bool
 ) -> dict[str, TaskMeasure]:
     """The declared series that a ranked entry has; where none is ranked, that any entry has."""
-    have = sorted({(each.task, metric) for each in entries if each.ranked or not ranked for metric in each.metrics})
+    have = sorted({(entry.task, metric) for entry in entries if entry.ranked or not ranked for metric in entry.metrics})
     found = {}
     for name, patterns in said.items():
         fitting = (each for task, metric in patterns for each in have

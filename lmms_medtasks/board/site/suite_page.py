@@ -147,7 +147,7 @@ def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> tuple[list[st
         f"task version {', '.join(sorted({each.version for each in own}))}",
         f"judged by {', '.join(judges)}" if judges else "",
     ]
-    return warnings, [each for each in texts if each]
+    return warnings, [text for text in texts if text]
 
 
 def _printed(suite: str, known: KnownModels) -> Iterator[Frame]:

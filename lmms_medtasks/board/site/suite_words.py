@@ -77,11 +77,11 @@ class About:
 
     def words_of(self, task: str, measure: str) -> str:
         """What the suite's headline calls a number; "" where it does not."""
-        return next((each.words for each in self.columns if each.words and each.fits(task, measure)), "")
+        return next((column.words for column in self.columns if column.words and column.fits(task, measure)), "")
 
     def before(self, task: str, measure: str) -> tuple[str, str] | None:
         """The task and measure that the number is lost from, None where that is none."""
-        found = next((each.before for each in self.columns if each.fits(task, measure)), None)
+        found = next((column.before for column in self.columns if column.fits(task, measure)), None)
         return found and (found[0] or task, found[1])
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:

@@ -116,4 +116,4 @@ def account_of(file: Path, roots: Iterable[Path]) -> str:
 
 
 def _texts(values: Iterable[object]) -> bool:
-    return all(isinstance(each, str) and each.strip() for each in values)
+    return all(isinstance(value, str) and value.strip() for value in values)

@@ -46,12 +46,12 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
 def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
     """Whether this is an installed benchmark's task whose hooks are given all that they need by the harness."""
     hooks = [config.get(name) for name in ("process_results", "process_docs", "doc_to_visual", "doc_to_text")]
-    modules = [templates.module_of(each) for each in hooks if each is not None]
+    modules = [templates.module_of(hook) for hook in hooks if hook is not None]
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     return (
         folder.is_relative_to(folders.folder().resolve())
         and config.get("dataset_path") == "parquet"
         and "judge" not in settings
-        and not any(each.startswith(_ADAPTER) for each in modules)
-        and not any(each.startswith(_HOOKS) and each != _OF_NO_SETTINGS for each in modules)
+        and not any(module.startswith(_ADAPTER) for module in modules)
+        and not any(module.startswith(_HOOKS) and module != _OF_NO_SETTINGS for module in modules)
     )

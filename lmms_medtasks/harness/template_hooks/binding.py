@@ -257,9 +257,9 @@ def resolved(
         protocol = protocols.get(str(settings["judge"]), folder)
         settings["judge"] = protocol.name
         if protocol.reference and len(protocol.dimensions) > 1:
-            scores = tuple(each.name for each in protocol.dimensions)
+            scores = tuple(dimension.name for dimension in protocol.dimensions)
             index = metrics.index("score") + 1 if "score" in metrics else len(metrics)
-            settings["metrics"] = [*metrics[:index], *(f"score_{each}" for each in scores), *metrics[index:]]
+            settings["metrics"] = [*metrics[:index], *(f"score_{score}" for score in scores), *metrics[index:]]
     elif parsers.is_own(str(settings["parser"])):
         reference = located(str(settings["parser"]), folder)
         parsers.get(reference)

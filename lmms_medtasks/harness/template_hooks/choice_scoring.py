@@ -43,15 +43,15 @@ def record_of(
 ) -> Record:
     """The record of a question, its answers read by the parser of this name; ``settings``: the task's."""
     parser = parser_of(parser_name)
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     readings = [parser.read(doc, reply) for reply in replies]
-    trials = tuple(each.value or each.status for each in readings)
+    trials = tuple(reading.value or reading.status for reading in readings)
     expected, answers = parser.expected(doc), parser.answers(doc)
-    correct = [parser.accepts(each.value, expected) for each in readings if each.status != FAILED]
+    correct = [parser.accepts(reading.value, expected) for reading in readings if reading.status != FAILED]
     sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     option_count = len(doc["options"]) or len(answers)
     possible = len(answers) if parser_name == "several_letters" or is_own(parser_name) else option_count
-    accepted = sum(parser.accepts(each, expected) for each in answers)
+    accepted = sum(parser.accepts(answer, expected) for answer in answers)
     scores: dict[str, float | None] = {
         "accuracy": sum(correct) / len(correct) if correct else None,
         "chance": max(accepted, 1) / possible if possible else None,

@@ -25,7 +25,7 @@ def process_results(
 ) -> dict[str, MetricValue]:
     """The values of the task's metrics for the replies to a question, by the verdicts that the judging stage got."""
     protocol = registry.get((settings or get("open").settings)["judge"])
-    replies = [Reply.of(each) for each in results]
+    replies = [Reply.of(result) for result in results]
     trials, judgement = records.judgement_of(doc, replies, protocol)
     tags, details = tags_and_details(doc)
     scores = _judged_scores(judgement)
@@ -66,7 +66,9 @@ def _judged_scores(judgement: Judgement) -> dict[str, MeasureValue]:
     protocol = records.protocol_of(judgement)
     scores = {"score": measure_value(judgement, measures.scored_of(protocol))}
     if protocol.reference and len(protocol.dimensions) > 1:
-        scores |= {f"score_{each.name}": measure_value(judgement, each.name) for each in protocol.dimensions}
+        scores |= {
+            f"score_{dimension.name}": measure_value(judgement, dimension.name) for dimension in protocol.dimensions
+        }
     return scores
 
 
@@ -75,7 +77,7 @@ def _traditional_scores(doc: Mapping[str, Any], replies: Sequence[Reply]) -> dic
     answers = [reply.answer for reply in replies if reply.outcome != FAILED]
     references = doc.get("references") or [str(doc["answer"])]  # of several references the nearest one counts
     scores = {
-        "exact_match": [max(float(exact_match(each, reference)) for reference in references) for each in answers],
-        "token_f1": [max(token_scores(each, reference).f1 for reference in references) for each in answers],
+        "exact_match": [max(float(exact_match(answer, reference)) for reference in references) for answer in answers],
+        "token_f1": [max(token_scores(answer, reference).f1 for reference in references) for answer in answers],
     }
     return {name: MeasureValue(math.fsum(values) / len(values)) for name, values in scores.items() if values}

@@ -144,7 +144,9 @@ def _check_own_parts(scoring_settings: Mapping[str, Any], settings: Mapping[str,
     if reference is None or not votes:
         return
     parser = parsers.get(str(reference))
-    plain = documents.select_columns([each for each in documents.column_names if each not in ("image", "images")])
+    plain = documents.select_columns(
+        [column_name for column_name in documents.column_names if column_name not in ("image", "images")]
+    )
     for row, doc in enumerate(plain):
         letters = tuple(parsing.option_letters(len(doc["options"]))) if doc.get("options") else ()
         if parser.answers(doc) != letters or not letters:

@@ -136,4 +136,4 @@ def _column_values(config: Mapping[str, Any], name: str) -> set[str]:
     for path in text_tables.files((config.get("dataset_kwargs") or {}).get("data_files")):
         if config.get("dataset_path") == "parquet" and path.is_file() and name in pq.read_schema(path).names:
             values |= set(pq.read_table(path, columns=[name])[name].to_pylist())
-    return {each for each in values if isinstance(each, str) and each}
+    return {value for value in values if isinstance(value, str) and value}

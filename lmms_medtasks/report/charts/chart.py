@@ -227,9 +227,9 @@ class Chart:
     def chosen(self, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
         """The published rows that are drawn, the best first where not all are."""
         rows: dict[str, list[Mark]] = {}
-        for each in marks:
-            if each.kind == "reference":
-                rows.setdefault(each.row, []).append(each)
+        for mark in marks:
+            if mark.kind == "reference":
+                rows.setdefault(mark.row, []).append(mark)
         if not self.printed:
             return rows
         ranks = {name: own[-1].rank for name, own in rows.items()}
@@ -244,7 +244,7 @@ class Chart:
             rows = self.table.rows_of(sources)
             apart = len(sources) > 1 and not any(row.source for row in rows)
             if apart:
-                of_sources = ((each, row) for each in sources for row in self.table.rows_of([each]))
+                of_sources = ((source, row) for source in sources for row in self.table.rows_of([source]))
                 rows = [
                     replace(row, source=each) for each, row in of_sources if row.kind == "run" or each is sources[0]
                 ]
@@ -260,7 +260,7 @@ class Chart:
             return None
         key = self.numbers or key or (self.table.key if isinstance(self.table, Table) else self.key)
         kept = {id(each) for row in self.chosen(marks).values() for each in row}
-        shown = (each for each in marks if each.kind != "reference" or id(each) in kept)
+        shown = (mark for mark in marks if mark.kind != "reference" or id(mark) in kept)
         records = tuple(each.as_record(self) for each in shown)
         svg = self.drawn(marks, guides)
         return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records)
@@ -311,14 +311,14 @@ class Chart:
 
     def _sorted(self, marks: Sequence[Mark]) -> list[Mark]:
         """Marks with own rows by the rank of their last one, those without one last."""
-        own = rows_of(self, (each for each in marks if each.kind == "run"))
+        own = rows_of(self, (mark for mark in marks if mark.kind == "run"))
         sign = -1 if self.sort == "falling" else 1
         rows = sorted(own.values(), key=lambda row: (row[-1].rank is None, sign * (row[-1].rank or 0.0)))
-        return [*(each for row in rows for each in row), *(each for each in marks if each.kind != "run")]
+        return [*(each for row in rows for each in row), *(mark for mark in marks if mark.kind != "run")]
 
     def _place(self, table: document.Frame, name: str, kind: str = "") -> int:
         """Where a column stands, by its name; of a ``kind`` ("number", "text"; "": any)."""
-        names = [each.key or each.name for each in table.columns]
+        names = [column.key or column.name for column in table.columns]
         own = [said for said, each in zip(names, table.columns, strict=True) if kind in ("", each.kind)]
         if name not in own:
             what = f"{kind} column" if name in names else "column"
@@ -349,9 +349,9 @@ def _number(row: document.FrameRow, place: int | None) -> float | None:
 def _is_own(marks: Iterable[Mark]) -> bool:
     """Whether a mark of ours has a place: its number, and across one too where others have one."""
     marks = list(marks)
-    across = any(each.x.value is not None for each in marks)
+    across = any(mark.x.value is not None for mark in marks)
     return any(
-        each.kind == "run" and each.y.value is not None and (not across or each.x.value is not None) for each in marks
+        mark.kind == "run" and mark.y.value is not None and (not across or mark.x.value is not None) for mark in marks
     )
 
 

@@ -39,7 +39,7 @@ def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> s
         shown = [*(each for each in marks if each.kind == "run"), *printed]
         known = {each.row for each in shown if each.number is not None}
         rows = rows_of(chart, (each for each in shown if each.row in known))
-        heads = [each for each in dict.fromkeys(each.row for each in shown) if each in known]
+        heads = [row for row in dict.fromkeys(each.row for each in shown) if row in known]
     else:
         rows = own_rows(chart, marks)
         # The name of published rows has a line of its own.
@@ -117,6 +117,6 @@ def _said(title: str, heads: Sequence[str], rows: Mapping[str, Sequence[Mark]]) 
         for head, mark in zip(heads, row, strict=False)
         if mark.number is not None and not _is_few(mark) and not mark.is_published
     ]
-    strongest = sorted(cells, key=lambda each: -_strength(each[0]))[:3]
+    strongest = sorted(cells, key=lambda cell: -_strength(cell[0]))[:3]
     most = f" Strongest: {first_listed([said for _, said in strongest])}." if strongest else ""
     return f"{title}. {len(rows)} rows, {len(heads)} columns.{most}"

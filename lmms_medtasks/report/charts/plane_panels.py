@@ -48,8 +48,8 @@ def said_of(title: str, panels: Sequence[Panel]) -> str:
     """What the panels show, in words."""
     own = [
         " ".join(filter(None, (panel.title, series.name))) + " " + ", ".join(
-            f"{panel.y.text(each.y)}" if panel.x.labels else f"{panel.x.text(each.x)} {panel.y.text(each.y)}"
-            for each in series.points[:8]
+            f"{panel.y.text(point.y)}" if panel.x.labels else f"{panel.x.text(point.x)} {panel.y.text(point.y)}"
+            for point in series.points[:8]
         )
         for panel in panels for series in panel.series if series.points and not series.quiet and series.look
     ]  # fmt: skip
@@ -61,8 +61,8 @@ def panels_of(
 ) -> list[Panel]:
     """A panel for each title among the marks; ``is_small``: for a column of a page."""
     by_panel: dict[str, list[Mark]] = {}
-    for each in marks:
-        by_panel.setdefault(each.panel, []).append(each)
+    for mark in marks:
+        by_panel.setdefault(mark.panel, []).append(mark)
     shown = [own for own in by_panel.values() if _Panel(chart, own, (), "", is_small).has_own]
     series = list(dict.fromkeys(each.series for own in shown for each in own if each.kind == "run"))
     titles, _ = without_common_end([own[0].panel for own in shown])
@@ -75,9 +75,9 @@ def without_common_end(texts: Sequence[str]) -> tuple[list[str], str]:
     >>> without_common_end(["clean (3 trials)", "severe (3 trials)"])
     (['clean', 'severe'], '3 trials')
     """
-    ends = {each.partition(" (")[2].removesuffix(")") for each in texts}
+    ends = {text.partition(" (")[2].removesuffix(")") for text in texts}
     common = ends.pop() if len(ends) == 1 and len(texts) > 1 else ""
-    return ([each.partition(" (")[0] for each in texts], common) if common else (list(texts), "")
+    return ([text.partition(" (")[0] for text in texts], common) if common else (list(texts), "")
 
 
 def _within(guide: Guide, x: Axis, y: Axis) -> Guide:
@@ -92,9 +92,9 @@ class _Panel:
 
     def __init__(self, chart: Chart, marks: Sequence[Mark], series: Sequence[str], title: str, is_small: bool):
         self._chart, self._marks, self._series, self._title, self._small = chart, marks, series, title, is_small
-        self._places = list(dict.fromkeys(each.column for each in marks))
-        self._numbers = any(each.x.value is not None for each in marks)
-        self._own = [each for each in marks if each.kind == "run" and self._is_there(each)]
+        self._places = list(dict.fromkeys(mark.column for mark in marks))
+        self._numbers = any(mark.x.value is not None for mark in marks)
+        self._own = [mark for mark in marks if mark.kind == "run" and self._is_there(mark)]
 
     @property
     def has_own(self) -> bool:
@@ -108,10 +108,10 @@ class _Panel:
         return float(mark.x.value) if self._numbers else float(self._places.index(mark.column))  # type: ignore[arg-type]
 
     def made(self, guides: Sequence[Guide]) -> Panel:
-        x, y = self._axes([each.x1 for each in guides if each.x1 == each.x2])
-        lines = [*(_within(each, x, y) for each in guides), *self._guides(x, y)]
+        x, y = self._axes([guide.x1 for guide in guides if guide.x1 == guide.x2])
+        lines = [*(_within(guide, x, y) for guide in guides), *self._guides(x, y)]
         if self._small:
-            lines = [replace(each, label=each.label if len(self._own) > 1 else "") for each in lines]
+            lines = [replace(line, label=line.label if len(self._own) > 1 else "") for line in lines]
             x, y = replace(x, title=""), replace(y, title="")
         title = "" if self._small else short(self._title, 40)
         series = [*self._published(), *self._of_guessing(), *self._of_ours(x)]
@@ -120,14 +120,14 @@ class _Panel:
     def _axes(self, lines: Sequence[float]) -> tuple[Axis, Axis]:
         """Across and up; ``lines``: places of lines that the first has to hold."""
         chart, titles = self._chart, [*self._chart.axis, "", ""]
-        known = [each for each in self._marks if self._is_there(each)]
+        known = [mark for mark in self._marks if self._is_there(mark)]
         if self._small and chart.worst:
             worst = self._worst()
             known = [each if each.series == worst else replace(each, y=Cell(each.y.value)) for each in known]
         if not self._numbers:
             heads, common = without_common_end(self._places)
             cut = cut_apart(heads, max(8, 48 // len(heads)))
-            x = places_axis([cut[each] for each in heads], titles[0] or common)
+            x = places_axis([cut[head] for head in heads], titles[0] or common)
             # The name of the largest fall stands at the right.
             x = replace(x, low=-0.35, high=x.high + 0.4) if self._small and chart.worst else x
         else:
@@ -152,7 +152,7 @@ class _Panel:
             ends = [end for each in known for end in (each.x.low, each.x.high)]
             return axis_of([*places, *ends, *lines], title, most=_TICKS)
         ticks = sorted(set(places))
-        if len(ticks) <= 4 and all(each == int(each) for each in ticks) and self._chart.joined:
+        if len(ticks) <= 4 and all(tick == int(tick) for tick in ticks) and self._chart.joined:
             room = (ticks[-1] - ticks[0]) / 10 or 1
             return Axis(ticks[0] - room, ticks[-1] + room, tuple(ticks), title, digits=0)
         if self._chart.diagonal:
@@ -162,7 +162,7 @@ class _Panel:
     def _guides(self, x: Axis, y: Axis) -> list[Guide]:
         found = [Guide(x.low, 0, x.high, 0, kind="zero")] if self._own[0].signed and y.low <= 0 <= y.high else []
         found += [Guide(x.low, y.low, x.high, y.high)] if self._chart.diagonal else []
-        guessed = [each for each in self._marks if each.kind == "counts" and each.y.value is not None]
+        guessed = [mark for mark in self._marks if mark.kind == "counts" and mark.y.value is not None]
         if guessed and not self._numbers:
             if len({round(each.value, 6) for each in guessed}) == 1 and len(guessed) >= len(self._places):
                 found.append(
@@ -175,7 +175,7 @@ class _Panel:
 
     def _of_guessing(self) -> list[Series]:
         """Of a place of its own a cross, of several a dashed line."""
-        guessed = [each for each in self._marks if each.kind == "counts" and self._numbers and self._is_there(each)]
+        guessed = [mark for mark in self._marks if mark.kind == "counts" and self._numbers and self._is_there(mark)]
         points = tuple(self._point(each, size=4) for each in guessed)
         if not points:
             return []
@@ -185,7 +185,7 @@ class _Panel:
 
     def _published(self) -> list[Series]:
         kept = {id(each) for row in self._chart.chosen(self._marks).values() for each in row}
-        known = [each for each in self._marks if each.kind == "reference" and id(each) in kept and self._is_there(each)]
+        known = [mark for mark in self._marks if mark.kind == "reference" and id(mark) in kept and self._is_there(mark)]
         if self._chart.joined:
             line = "joined-published faint" if self._small else "joined-published"
             groups = list(dict.fromkeys(each.group for each in known))
@@ -250,7 +250,7 @@ class _Panel:
 
     def _bare(self, points: tuple[Point, ...], is_worst: bool, name: str) -> tuple[Point, ...]:
         """Of several lines in a column of a page only the worst has its interval and its name."""
-        bare = tuple(replace(each, size=3.5, low=None, high=None) for each in points)
+        bare = tuple(replace(point, size=3.5, low=None, high=None) for point in points)
         if not is_worst:
             return bare
         last = points[-1]

@@ -359,7 +359,7 @@ class _Plot:
         points = [(each, point) for each in ordered for point in each.points]
         named = [(each, point) for each, point in points if point.label]
         marked = [self._in_plot(point.x, point.y) for series, point in points if series.look]
-        bars = [each for _, point in points for each in self._bars(point)]
+        bars = [bar for _, point in points for bar in self._bars(point)]
         bars += [each for guide in self.panel.guides for each in self._along(guide.x1, guide.y1, guide.x2, guide.y2)]
         for series in self.panel.series:
             for one, other in pairwise(series.points if series.line else ()):

@@ -47,20 +47,20 @@ _ROOM, _NARROW_ROOM, _BOLD = 163.0, 104.0, 1.1
 def rows_of(chart: Chart, marks: Iterable[Mark]) -> dict[str, list[Mark]]:
     """Marks by the row that they stand in."""
     found: dict[str, list[Mark]] = {}
-    for each in marks:
-        found.setdefault(each.column if chart.turned else each.row, []).append(each)
+    for mark in marks:
+        found.setdefault(mark.column if chart.turned else mark.row, []).append(mark)
     return found
 
 
 def own_rows(chart: Chart, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
     """The rows that are ours and have a number."""
-    rows = rows_of(chart, (each for each in marks if each.kind == "run"))
+    rows = rows_of(chart, (mark for mark in marks if mark.kind == "run"))
     return {said: own for said, own in rows.items() if any(each.number is not None for each in own)}
 
 
 def guess_of(marks: Sequence[Mark]) -> float | None:
     """What guessing gets, the last number of those that say it."""
-    known = [each.number for each in marks if each.kind == "counts" and each.number is not None]
+    known = [mark.number for mark in marks if mark.kind == "counts" and mark.number is not None]
     return known[-1] if known else None
 
 
@@ -144,7 +144,7 @@ def range_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     rows, chosen, guess = own_rows(chart, marks), chart.chosen(marks), guess_of(marks)
     # Of own rows none may be there, as where published ones are drawn apart.
     asked = {each.column for row in (rows or chosen).values() for each in row if each.number is not None}
-    series = [each for each in dict.fromkeys(mark.column for mark in marks) if each in asked]
+    series = [column for column in dict.fromkeys(mark.column for mark in marks) if column in asked]
     own, printed = ([{each.column: each for each in row} for row in of.values()] for of in (rows, chosen))
     bars = [row[series[-1]].y for row in own if series[-1] in row and row[series[-1]].y.low is not None]
     if marks[0].unit == "%":
@@ -252,7 +252,7 @@ def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
 
     Changes have a line at 0. Of more than :data:`MOST` series those with the highest mean are named.
     """
-    own = [each for each in marks if each.kind == "run"]
+    own = [mark for mark in marks if mark.kind == "run"]
     series = list(dict.fromkeys(_series_of(chart, each) for each in own))
     rows = {said: row for said, row in rows_of(chart, marks).items() if any(each.kind == "run" for each in row)}
     cells = {said: {_series_of(chart, each): each for each in row if each.kind == "run"} for said, row in rows.items()}
@@ -364,7 +364,7 @@ def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) ->
     """
     around = percent_axis() if marks[0].unit == "%" else axis_around(marks)
     axis = Axis(*chart.ends) if chart.ends else around
-    printed = [each.number for each in marks if each.is_published and each.number is not None]
+    printed = [mark.number for mark in marks if mark.is_published and mark.number is not None]
     guess, said, names, plot = guess_of(marks), [], Elements(), Elements()
     rows = own_rows(chart, marks)
     lines = name_lines(rows, is_bold=True)

@@ -253,7 +253,7 @@ class Axis:
     def texts(self) -> tuple[tuple[float, str], ...]:
         """Ticks with their texts."""
         return tuple(
-            zip(self.ticks, self.labels or tuple(f"{each:g}".replace("-", "−") for each in self.ticks), strict=True)
+            zip(self.ticks, self.labels or tuple(f"{tick:g}".replace("-", "−") for tick in self.ticks), strict=True)
         )
 
 
@@ -288,8 +288,8 @@ def axis_of(values: Iterable[float | None], title: str = "", *, most: int = 5) -
 
 def axis_around(marks: Sequence[Mark], title: str = "", most: int = 5) -> Axis:
     """An axis with round ticks around the numbers of marks and their intervals; of changes with 0."""
-    zero = [0.0] if any(each.signed for each in marks) else []
-    ends = (end for each in marks for end in (each.number, each.y.low, each.y.high))
+    zero = [0.0] if any(mark.signed for mark in marks) else []
+    ends = (end for mark in marks for end in (mark.number, mark.y.low, mark.y.high))
     return axis_of([*zero, *ends], title, most=most)
 
 

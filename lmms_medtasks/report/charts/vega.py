@@ -24,11 +24,11 @@ _CATEGORIES = ("ranges", "points", "bullets")
 
 def specification(kind: str, title: str, records: Sequence[Record]) -> Spec:
     """The specification of a chart of one of the kinds; ``records``: its frame, see :class:`Mark`."""
-    rows = [_row(each) for each in records if each["value"] is not None]
+    rows = [_row(record) for record in records if record["value"] is not None]
     for name in ("panel", "name", "series", "place"):
-        order = {text: number for number, text in enumerate(dict.fromkeys(each[name] for each in rows))}
-        for each in rows:
-            each[f"{name} number"] = order[each[name]]
+        order = {text: number for number, text in enumerate(dict.fromkeys(row[name] for row in rows))}
+        for row in rows:
+            row[f"{name} number"] = order[row[name]]
     made = _heat(rows) if kind == "heat" else _rows(rows) if kind in _CATEGORIES else _panels(rows)
     return {"$schema": SCHEMA, "description": visible(title), "data": {"values": rows}, **made,
             "config": {"view": {"stroke": None}, "aria": False}}  # fmt: skip
@@ -62,13 +62,13 @@ def _texts(field: str, channel: str, at: float, count: int, **mark: Any) -> Spec
 
 
 def _count(rows: Sequence[Record], field: str) -> int:
-    return len({each[field] for each in rows})
+    return len({row[field] for row in rows})
 
 
 def _marked(rows: Sequence[Record]) -> Spec:
     """The looks of marks, in the rows themselves."""
-    for each in rows:
-        each["shape"] = _SHAPES[each["series number"] % len(_SHAPES)]  # type: ignore[index]
+    for row in rows:
+        row["shape"] = _SHAPES[row["series number"] % len(_SHAPES)]  # type: ignore[index]
     return {
         "color": {"field": "colour", "type": "nominal", "scale": None},
         "shape": {"field": "shape", "type": "nominal", "scale": None},
@@ -92,11 +92,11 @@ def _heat(rows: list[Spec]) -> Spec:
     names, places = _count(rows, "name"), _count(rows, "place")
     y, x = _place("name number", names), _place("place number", places)
     y["scale"]["reverse"] = True
-    most = max((abs(each["value"]) for each in rows), default=0) or 1
-    for each in rows:
-        is_change = each["unit"] == "points"
-        each["strength"] = max(0.0, -each["value"] / most) if is_change else abs(each["value"]) / most
-        each["said number"] = f"{each['value']:.0f}"
+    most = max((abs(row["value"]) for row in rows), default=0) or 1
+    for row in rows:
+        is_change = row["unit"] == "points"
+        row["strength"] = max(0.0, -row["value"] / most) if is_change else abs(row["value"]) / most
+        row["said number"] = f"{row['value']:.0f}"
     where = {"x": x, "y": y}
     tint = {"color": {"field": "colour", "type": "nominal", "scale": None},
             "opacity": {"field": "strength", "type": "quantitative", "scale": None}}  # fmt: skip
@@ -112,13 +112,13 @@ def _heat(rows: list[Spec]) -> Spec:
 
 def _panels(rows: list[Spec]) -> Spec:
     looks = _marked(rows)
-    panels = [[each for each in rows if each["panel number"] == number] for number in range(_count(rows, "panel"))]
+    panels = [[row for row in rows if row["panel number"] == number] for number in range(_count(rows, "panel"))]
     return {"hconcat": [_panel(number, own, looks) for number, own in enumerate(panels)]}
 
 
 def _panel(number: int, rows: Sequence[Record], looks: Spec) -> Spec:
-    is_number = any(each["x"] is not None for each in rows)
-    count = 1 + max((each["place number"] for each in rows), default=0)
+    is_number = any(row["x"] is not None for row in rows)
+    count = 1 + max((row["place number"] for row in rows), default=0)
     x = _number("x") if is_number else _place("place number", count)
     upright = {"x": x, "y": _number("low"), "y2": {"field": "high"}, "color": looks["color"]}
     along = {"y": _number("value"), "x": _number("x low"), "x2": {"field": "x high"}, "color": looks["color"]}
@@ -127,7 +127,7 @@ def _panel(number: int, rows: Sequence[Record], looks: Spec) -> Spec:
     layers += [{"mark": "rule", "encoding": along}] if is_number else []
     layers += [{"mark": {"type": "line", "color": _GREY, "strokeWidth": 1}, "encoding": line}] if not is_number else []
     layers.append({"mark": _POINT, "encoding": {"x": x, "y": _number("value"), **looks}})
-    if any(each["panel"] for each in rows):
+    if any(row["panel"] for row in rows):
         title = {"x": {"value": _WIDTH / 4}, "y": {"value": -10}, "text": {"field": "said"}}
         layers.append(_texts("panel", "x", -10, 1) | {"encoding": title})
     if not is_number:

@@ -243,8 +243,8 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
     judged_by = added.protocol or protocols.get(protocol)
     judged_ones = measures_of_judged(judged_by)
     dimension_measures = [
-        dimension_measure(each.name, (each.worst, each.best))
-        for each in judged_by.dimensions
+        dimension_measure(dimension.name, (dimension.worst, dimension.best))
+        for dimension in judged_by.dimensions
         if judged_by.reference and len(judged_by.dimensions) > 1
     ]
     # Bounds are on the judge's scale.

@@ -209,7 +209,7 @@ def reads(*answers: str) -> Callable[[ReadReply], Declared]:
     Raises:
         UserError: Fewer than two answers, or one twice.
     """
-    folded = {str(each).strip().casefold() for each in answers}
+    folded = {str(answer).strip().casefold() for answer in answers}
     if len(folded) < max(2, len(answers)) or not all(folded):
         raise UserError(f"reads{answers!r}: expected two or more different answers, none of them empty.")
     return lambda read: Declared(read, tuple(answers))
