@@ -91,6 +91,12 @@ def name_lines(said: Iterable[str], *, is_bold: bool, two_lines: bool = True) ->
                 cut[each] = lines_of(each, first, size, longest) if two_lines else [_without_middle(each, size)]
                 if text_width(cut[each][-1]) * (_BOLD if is_bold else 1) <= room:
                     break
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for said_name, lines in cut.items():
+            alike.setdefault(tuple(lines), []).append(said_name)
+        for group in alike.values():
+            if len(group) > 1:
+                cut |= {each: [short] for each, short in cut_apart(group, first + 2).items()}
         if len(set(map(tuple, cut.values()))) < len(names):
             cut = {each: [short] for each, short in cut_apart(names, first + 2).items()}
         found.append(cut)
