@@ -96,7 +96,8 @@ def name_lines(said: Iterable[str], *, is_bold: bool, two_lines: bool = True) ->
             alike.setdefault(tuple(lines), []).append(said_name)
         for group in alike.values():
             if len(group) > 1:
-                cut |= {each: [short] for each, short in cut_apart(group, first + 2).items()}
+                room_of_group = first + 2 if two_lines else most
+                cut |= {each: [short] for each, short in cut_apart(group, room_of_group).items()}
         if len(set(map(tuple, cut.values()))) < len(names):
             cut = {each: [short] for each, short in cut_apart(names, first + 2).items()}
         found.append(cut)
