@@ -208,10 +208,10 @@ class Internals:
 
         plan = planning.Plan(0.02, Criterion(0.05, 0.8, 1), (1, 3, 10))
         one, other = (compared_entries.read(path) for path in (first, second))
-        for run in planning.of_runs(one, other, plan):
-            row = f"power|{name}|{run.task}/{run.measure}"
-            yield key(row, "shown"), {"value": run.shown, "n": run.questions, "reason": run.reason}
-            yield from flattened(row, {"images": run.images, "trials": run.trials, "needed": dict(run.needed)})
+        for power in planning.of_runs(one, other, plan):
+            row = f"power|{name}|{power.task}/{power.measure}"
+            yield key(row, "shown"), {"value": power.shown, "n": power.questions, "reason": power.reason}
+            yield from flattened(row, {"images": power.images, "trials": power.trials, "needed": dict(power.needed)})
 
 
 def call_command(arguments: Sequence[str]) -> tuple[int, str]:

@@ -61,7 +61,7 @@ def compute(
         )
     _print_comparison(judged, result, format)
     if not any(
-        measure.value is not None for comparison in result.comparisons for measure in comparison.coefficients.values()
+        number.value is not None for comparison in result.comparisons for number in comparison.coefficients.values()
     ):
         print("lmms-medtasks: nothing could be compared.", file=sys.stderr)
         raise typer.Exit(1)

@@ -49,7 +49,7 @@ class _DegradationCheck:
 
     def all(self) -> None:
         """Run all checks, up to the first image that fails."""
-        for modality in (*self._own.made.modalities, *(row for row in self._own.rows if row != ANY)):
+        for modality in (*self._own.made.modalities, *(spelling for spelling in self._own.rows if spelling != ANY)):
             try:
                 degradations.canonical_modality(modality)
             except UserError as error:

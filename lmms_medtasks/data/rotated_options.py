@@ -30,7 +30,7 @@ def rotations(dataset: Dataset) -> Dataset:
 
     names = ("id", "options", "answer", "question")
     ids, options, answers, questions = (list(dataset[name]) for name in names)
-    counts = [len(option) for option in options]
+    counts = [len(offered) for offered in options]
     if 0 in counts:
         raise UserError(f"Question {ids[counts.index(0)]!r} has no options: there is nothing to rotate.")
     bare = dataset.remove_columns([*names, *({"question_id"} & set(dataset.column_names))])

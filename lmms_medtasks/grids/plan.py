@@ -103,7 +103,7 @@ def needed_pictures(items: int, sizes: Sequence[Size], negatives: float) -> int:
 
 
 def check_enough(image_count: int, items: int, sizes: Sequence[Size], negatives: float) -> None:
-    """Raise UserError where ``there`` pictures can't be enough, none being used twice."""
+    """Raise UserError where ``image_count`` pictures can't be enough, none being used twice."""
     needed = needed_pictures(items, sizes, negatives)
     if image_count < needed:
         fitting = math.floor(image_count * items / needed)

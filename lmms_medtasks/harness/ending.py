@@ -62,7 +62,7 @@ def check_written(options: Any, tasks: Iterable[str]) -> None:
 
 def check_failures(results: Mapping[str, Any] | None) -> None:
     """Say of the harness's results which requests failed, and let the command fail where they are too many."""
-    failed = [failed_request for failed_request in result_files.failed_requests(results or {}) if failed_request.failed]
+    failed = [requests for requests in result_files.failed_requests(results or {}) if requests.failed]
     for each in failed:
         say(f"lmms-medtasks: warning: {each}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":

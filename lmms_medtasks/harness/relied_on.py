@@ -252,12 +252,12 @@ def lacking(point: Point) -> tuple[str, ...]:
     if point.kind == "callable":
         return _arguments_lacking(target, point.takes)
     if point.kind == "object":
-        return tuple(take for take in point.takes if not _has_attribute(target, take))
+        return tuple(name for name in point.takes if not _has_attribute(target, name))
     if point.kind == "only":
         return tuple(name for name in _iter_asking_methods(target) if name not in point.takes)
     if point.kind == "text":
         constants = set(_iter_constants(inspect.unwrap(target).__code__))
-        return tuple(take for take in point.takes if take not in constants)
+        return tuple(name for name in point.takes if name not in constants)
     return ()
 
 
@@ -294,7 +294,7 @@ def _arguments_lacking(function: Any, takes: tuple[str, ...]) -> tuple[str, ...]
         return takes
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return ()
-    return tuple(take for take in takes if take not in parameters)
+    return tuple(name for name in takes if name not in parameters)
 
 
 def _has_attribute(cls: type, name: str) -> bool:

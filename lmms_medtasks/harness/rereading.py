@@ -387,8 +387,8 @@ def folder_beside(paths: Sequence[Path]) -> Path:
     """``RUN-reread`` beside the first path, or the next of that name that is not there yet."""
     first = paths[0].resolve()
     root = first if first.is_dir() else first.parent
-    names = (root.with_name(f"{root.name}-reread{number or ''}") for number in itertools.count())
-    return next(name for name in names if not name.exists())
+    folders = (root.with_name(f"{root.name}-reread{number or ''}") for number in itertools.count())
+    return next(folder for folder in folders if not folder.exists())
 
 
 def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:

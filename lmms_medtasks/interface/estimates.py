@@ -394,7 +394,7 @@ def _pair_scores(
     sides = [_question_rows(frame, name) for frame in (first, second)]
     pairs = _pair_rows(sides[0][on].tolist(), sides[1][on].tolist(), on)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
-    first_scores, second_scores = (numbers(row[name], "scores") for row in rows)
+    first_scores, second_scores = (numbers(frame[name], "scores") for frame in rows)
     return first_scores, second_scores, _cluster_labels(rows[0], clusters)
 
 

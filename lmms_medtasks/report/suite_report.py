@@ -71,7 +71,7 @@ def _asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
     """How a source was asked, how many questions, and who judged if a judge is named."""
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
-    asked = ", ".join(printable(row or "") or "as released" for row in source.rows.values("condition"))
+    asked = ", ".join(printable(condition or "") or "as released" for condition in source.rows.values("condition"))
     judges = judged_tables.said(source.rows)
     return ("Asked", asked), ("Questions", questions), *([("Judge", judges)] if judges else [])
 

@@ -316,7 +316,7 @@ def _count_requests(content: Mapping[str, Any], task: str) -> FailedRequests:
 
 def too_many_failed(contents: Iterable[Mapping[str, Any]], most: float) -> list[FailedRequests]:
     """The tasks of a run of which too many requests failed; where of none did, all tasks together if theirs are."""
-    every = [failed_request for content in contents for failed_request in failed_requests(content)]
+    every = [requests for content in contents for requests in failed_requests(content)]
     if too_many := [each for each in every if each.are_too_many(most)]:
         return too_many
     total = FailedRequests("all tasks", sum(each.failed for each in every), sum(each.requests for each in every))

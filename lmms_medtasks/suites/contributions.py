@@ -185,7 +185,7 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
     for name, own in lacking[0].items():
         if all(name in each for each in lacking):
             has_scores &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
-    return [row[has_scores] for row in rows]
+    return [indices[has_scores] for indices in rows]
 
 
 def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:

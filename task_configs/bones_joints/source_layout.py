@@ -183,13 +183,13 @@ def _check(table: Table, release: Release) -> None:
     missing: dict[str, str] = {}
     for task in map(forms().__getitem__, table.tasks):
         texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)
-        if not any(text in table.used for text in texts):
-            missing["the text"] = "; ".join(_aliases(text) for text in texts)
+        if not any(concept in table.used for concept in texts):
+            missing["the text"] = "; ".join(map(_aliases, texts))
         if task.form == "choice" and not _has_options(table, release):
             missing["the options"] = f"{_aliases('options')}; or A, B, ... (option A, choice A) in columns of their own"
         answers = ("answer", *REFERENCES.get(task.key, ()))
-        if not any(answer in table.used for answer in answers):
-            missing[f"the answers of {task.title}"] = "; ".join(_aliases(answer) for answer in answers)
+        if not any(concept in table.used for concept in answers):
+            missing[f"the answers of {task.title}"] = "; ".join(map(_aliases, answers))
         if task.images and not table.images:
             missing["the images"] = f"{_aliases('image')}; also with a number behind"
     if missing:

@@ -234,7 +234,7 @@ def methods(sources: Sequence[Source]) -> list[Method]:
         if len(members) > 1 and "" not in seeds and len(set(seeds)) == len(seeds):
             found.append(_method(name, shown, runs))
         else:
-            names = distinct_names([run.run for run in runs], [0] * len(runs))
+            names = distinct_names([source.run for source in runs], [0] * len(runs))
             found += [
                 _method(_with_settings(own_name, each), shown, (each,))
                 for own_name, each in zip(names, runs, strict=True)

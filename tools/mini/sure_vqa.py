@@ -135,7 +135,7 @@ def _pictures(name: str, split: str, modalities: Sequence[str], count: int) -> l
     """Pictures of the modalities in turns, none with anything marked: a mark is no part of what is asked here."""
     chosen = [design.pictures(modality, f"{name}-{split}", count) for modality in modalities]
     turns = [pictures[i] for i in range(count) for pictures in chosen]
-    return [Picture(turn.id, turn.modality, {**turn.facts, "mark": "none"}) for turn in turns]
+    return [Picture(picture.id, picture.modality, {**picture.facts, "mark": "none"}) for picture in turns]
 
 
 def _asked(picture: Picture, **more: str) -> Iterator[tuple[Entry, str]]:

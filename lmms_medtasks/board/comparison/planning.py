@@ -42,7 +42,7 @@ class Plan:
                 f"The requested difference is {100 * self.difference:g} points: give one above 0 and at most 100, such "
                 "as --difference 2."
             )
-        wrong = [trial for trial in self.trials if trial < 1]
+        wrong = [number for number in self.trials if number < 1]
         if wrong or not self.trials:
             raise UserError(f"--trials has {wrong[0] if wrong else 'nothing'}: trials are whole numbers from 1.")
 
@@ -123,7 +123,7 @@ def document(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Docu
     """A row a task and measure; ``notes``: where its numbers are from."""
     trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
     heads = (replace(label("task, measure"), letters=40), count("images"), count("questions"), count("T"))
-    columns = (*heads, FrameColumn("shows", digits=1), *(count(f"T={trial}") for trial in trials))
+    columns = (*heads, FrameColumn("shows", digits=1), *(count(f"T={number}") for number in trials))
     rows = tuple(
         FrameRow((
             Cell(f"{each.task}, {each.measure}"), Cell(each.images), Cell(each.questions), Cell(each.trials),
