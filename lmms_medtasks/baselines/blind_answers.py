@@ -14,6 +14,7 @@ import numpy as np
 
 from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers, wants_reasoning
 from lmms_medtasks.data.sources import TrainingRule
+from lmms_medtasks.data.table_cells import folded
 from lmms_medtasks.errors import UserError
 
 
@@ -56,24 +57,24 @@ class MostFrequentAnswer:
         self._overall: Counter[str] = Counter()
         self._spelt: dict[str, str] = {}
         for question, answer in pairs:
-            self._spelt.setdefault(_fold_text(answer), answer)
-            self._by_question[_fold_text(question)][_fold_text(answer)] += 1
-            self._overall[_fold_text(answer)] += 1
+            self._spelt.setdefault(folded(answer), answer)
+            self._by_question[folded(question)][folded(answer)] += 1
+            self._overall[folded(answer)] += 1
 
     def answer(self, prompt: str) -> Guess:
         """The letter of the most frequent training answer among the prompt's options; without options, its text."""
         question, options = read_prompt(prompt)
         if not options:
-            own_answers = self._by_question.get(_fold_text(question))
+            own_answers = self._by_question.get(folded(question))
             if not own_answers:
                 return Guess("", False)
             return Guess(self._spelt[min(own_answers, key=lambda text: (-own_answers[text], text))], True)
         # .get: looking up must not add to the table.
-        counts = self._by_question.get(_fold_text(question), Counter())
-        folded = {letter: _fold_text(text) for letter, text in options.items()}
-        known = any(counts[text] for text in folded.values())
+        counts = self._by_question.get(folded(question), Counter())
+        option_texts = {letter: folded(text) for letter, text in options.items()}
+        known = any(counts[text] for text in option_texts.values())
         chosen = counts if known else self._overall
-        return Guess(min(folded, key=lambda letter: (-chosen[folded[letter]], folded[letter])), known)
+        return Guess(min(option_texts, key=lambda letter: (-chosen[option_texts[letter]], option_texts[letter])), known)
 
 
 def read_pairs(path: Path, rule: TrainingRule | None = None) -> list[tuple[str, str]]:
@@ -100,7 +101,3 @@ def answer_text(options: list[str], answer: str) -> str:
         return answer
     index = ord(answer) - ord("A") if len(answer) == 1 else -1
     return options[index] if 0 <= index < len(options) else ""
-
-
-def _fold_text(text: str) -> str:
-    return " ".join(text.casefold().split())

@@ -21,14 +21,14 @@ from PIL import Image
 from scipy import ndimage
 
 from lmms_medtasks.baselines import phantoms as places
-from lmms_medtasks.baselines.phantoms import Question, added_questions, all_questions
+from lmms_medtasks.baselines.phantoms import Point, Question, added_questions, all_questions
 from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers
+from lmms_medtasks.data.table_cells import folded
 
 SIDE = 128
 """Every picture is resampled to SIDE by SIDE pixels; places are in unit coordinates, [-1, 1], x right and y down."""
 
 Plane = NDArray[np.float64]
-Point = tuple[float, float]
 
 _PLANES = {  # weights of red, green and blue; levels are 0..255
     "grey": (0.30, 0.59, 0.11),
@@ -228,11 +228,7 @@ def knowledge() -> dict[str, Any]:
 
 @functools.cache
 def _load_questions() -> dict[str, Question]:
-    return {_fold_text(each.text): each for each in (*all_questions(), *added_questions())}
-
-
-def _fold_text(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return {folded(each.text): each for each in (*all_questions(), *added_questions())}
 
 
 def log_likelihoods(observed: NDArray[np.float64], known: Mapping[str, Any]) -> dict[str, float]:
@@ -261,11 +257,11 @@ class Observer:
         probability. The values add up to 1; empty for an open question.
         """
         shown = read_prompt(prompt)
-        question = _load_questions().get(_fold_text(shown.question))
-        options = {letter: _fold_text(text) for letter, text in shown.options.items()}
+        question = _load_questions().get(folded(shown.question))
+        options = {letter: folded(text) for letter, text in shown.options.items()}
         scores: Mapping[str, float] = {}
-        if question is not None and set(options.values()) == set(map(_fold_text, question.options)):
-            scores = {_fold_text(option): score for option, score in self._cached_scores(image, question).items()}
+        if question is not None and set(options.values()) == set(map(folded, question.options)):
+            scores = {folded(option): score for option, score in self._cached_scores(image, question).items()}
         return _softmax_scores({letter: scores.get(option, 0.0) for letter, option in options.items()}, temperature)
 
     def answer(self, image: Image.Image, prompt: str, temperature: float, rng: np.random.Generator) -> str:
@@ -274,7 +270,7 @@ class Observer:
         probabilities = self.probabilities(image, prompt, temperature)
         if probabilities:
             return _draw_option(probabilities, rng)
-        question = _load_questions().get(_fold_text(read_prompt(prompt).question))
+        question = _load_questions().get(folded(read_prompt(prompt).question))
         scores = self._cached_scores(image, question) if question is not None else {}
         if not scores:
             possible = spoken_answers(prompt)
