@@ -83,7 +83,7 @@ def test_most_frequent_answers_without_looking(harness):
 def test_most_frequent_names_all_tasks_whose_benchmarks_train_on_nothing(harness):
     untaught = ["bones_joints_t1_knowledge", "med_cmr_mcq", "medobvious_t1"]
     done = harness("--model", "medtasks_most_frequent", "--tasks", ",".join([*untaught, "medq_deg_l0"]), "--limit", "2")
-    assert done.status == 2 and "Loading dataset" not in done.printed
+    assert done.status == 2 and "Building contexts for" not in done.printed
     (said,) = [line for line in done.printed.splitlines() if "training split" in line]
     before, after = said.split("It can be asked: ")
     assert all(task in before for task in untaught) and after.startswith("medq_deg_l0.")

@@ -232,7 +232,7 @@ def test_the_first_screen_has_the_dimensions_beside_the_papers_best_model(everyt
     # SOD: 1 of 2 choice questions; open answers 100 and 20 of 100, one of FDD without a verdict.
     assert any(each.startswith("choice, small objects: 50.0") for each in titles)
     assert "GPT-5, small objects: 66.1, published" in titles
-    assert "published" in drawn.said and "data-questions" not in drawn.svg
+    assert "published" in drawn.said
 
 
 def test_the_dimensions_are_a_heat_map_whose_published_cells_have_no_colour(whole_run):
