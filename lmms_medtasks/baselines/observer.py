@@ -236,7 +236,7 @@ def _fold_text(text: str) -> str:
 
 
 def log_likelihoods(observed: NDArray[np.float64], known: Mapping[str, Any]) -> dict[str, float]:
-    """Value -> log likelihood of the responses ``found``, up to a constant: of a Student t distribution."""
+    """Value -> log likelihood of the responses ``observed``, up to a constant: of a Student t distribution."""
     within = np.array(known["within"])
     within = within + np.diag(INTERNAL_NOISE * np.diag(within) + 1e-9)
     offset = np.array(list(known["means"].values())) - observed

@@ -327,7 +327,7 @@ def krippendorff_alpha(
 def _make_result(
     interval: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
 ) -> EstimateResult:
-    """The result of an interval that was made of ``found.n`` values; ``reason``: why it has no value."""
+    """The result of an interval that was made of ``interval.n`` values; ``reason``: why it has no value."""
     why = reason or interval.reason or ("no value is there" if interval.estimate is None else "")
     return EstimateResult(
         interval.estimate, interval.low, interval.high, interval.n, interval.clusters, left_out, interval.level,
