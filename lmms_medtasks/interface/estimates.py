@@ -178,7 +178,7 @@ def mean(
     """
     scores, cluster_labels = _read_values(values, clusters, column)
     if bounds is not None:
-        check_range(scores, bounds, "a value is outside of bounds")
+        bounds = check_range(scores, bounds, "a value is outside of bounds")
     checked(level, "level")
     known = range_of(scores[~np.isnan(scores)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
@@ -231,7 +231,7 @@ def difference(
     first_scores, second_scores, cluster_labels = _pair_scores(first, second, clusters, column, on)
     if bounds is not None:
         for each in (first_scores, second_scores):
-            check_range(each, bounds, "a score is outside of bounds")
+            bounds = check_range(each, bounds, "a score is outside of bounds")
     used = np.flatnonzero(~(np.isnan(first_scores) | np.isnan(second_scores)))
     tables = [_score_table(each, cluster_labels, used) for each in (first_scores, second_scores)]
     known = range_of(np.concatenate([first_scores[used], second_scores[used]]), bounds)
