@@ -37,7 +37,6 @@ def pack(
 
     Exits with 1 when a task of the run could not be written, or a submission that is checked is not sound.
     """
-
     if check:
         _check_submissions(run, against)
         return

@@ -104,7 +104,7 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
 def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
     """Raises UserError for an option that is none of the harness's: it would print its whole usage after seconds.
 
-    ``own``: the names of the command's own options, which are not among ``arguments`` but may have been meant.
+    ``own_options``: the names of the command's own options, which are not among ``arguments`` but may have been meant.
     """
     known = _harness_options()
     for argument in arguments if known else ():

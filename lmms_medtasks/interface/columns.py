@@ -83,19 +83,20 @@ def column_of(frame: DataFrame, name: Any, what: str) -> Any:
     return frame[name]
 
 
-def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> None:
-    """Raise UserError, with the place, for a value outside of ``bounds``."""
+def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> tuple[float, float]:
+    """``bounds`` as two floats. Raises UserError, with the place, for a value outside of them, and for other bounds."""
     try:
         low, high = map(float, bounds)
     except (TypeError, ValueError):
         low = high = 0.0
-    if not low < high:
+    if not -math.inf < low < high < math.inf:
         raise UserError(f"bounds must be the lowest and the highest value that there can be, (0, 1), got {bounds!r}.")
     with np.errstate(invalid="ignore"):
         outside = np.flatnonzero((values < low) | (values > high))
     if len(outside):
         problem = f"number {outside[0]} is {values[outside[0]]:g}, expected {low:g} to {high:g}."
         raise UserError(f"{what[0].upper()}{what[1:]}: {problem}")
+    return low, high
 
 
 def check_length(first: Any, second: Any, what: str) -> None:

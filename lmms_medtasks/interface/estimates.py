@@ -178,7 +178,7 @@ def mean(
     """
     scores, cluster_labels = _read_values(values, clusters, column)
     if bounds is not None:
-        check_range(scores, bounds, "a value is outside of bounds")
+        bounds = check_range(scores, bounds, "a value is outside of bounds")
     checked(level, "level")
     known = range_of(scores[~np.isnan(scores)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
@@ -231,7 +231,7 @@ def difference(
     first_scores, second_scores, cluster_labels = _pair_scores(first, second, clusters, column, on)
     if bounds is not None:
         for each in (first_scores, second_scores):
-            check_range(each, bounds, "a score is outside of bounds")
+            bounds = check_range(each, bounds, "a score is outside of bounds")
     used = np.flatnonzero(~(np.isnan(first_scores) | np.isnan(second_scores)))
     tables = [_score_table(each, cluster_labels, used) for each in (first_scores, second_scores)]
     known = range_of(np.concatenate([first_scores[used], second_scores[used]]), bounds)
@@ -327,7 +327,7 @@ def krippendorff_alpha(
 def _make_result(
     interval: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
 ) -> EstimateResult:
-    """The result of an interval that was made of ``found.n`` values; ``reason``: why it has no value."""
+    """The result of an interval that was made of ``interval.n`` values; ``reason``: why it has no value."""
     why = reason or interval.reason or ("no value is there" if interval.estimate is None else "")
     return EstimateResult(
         interval.estimate, interval.low, interval.high, interval.n, interval.clusters, left_out, interval.level,

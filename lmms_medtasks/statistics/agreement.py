@@ -197,7 +197,7 @@ def _missing_reason(name: str, first: np.ndarray, second: np.ndarray) -> str:
 
 
 def _sum_runs(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The sums over each run of equal ``places``, which are ascending and leave none out."""
+    """The sums over each run of equal ``codes``, which are ascending and leave none out."""
     return np.add.reduceat(counts, np.flatnonzero(np.diff(codes, prepend=-1)), axis=-1)
 
 

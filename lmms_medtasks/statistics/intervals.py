@@ -381,7 +381,7 @@ class _ClusterData:
         return [int(count) for each in counts for count in np.asarray((each > 0).sum(axis=0)).ravel()]
 
     def _leave_each_out(self, statistic: Statistic, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(own,) values without each of these clusters; of a mean also each one's part of it, and its weight."""
+        """(present,) values without each of these clusters; of a mean also each one's part of it, and its weight."""
         names = list(dict.fromkeys(statistic.groups))
         values, parts, weights = np.empty(len(present)), np.zeros(len(present)), np.zeros(len(present))
         step = max(1, _CHUNK // max([1, *(self.groups[name].width for name in names)]))

@@ -88,7 +88,7 @@ def _head_shares(count: int) -> np.ndarray:
 
 
 def _convolve_steps(probabilities: np.ndarray, steps: np.ndarray, step: int) -> np.ndarray:
-    """As np.convolve, where only each ``step``-th of ``other`` is not 0; sums of positive numbers: no tail is lost."""
+    """As np.convolve, where only each ``step``-th of ``steps`` is not 0; sums of positive numbers: no tail is lost."""
     if step == 1:
         return np.convolve(probabilities, steps)
     convolved = np.zeros(len(probabilities) + len(steps) - 1)

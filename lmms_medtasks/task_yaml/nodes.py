@@ -226,7 +226,7 @@ def read_joined(path: Path) -> dict[str, Any]:
 
 
 LOCAL = ("csv", "json", "excel", "parquet", "text", "pandas", "arrow")
-"""The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``, ``reader``."""
+"""The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``."""
 
 
 def located(value: Any, folder: Path) -> Any:

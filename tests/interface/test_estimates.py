@@ -55,7 +55,7 @@ def test_what_it_prints():
 
 def test_a_mean_knows_its_bounds():
     stars = np.array([4, 5, 3, 4, 5, 2, 4, 5.0])
-    bounded, free = mt.mean(stars, bounds=(1, 5)), mt.mean(stars)
+    bounded, free = mt.mean(stars, bounds=np.array([1, 5])), mt.mean(stars)
     assert bounded.value == free.value == stars.mean() and bounded.high < 5 and "Student" in free.method
     assert "Zou" in mt.mean([-1, 0, 1, 1, 0, 1]).method
 
@@ -148,6 +148,7 @@ def test_a_question_is_paired_with_each_of_its_forms():
     (lambda: mt.accuracy(FRAME, column="right", clusters=PATIENT), "name of a column, got ndarray"),
     (lambda: mt.mean([1, 9], bounds=(1, 5)), "number 1 is 9"),
     (lambda: mt.mean([1, 2], bounds=(5, 1)), r"got \(5, 1\)"),
+    (lambda: mt.difference([1, 2], [2, 2], bounds=(0, np.inf)), r"got \(0, inf\)"),
     (lambda: mt.difference([1, 0], [1]), "2 and 1"),
     (lambda: mt.difference(FRAME, [1]), "two data frames"),
     (lambda: mt.difference(FRAME, FRAME, column="right", on="key"), "Unknown column 'key'"),
