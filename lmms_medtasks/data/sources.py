@@ -232,7 +232,8 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
             got = f"a {type(part.value).__name__}"
             got = f"the data set {part.value.name!r}" if isinstance(part.value, DataSource) else got
             raise UserError(
-                f"{part.origin} offers {got} ({part.reference}) as {name!r}, expected a DataSource of that name."
+                f"{part.origin} offers {got} ({part.reference}) as {name!r}, expected a DataSource of that name. Mend "
+                "the package, or uninstall it."
             )
         return part.file.parent, part.value
     raise unknown("suite", name, names())

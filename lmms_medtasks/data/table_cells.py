@@ -60,14 +60,12 @@ def no_text(value: Any, way_out: str = SEVERAL) -> str:
         return f"{value!r} is a {kind}, expected one text. {way_out}"
     if isinstance(value, datetime.date):
         return (
-            f"{value!r} is a {kind}, expected a text: how it was written is lost. The reader of JSON takes the "
-            f"texts of "
-            "a column for dates where all look like dates: store the table as CSV, or as parquet with a column of text."
+            f"{value!r} is a {kind}, expected a text: how it was written is lost. The reader of JSON takes the texts "
+            "of a column for dates if all look like dates: store the table as CSV, or as parquet with a column of text."
         )
     return (
-        f"{value!r} is a {kind}, expected a text or a whole number: how it was written is lost. Store the "
-        f"column as text "
-        "(in JSON: in quotation marks)."
+        f"{value!r} is a {kind}, expected a text or a whole number: how it was written is lost. Store the column as "
+        "text (in JSON: in quotation marks)."
     )
 
 
@@ -385,8 +383,7 @@ def _read_turns(value: Any, column: str, row: int) -> tuple[str, str]:
         speakers = ", ".join(who for who, _ in turns) or "nothing"
         raise UserError(
             f"{where}: expected one turn of human and one of gpt, got {speakers}. Write one row for each question: "
-            f"each is "
-            "asked by itself."
+            "each is asked by itself."
         )
     if not all(isinstance(text, str) for _, text in turns):
         raise UserError(f"{where}: a turn is no text.")
