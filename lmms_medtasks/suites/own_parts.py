@@ -15,7 +15,7 @@ from typing import Any
 
 from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.extensions import OWN_PARTS, Part, located
+from lmms_medtasks.extensions import OWN_PARTS, Part, is_reference, located
 from lmms_medtasks.judges import own_scales
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.samples.table import Samples
@@ -194,8 +194,7 @@ def _metric_from_json(described_metric: Mapping[str, Any], folder: Path | None) 
 
 
 def _load_estimate(name: str, reference: str, folder: Path | None) -> Estimate:
-    file = reference.rpartition(":")[0]
-    if file.endswith(".py") and folder is None:
+    if is_reference(reference) and not (folder and _is_named_by(folder, reference)):
         return NotFound(reason=f"{reference} is not here. Give its folder with --include_path.")
     try:
         custom = own_metrics.get(located(reference, folder))
@@ -204,6 +203,14 @@ def _load_estimate(name: str, reference: str, folder: Path | None) -> Estimate:
     if custom.metric.name != name:
         return NotFound(reason=f"{reference} is called {custom.metric.name!r} now.")
     return custom.metric.estimate
+
+
+def _is_named_by(folder: Path, reference: str) -> bool:
+    """Whether a benchmark's folder has the file, or its YAML names the module: what a log alone names is not run."""
+    file = reference.rpartition(":")[0]
+    if file.endswith(".py"):
+        return (folder / file).resolve().is_relative_to(folder.resolve())
+    return any(reference in path.read_text("utf-8") for path in folder.glob("*yaml"))
 
 
 def _lists_to_tuples(value: Any) -> Any:

@@ -11,7 +11,7 @@ from lmms_medtasks import extensions
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites import own_metrics, own_parts
+from lmms_medtasks.suites import own_metrics, own_parts, registry
 from lmms_medtasks.suites.estimates import Contrast, Fraction, Macro, Mean
 from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.measures import Own
@@ -128,6 +128,20 @@ def test_what_is_code_is_found_in_the_folder_or_said_to_be_missing(folder):
     assert "parts.py:F1 is not here" in missing.estimate.reason
     with pytest.raises(UserError, match="Was it edited"):
         own_parts.restored('{"metrics": [{}]}', None)
+
+
+@pytest.mark.parametrize("named", ["{0}/outside.py:F1", "../outside.py:F1", "outside:F1"])
+def test_code_that_only_a_log_names_is_not_run(folder, named, monkeypatch):
+    monkeypatch.syspath_prepend(folder.parent)
+    (folder.parent / "outside.py").write_text("open(__file__ + '.ran', 'w')\n", "utf-8")
+    said = json.dumps({"metrics": [{"name": "f1", "reference": named.format(folder.parent)}]})
+    for given in (folder, None):
+        [found] = own_parts.restored(said, given).metrics
+        assert isinstance(found.estimate, own_parts.NotFound) and "is not here" in found.estimate.reason
+    settings = {"default": {"judge": named.format(folder.parent)}}
+    config = {"metadata": {"template": "open"}, "lmms_eval_specific_kwargs": settings}
+    assert registry.find("mine", config).name == "mine"
+    assert not (folder.parent / "outside.py.ran").exists()
 
 
 def test_the_code_counts_into_the_digests(folder):

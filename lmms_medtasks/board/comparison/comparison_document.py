@@ -223,9 +223,11 @@ def _row(each: Comparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
     one, other = word_signs(each.pairs.by_words)
     cells |= {
         "task": Cell(each.task, mark="" if each.alike else _OTHER),
-        "a": replace(cells["a"], mark=one), "b": replace(cells["b"], mark=other), "difference": _change(each),
+        # Points are shares or not, which their column does not know.
+        **{key: Cell(record[key] and each.scale.factor * record[key]) for key in ("a", "b", "detectable")},
         **{key: probability(record[key]) for key in ("p", "p_holm", "p_questions")},
     }  # fmt: skip
+    cells |= {"a": replace(cells["a"], mark=one), "b": replace(cells["b"], mark=other), "difference": _change(each)}
     if each.detectable and each.detectable.reason:
         cells["detectable"] = replace(cells["detectable"], reason=each.detectable.reason)
     if each.pairs.lacking:

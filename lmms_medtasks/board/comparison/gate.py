@@ -378,8 +378,10 @@ def _own(path: Path) -> dict[str, Any]:
         _check("section", name, _SECTIONS, str(path))
     _check("correction", found.get("correction", "holm"), ("holm", "none"), str(path))
     _check("action", found.get("old_problems", "warn"), _ACTIONS, f"old_problems in {path}")
-    if not isinstance(found.get("rules") or [], list):
-        raise UserError(f"{path}: rules is {found['rules']!r}, expected a list.")
+    for name, kind in {"rules": list, "problems": dict, "thresholds": dict}.items():
+        if not isinstance(found.get(name) or kind(), kind):
+            expected = "list" if kind is list else "mapping"
+            raise UserError(f"{path}: {name} is {found[name]!r}, expected a {expected}.")
     return found
 
 
@@ -392,7 +394,7 @@ def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
         if name == "margin":
             check_margin(value, where)
         elif name.startswith("on_"):
-            _check("action", value, _CANNOT_TELL if name == "on_cannot_tell" else _ACTIONS, f"{name} in {where}")
+            _check("action", value, tuple(_CANNOT_TELL) if name == "on_cannot_tell" else _ACTIONS, f"{name} in {where}")
         elif not _is_number(name, value):
             raise UserError(f"{where}: {name} is {value!r}; expected 0 < alpha < 1, a whole number min_images >= 1.")
     return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmms_medtasks import folders
+from lmms_medtasks.extensions import is_reference
 from lmms_medtasks.grids import triage
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
@@ -295,7 +296,8 @@ def of_config(
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge, declared = settings.get("judge"), own_parts.declared(metadata)
     if not declared:
-        return suite(name, judge if isinstance(judge, str) else OPEN_ANSWER)
+        # What a log alone names is not run; a judge protocol that is code is declared as data.
+        return suite(name, judge if isinstance(judge, str) and not is_reference(judge) else OPEN_ANSWER)
     # Only what is made by code needs the folder: with it and without it other declarations are the same.
     folder = folder_of(name) if folder_of and "reference" in declared else None
     known = judge if isinstance(judge, str) and judge in protocols.names() else OPEN_ANSWER

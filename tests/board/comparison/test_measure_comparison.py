@@ -86,8 +86,11 @@ def test_compare_and_gate_take_the_interval_that_reports_take(both):
 
 def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):
     first, second = {"q1": 20.0, "q2": 60.0, "q3": 40.0}, {"q1": 60.0, "q2": 50.0, "q3": 40.0}
-    (comparison,) = compared(both(first, second, runs.judged_rows, "med_cmr_open")).comparisons
-    of = comparison
+    found = compared(both(first, second, runs.judged_rows, "med_cmr_open"))
+    (of,) = found.comparisons
+    (section, *_) = document(found).parts[0].sections
+    # Points of 100, which no table multiplies.
+    assert [cell.value for cell in section.tables[0].rows[0].cells[4:7]] == pytest.approx([40, 50, 10])
     # Differences +40, -10, 0: ranks 2 and 1, so (2 - 1) / 3.
     assert (of.test, of.rank_biserial) == ("Wilcoxon", pytest.approx(1 / 3))
     assert (of.cohens_h, of.odds) == (None, None)

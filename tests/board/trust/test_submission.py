@@ -124,9 +124,9 @@ def test_a_second_entry_of_ones_own_must_not_take_the_first_out_of_the_ranking(b
 
 @pytest.mark.parametrize("name", ["a", "z"])
 def test_a_copy_of_an_entry_that_is_there_is_refused_whichever_of_the_two_would_stand(both, name):
-    both[1].pack(f"ben/{name}.json", PERFECT, "other/model")
+    both[1].pack(f"ben/{name}/o.json", PERFECT, "other/model")
     (said,) = checked(both, "ben").wrong
-    assert ("It is no entry any more" if name == "a" else "The same replies as in ben/o.json") in said
+    assert ("It is no entry any more" if name == "a" else "ben/z/o.json: The same replies as in ben/o.json") in said
 
 
 @pytest.fixture
