@@ -42,10 +42,11 @@ _MOST_OPTIONS = 26
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", *OUTCOMES)
 _REPLIES = (
-    "Number of replies; each trial of a question is one. Answered: with a text that a judge scores. "
-    "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an "
-    "answer counts as wrong, of judged answers as the worst. A failed request counts in no mean."
+    "Number of replies; each trial of a question is one. Unreadable: words without one answer, or with several. Cut: "
+    "cut off before an answer. A reply without an answer counts as wrong, of judged answers as the worst. A failed "
+    "request counts in no mean."
 )
+_ANSWERED = "Answered: with a text that a judge scores."
 
 
 def default_report(suite: Suite, folder: Path | None) -> Report:
@@ -252,7 +253,10 @@ def outcome_table() -> Table:
     def rows(sources: Sequence[Source]) -> list[Row]:
         return [Row((task,), {"task": task}) for task in sources[0].tasks]
 
-    return Table("replies", "What became of the replies", ("task",), rows, columns, (_REPLIES,), folded=True)
+    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
+        return (_REPLIES, _ANSWERED) if _outcomes(sources[0].rows)[ANSWERED] else (_REPLIES,)
+
+    return Table("replies", "What became of the replies", ("task",), rows, columns, notes, folded=True)
 
 
 def _bounds(measure: Measure, sources: Sequence[Source]) -> list[Column]:

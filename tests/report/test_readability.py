@@ -135,6 +135,7 @@ def test_judged_thoughts_are_no_answers(tmp_path):
     assert all(THOUGHTS.strip() not in text for text in texts)
     (table,) = (each for _, each in document.tables() if each.key == "replies")
     assert [cell.value for cell in table.rows[0].cells][1:] == [1, 1, 1, 1, 0, 0]
+    assert table.notes[-1].startswith("Answered: ")
 
 
 @pytest.mark.parametrize(("unread", "low"), [(0, False), (1, False), (2, True)])

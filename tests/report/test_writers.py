@@ -230,7 +230,7 @@ def test_run_without_any_reply(write_run):
     trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
     document = build([write_run(trials=trials)], Options(resamples=20))
     assert checked(page(document)).open == []
-    assert [cell.value for cell in table(document, "levels").rows[0].cells] == ["L0", 2, None, None]
+    assert [cell.value for cell in table(document, "levels").rows[0].cells] == ["L0", 0, None, None]
     assert "12 of 12 requests failed" in markdown(document)
 
 
