@@ -140,7 +140,7 @@ class PixelOutlierModel(Baseline):
 
 
 class MostFrequentModel(Baseline):
-    """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
+    """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.blind_answers`.
 
     ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file. By default a task
     learns from its own ``training_split`` or the training split of its suite's data, of which it takes what the task's
