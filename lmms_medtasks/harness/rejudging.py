@@ -383,7 +383,7 @@ class _Answers:
                 yield from ((item, trial) for trial in range(self.trials) if not self._verdict_stays(item, old, trial))
 
     def make_judgement(self, new_verdicts: Mapping[Key, Verdict], judge: Mapping[str, Any]) -> Judgement:
-        """The record's judgement by ``judge``, as it is described, with the verdicts that ``found`` has for it."""
+        """The record's judgement by ``judge``, as it is described, with ``new_verdicts`` where none stays."""
         verdicts = tuple(
             tuple(self._make_verdict(item, old, trial, new_verdicts) for trial in self._trial_numbers(item, old))
             for item, old in zip(self.items, self.judgement.verdicts, strict=True)

@@ -103,7 +103,7 @@ class ServerModel(OwnModel):
         )
         if str(many).lower() not in _MANY:
             raise UserError(f"The model argument many must be auto, True or False, got {many!r}.")
-        self.client = openai.OpenAI(**self.connection.client_options())  # its base_url is what the model guard looks at
+        self.client = openai.OpenAI(**self.connection.client_options())  # runners.model_problem looks at its base_url
         self._asker: Asker[_Question] = Asker(self.connection, self.concurrency, self.threads)
         self._seen: dict[str, Seen] = {}
         self.serves = self._find_served_model()
