@@ -215,9 +215,9 @@ def _check_options(named: Mapping[str, Any]) -> None:
     )
     run_options.check_instruction(runners.kind(model, force_simple), list(ours), named)
     if model == runners.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
-        from lmms_medtasks.harness import baseline_models
+        from lmms_medtasks.harness import learned_model
 
-        baseline_models.check_taught(ours)
+        learned_model.check_taught(ours)
 
 
 def _argument_names(arguments: str | Mapping[str, Any]) -> list[str]:
@@ -373,7 +373,7 @@ def _check_repeats(our_configs: Iterable[Any]) -> None:
 def _tell_tasks(lm: Any, tasks: Iterable[Any]) -> None:
     """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
     learn = getattr(lm, "learn_from", None)
-    if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
+    if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and callable(learn):
         learn(tasks)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import calls, chat_servers, sampling
+from lmms_medtasks.harness import calls, sampling
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.suites import paper
 
@@ -71,6 +71,8 @@ _ENGINE = "client.llm_engine.model_config.max_model_len"  # vLLM within this pro
 
 def model_room(lm: Any) -> tuple[int, str] | None:
     """The tokens that prompt and reply may have together, and who says it; None where it is not known."""
+    from lmms_medtasks.harness import chat_servers
+
     served = getattr(lm, "serves", None)
     if isinstance(served, dict) and _token_count(served.get("max_model_len")):
         return served["max_model_len"], "the server's max_model_len"

@@ -26,7 +26,7 @@ _LOSSLESS = {"", "PNG"}
 MOST_FREQUENT = "medtasks_most_frequent"
 BASELINES = {
     "medtasks_random": "baseline_models.RandomModel",
-    MOST_FREQUENT: "baseline_models.MostFrequentModel",
+    MOST_FREQUENT: "learned_model.MostFrequentModel",
     "medtasks_observer": "baseline_models.ObserverModel",
     "medtasks_pixel_outlier": "baseline_models.PixelOutlierModel",
 }
