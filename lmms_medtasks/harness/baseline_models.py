@@ -13,7 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from lmms_medtasks import folders
-from lmms_medtasks.baselines import blind_answers
+from lmms_medtasks.baselines.read_prompts import answer_at_random
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
@@ -99,7 +99,7 @@ class RandomModel(Baseline):
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         choices = self._choices.get(prompt)
-        return str(rng.choice(choices)) if choices else blind_answers.answer_at_random(prompt, rng)
+        return str(rng.choice(choices)) if choices else answer_at_random(prompt, rng)
 
 
 class ObserverModel(Baseline):
@@ -115,7 +115,7 @@ class ObserverModel(Baseline):
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         if not pictures:  # shown nothing, it guesses
-            return blind_answers.answer_at_random(prompt, rng)
+            return answer_at_random(prompt, rng)
         custom_reply = next((text for reply in self._others if (text := reply(pictures, prompt)) is not None), None)
         return (
             custom_reply if custom_reply is not None else self._observer.answer(pictures[0], prompt, temperature, rng)

@@ -356,7 +356,9 @@ def _check_model(lm: Any, configs: Iterable[Any]) -> None:
     """Raise UserError where a model behind a third party's server would be asked data whose terms forbid that."""
     terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
     if terms:
-        runners.check_model_terms(lm, terms)
+        from lmms_medtasks.harness import model_terms
+
+        model_terms.check_model_terms(lm, terms)
 
 
 def _check_repeats(our_configs: Iterable[Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from loguru import logger
 
-from lmms_medtasks.baselines import blind_answers
+from lmms_medtasks.baselines import most_frequent
 from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.errors import UserError
@@ -30,7 +30,7 @@ class MostFrequentModel(Baseline):
     def __init__(self, train: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._train, self._task = str(train), ("", "")
-        self._own: dict[str, blind_answers.MostFrequentAnswer] = {}
+        self._own: dict[str, most_frequent.MostFrequentAnswer] = {}
         self._suites: dict[str, str] = {}  # task on data of ours -> the data's name
         self._coverage: dict[tuple[str, str], tuple[int, int]] = {}
         if self._train:
@@ -68,7 +68,7 @@ class MostFrequentModel(Baseline):
         check_taught(configs)
         for name, task in by_name.items():
             if split := task.config.training_split:
-                self._own[name] = blind_answers.MostFrequentAnswer(_own_pairs(task, name, split))
+                self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
 
     def _start_task(self, task: str, documents: Any) -> None:
         """The training questions are those of the shift that the documents of a task of ours name, if they name one."""
@@ -91,10 +91,10 @@ class MostFrequentModel(Baseline):
 
 
 @functools.lru_cache(maxsize=8)
-def _trained_model(train: str, suite: str, shift: str) -> blind_answers.MostFrequentAnswer:
+def _trained_model(train: str, suite: str, shift: str) -> most_frequent.MostFrequentAnswer:
     rule_of = sources.get(suite).training_rule if suite and shift else None
-    pairs = blind_answers.read_pairs(_training_file(train), rule_of(shift) if rule_of else None)
-    return blind_answers.MostFrequentAnswer(pairs)
+    pairs = most_frequent.read_pairs(_training_file(train), rule_of(shift) if rule_of else None)
+    return most_frequent.MostFrequentAnswer(pairs)
 
 
 def check_taught(configs: Mapping[str, Mapping[str, Any]]) -> None:
@@ -151,7 +151,7 @@ def _own_pairs(task: Any, name: str, split: str) -> list[tuple[str, str]]:
             "asked for would be known. Name a table of other questions."
         )
     pairs = [
-        (read_prompt(task.doc_to_text(doc)).question, blind_answers.answer_text(doc["options"], str(doc["answer"])))
+        (read_prompt(task.doc_to_text(doc)).question, most_frequent.answer_text(doc["options"], str(doc["answer"])))
         for doc in documents
     ]
     if not pairs:
