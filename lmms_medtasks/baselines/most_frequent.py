@@ -1,4 +1,4 @@
-"""The most frequent training answer to the same question: what knowing the answers gets, without a look at the image."""
+"""The most frequent training answer to the same question: what knowing the answers gets, no image seen."""
 
 from __future__ import annotations
 
