@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lmms_medtasks.degradations import images, own
+from lmms_medtasks.degradations import images
 from lmms_medtasks.degradations.base import (
     MIXED_SHARE,
     MIXED_WITH,
@@ -190,9 +190,12 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
                 f"{degradation.name!r} takes {degradation.record.__name__}, got {type(record).__name__} {record!r}."
             )
 
-    if isinstance(mixed.drawn, own.Drawn):
-        images.size_of(image)
-        return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
+    if is_own(canonical_name(name)):
+        from lmms_medtasks.degradations import own
+
+        if isinstance(mixed.drawn, own.Drawn):
+            images.size_of(image)
+            return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
 
     def transform_unit(unit: FloatImage) -> FloatImage:
         stronger = degradation.apply(unit, mixed.drawn)

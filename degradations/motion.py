@@ -1,4 +1,4 @@
-"""Motion interference on every modality: a rotation, a translation (paper, 0.A.4). MRI's movement is in mri.py."""
+"""Motion interference on every modality: a rotation, a translation (paper, 0.A.4). MRI's is in mri_motion.py."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from PIL import Image
 
-from lmms_medtasks import degradations, writing
+from lmms_medtasks import degradations
 from lmms_medtasks.degradations import images
 from lmms_medtasks.errors import UnwritableFile, UserError
 
@@ -104,6 +104,8 @@ class Cache:
         if path is None:
             return
         try:
+            from lmms_medtasks import writing
+
             writing.write_bytes(path, _pack_image(image))
         except UnwritableFile as error:
             raise UserError(

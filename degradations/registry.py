@@ -13,17 +13,20 @@ import importlib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from lmms_medtasks import digests, extensions
-from lmms_medtasks.degradations import own, own_modalities
+from lmms_medtasks.degradations import own_modalities
 from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL
 from lmms_medtasks.degradations.strength import anchors, check_seed, check_severity
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.seeding import generator
+
+if TYPE_CHECKING:
+    from lmms_medtasks.degradations.own import OwnDegradation
 
 PACKAGE = "lmms_medtasks.degradations"
 
@@ -95,29 +98,35 @@ def canonical_name(name: str) -> str:
     canonical = _names_called().get(name) if isinstance(name, str) else None
     if canonical is None and is_own(name):
         canonical = extensions.located(name, Path.cwd())
-        own.get(canonical)
+        _get_own(canonical)
     if canonical is None:
         raise unknown("degradation", name, known_names())
     known_names()  # refuses an installed one by the name of one of ours
     return canonical
 
 
+def _get_own(canonical: str) -> OwnDegradation:
+    from lmms_medtasks.degradations import own
+
+    return own.get(canonical)
+
+
 def title(name: str) -> str:
     """The name that records and reports show; of a custom degradation without the folder of its file."""
     canonical = canonical_name(name)
-    return own.get(canonical).title if is_own(canonical) else canonical
+    return _get_own(canonical).title if is_own(canonical) else canonical
 
 
 def levels_of(name: str) -> tuple[int, ...]:
     """The levels above 0 that a degradation has: 1 and 2; a custom function may have level 1 only."""
     canonical = canonical_name(name)
-    return own.get(canonical).levels if is_own(canonical) else (1, 2)
+    return _get_own(canonical).levels if is_own(canonical) else (1, 2)
 
 
 def code_of(name: str, modality: str | None = None) -> str:
     """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
     canonical = canonical_name(name)
-    code = own.get(canonical).code if is_own(canonical) else digests.degradations()
+    code = _get_own(canonical).code if is_own(canonical) else digests.degradations()
     given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
     changed = given.levels.get(canonical) if given is not None else None
     return digests.digest(code.encode(), repr(changed).encode()) if changed else code
@@ -166,7 +175,7 @@ def modalities_of(name: str) -> tuple[str, ...]:
     canonical = canonical_name(name)
     given = {each.name: each for each in own_modalities.known().values()}
     if is_own(canonical):
-        listed = own.get(canonical).made.modalities
+        listed = _get_own(canonical).made.modalities
         allowed = map(_canonical_or_itself, listed) if listed else _our_modalities()
         listing = (of for of, each in given.items() if not listed or canonical in _canonical_names(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
@@ -199,7 +208,7 @@ def depends_on_modality(name: str) -> bool:
     """
     canonical = canonical_name(name)
     if is_own(canonical):
-        return bool(own.get(canonical).made.modalities) or len(own.get(canonical).rows) > 1
+        return bool(_get_own(canonical).made.modalities) or len(_get_own(canonical).rows) > 1
     known = [our_modality for our_modality in _our_modalities() if our_modality in modalities_of(canonical)]
     made = {(_section_name(canonical, each), repr(settings(canonical, 1, each))) for each in known}
     return not is_general(canonical) or len(made) > 1
@@ -209,7 +218,7 @@ def source(name: str, modality: str | None = None) -> str:
     """Where the operator and its numbers come from, as severity.yaml says; of a custom degradation its origin."""
     canonical = canonical_name(name)
     if is_own(canonical):
-        return own.get(canonical).origin
+        return _get_own(canonical).origin
     return " ".join(str(sections()[_section_name(canonical, modality)]["source"]).split())
 
 
@@ -282,7 +291,7 @@ def get(name: str, modality: str | None = None) -> Degradation:
     """
     canonical = canonical_name(name)
     if is_own(canonical):
-        return own.get(canonical).made
+        return _get_own(canonical).made
     return _load_degradation(_section_name(canonical, modality))
 
 
@@ -313,7 +322,7 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     of = canonical_name(name)
     canonical = canonical_modality(modality) if modality is not None else ANY
     if is_own(of):
-        entry: Mapping[str, Any] = {"levels": own.get(of).rows}
+        entry: Mapping[str, Any] = {"levels": _get_own(of).rows}
     else:
         entry = sections()[_section_name(of, modality)]
     rows = entry["levels"]
@@ -332,8 +341,8 @@ def settings_at(
     """
     canonical = canonical_name(name)
     if is_own(canonical):
-        own.get(canonical).check_strength(strength)
-        if own.get(canonical).function is not None:
+        _get_own(canonical).check_strength(strength)
+        if _get_own(canonical).function is not None:
             return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
     rules = {} if is_own(canonical) else sections()[_section_name(canonical, modality)].get("strength", {})

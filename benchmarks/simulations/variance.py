@@ -10,7 +10,7 @@ from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
-from lmms_medtasks.suites.estimates import LostBenefit
+from lmms_medtasks.suites.image_benefit import LostBenefit
 from simulations.claims import Claim, percent
 
 _SEED = "simulations variance"

@@ -1,12 +1,13 @@
-"""What a prompt of ours says: the question and its options, read back as any model would have to."""
+"""What a prompt of ours says: the question and its options, read back as any model would have to; a random answer."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
+import numpy as np
+
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grid_positions import parse_size
 
 _YES_NO = re.compile(r"\byes (?:or|/) no\b|\byes/no\b", re.IGNORECASE)
 _GRID = re.compile(r"(?<![\d×x])(\d) ?[×x] ?(\d)(?![\d×x])(?=[\w ]*\bgrid\b)")
@@ -71,7 +72,22 @@ def spoken_answers(prompt: str) -> list[str]:
     grid = _GRID.search(prompt)
     if not grid:
         return []
+    from lmms_medtasks.grid_positions import parse_size
+
     try:
         return [*parse_size(f"{grid[1]}x{grid[2]}").positions, "none"]
     except UserError:  # a grid of a size that we have no names for
         return []
+
+
+def answer_at_random(prompt: str, rng: np.random.Generator) -> str:
+    """One of the prompt's options by its letter; else one of the answers that it says are possible: "yes" or "no", or a
+    position in a grid or "none".
+
+    Any other open question has nothing to draw from. Where it asks for reasoning and answer, the reply has both parts
+    and says that there is no answer, which a judge should find wrong; else it is "".
+    """
+    if wants_reasoning(prompt):
+        return open_reply(prompt, "there are no options to draw one from at random.", "I cannot answer.")
+    answers = list(read_prompt(prompt).options) or spoken_answers(prompt)
+    return answers[int(rng.integers(len(answers)))] if answers else ""

@@ -11,14 +11,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.row_reader import RowReader
 from lmms_medtasks.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from lmms_medtasks.data.releases import LocalRelease, Release
+    from lmms_medtasks.data.row_reader import RowReader
 
 FILE = "source.py"
 

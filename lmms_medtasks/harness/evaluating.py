@@ -215,9 +215,9 @@ def _check_options(named: Mapping[str, Any]) -> None:
     )
     run_options.check_instruction(runners.kind(model, force_simple), list(ours), named)
     if model == runners.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
-        from lmms_medtasks.harness import baseline_models
+        from lmms_medtasks.harness import learned_model
 
-        baseline_models.check_taught(ours)
+        learned_model.check_taught(ours)
 
 
 def _argument_names(arguments: str | Mapping[str, Any]) -> list[str]:
@@ -356,7 +356,9 @@ def _check_model(lm: Any, configs: Iterable[Any]) -> None:
     """Raise UserError where a model behind a third party's server would be asked data whose terms forbid that."""
     terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
     if terms:
-        runners.check_model_terms(lm, terms)
+        from lmms_medtasks.harness import model_terms
+
+        model_terms.check_model_terms(lm, terms)
 
 
 def _check_repeats(our_configs: Iterable[Any]) -> None:
@@ -373,7 +375,7 @@ def _check_repeats(our_configs: Iterable[Any]) -> None:
 def _tell_tasks(lm: Any, tasks: Iterable[Any]) -> None:
     """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
     learn = getattr(lm, "learn_from", None)
-    if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
+    if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and callable(learn):
         learn(tasks)
 
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lmms_medtasks.errors import UnwritableFile, UserError, nearest_path
-from lmms_medtasks.writing import check_folder
 
 _NAMING = ("peft", "delta", "pretrained", "model", "model_version", "model_name", "model_id", "path", "engine")
 """The arguments of a model that the harness names the folder of results by, the first one that is given."""
@@ -101,6 +100,8 @@ def _check_cache(variables: Mapping[str, str]) -> None:
         if not variables.get(name, "").strip():
             continue
         folder = Path(os.path.expandvars(variables[name])).expanduser() / below
+        from lmms_medtasks.writing import check_folder
+
         try:
             check_folder(folder)
         except UnwritableFile as error:

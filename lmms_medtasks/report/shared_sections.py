@@ -12,7 +12,8 @@ from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.suites.estimates import LostBenefit, Mean
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.image_benefit import LostBenefit
 from lmms_medtasks.suites.rotated_options import EVERY_ROTATION, INCOMPLETE_QUESTIONS, UNROTATED, position_bias
 
 _ACCURACY = Mean()

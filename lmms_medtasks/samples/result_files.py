@@ -17,7 +17,6 @@ import orjson
 from lmms_medtasks import redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import degraded
-from lmms_medtasks.visible_text import visible
 
 FEWEST_FAILED = 2
 """One failed request of few says nothing of a share: from so many on a command fails."""
@@ -137,6 +136,8 @@ def read(path: Path) -> Run:
             _iter_values(content, key_path.split()) for key_path in key_paths
         ):
             if not any(_IS[kind](value) for kind in kinds):
+                from lmms_medtasks.visible_text import visible
+
                 location = ", ".join(visible(key[:60]) for key in keys)
                 problem = f"{path}: {location} is {value!r:.40}; expected {' or '.join(kinds)}."
                 raise UserError(f"{problem} Was the file edited? Take it as the harness wrote it, or run it again.")

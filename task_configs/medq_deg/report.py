@@ -24,7 +24,8 @@ from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.reliability import reliability_bins
-from lmms_medtasks.suites.estimates import LostBenefit, Mean, floor_of
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.task_configs.medq_deg import report_paper
 from lmms_medtasks.task_configs.medq_deg.measures import (
     ACCURACY,

@@ -1,11 +1,7 @@
 """MedQ-Deg: 24,894 questions about medical images under 18 degradations at three levels (clean, mild, severe).
 
-Two tables a part, one row a question: ``MedQ-Robust-good-*.tsv`` has the clean images, ``MedQ-Robust-simulate-*.tsv``
-the authors' own degraded ones. Nobody has tried this reader on the real release: it was written against the columns
-that public code reads, and tried on 19 real questions in that form.
-
 The paper's names of capabilities (Table 4) and degradations (Table 5) are in ``taxonomy.yml``, what the source datasets
-call the same capabilities in ``capability_names.yml``, spellings of the release in ``source.yml``.
+call the same capabilities in ``capability_names.yml``. The tables are read in :mod:`.source_reader`.
 """
 
 from __future__ import annotations
@@ -13,31 +9,18 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.release_images import ImageCells
-from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import RejectedRow, RowReader, Spellings, filled, need, require
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
-from lmms_medtasks.data.tsv_records import Table
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import stored
-from lmms_medtasks.progress import bar
 
-OPTION_COLUMNS = ("A", "B", "C", "D", "E")
-REFERENCE_LENGTH = 64
-"""An image cell of this many characters or fewer is no image but another row's index (the format's convention)."""
-
-_KEY = ("question", "options", "answer", "modality", "source")  # what question_key takes
-
-Cells = Mapping[str, str]
-
+if TYPE_CHECKING:
+    from lmms_medtasks.data.releases import Release
+    from lmms_medtasks.task_configs.medq_deg.source_reader import MedQDegReader
 
 # --- Names of the paper -----------------------------------------------------------------------------------------------
 
@@ -101,41 +84,7 @@ def _folded(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-# --- Spellings of the release -----------------------------------------------------------------------------------------
-
-
-def severity_level(text: str) -> int:
-    """0, 1 or 2 for a spelling of a severity (``L1``, ``1``, ``mild`` ... in any case).
-
-    Raises:
-        UserError: any other text; the allowed ones are in the message.
-    """
-    for level, spellings in read_file("source.yml")["severity"].items():
-        if text.strip().lower() in spellings:
-            return int(level)
-    allowed = [spelling for spellings in read_file("source.yml")["severity"].values() for spelling in spellings]
-    raise UserError(f"Unknown severity {text!r}. Allowed, in any case: {', '.join(allowed)}.")
-
-
-def degradation_name(text: str) -> str:
-    """The paper's name of a degradation for a release's spelling of it; the empty text for a spelling of "none".
-
-    Raises:
-        UserError: no degradation is called so; the allowed names are in the message.
-    """
-    from lmms_medtasks.degradations import registry
-
-    folded = text.strip().lower()
-    if folded in read_file("source.yml")["no_degradation"]:
-        return ""
-    return registry.canonical_name(folded.replace(" ", "_").replace("-", "_"))
-
-
-def modality_name(text: str) -> str:
-    """One of the paper's seven modalities for a release's spelling of it; ``UserError`` for anything else."""
-    from lmms_medtasks.degradations import registry
-
-    return registry.canonical_modality(text.strip())
+# --- The release ------------------------------------------------------------------------------------------------------
 
 
 def question_key(question: str, options: list[str], answer: str, modality: str, source: str) -> str:
@@ -149,110 +98,10 @@ def question_key(question: str, options: list[str], answer: str, modality: str, 
     return "q-" + hashlib.sha256(json.dumps(folded).encode()).hexdigest()[:16]
 
 
-# --- The reader -------------------------------------------------------------------------------------------------------
+def _open_split(release: Release, split: Split) -> MedQDegReader:
+    from lmms_medtasks.task_configs.medq_deg.source_reader import MedQDegReader
 
-
-class MedQDegReader(RowReader):
-    """Reads one table of the release. ``degraded`` says which of the two kinds it is."""
-
-    def __init__(self, release: Release, split: Split) -> None:
-        """Look the table through; ``UserError`` if columns or spellings are not as expected, or it has no rows."""
-        self._degraded = split.name.startswith("release")
-        self._file = split.files[0]
-        self._images = ImageCells(release)
-        self._table = Table(release.file(self._file))
-        self._labels = ("degradation_type", "degradation_severity") if self._degraded else ()
-        path, columns = self._table.path, self._table.columns
-        wanted = ("image or image_path", "index", "question", "A", "B", "answer", "modality", "source", *self._labels)
-        require(path.name, wanted, columns, "columns")
-        spellings = Spellings({
-            "modality": modality_name, "degradation_type": degradation_name, "degradation_severity": self._severity,
-        })  # fmt: skip
-        self._places: dict[str, int] = {}
-        self.records = 0
-        with bar(path.stat().st_size, f"{path.name}: looking through", "B") as progress:
-            for place, record in self._table.placed(progress):
-                self.records = record.number
-                if index := self.read_name(record.cells or {}):
-                    self._places.setdefault(index, place)
-                spellings.look(record.number, record.cells or {})
-        if not self.records:
-            raise UserError(f"{path.name} has a header and no rows.")
-        self._capability = next(
-            (name for name in read_file("source.yml")["capability_columns"] if name in columns), None
-        )
-        self.notes = {"columns": list(columns), "capability_column": self._capability}
-        spellings.check(path.name)
-
-    def _severity(self, text: str) -> int:
-        return 0 if not self._degraded and not text.strip() else severity_level(text)
-
-    def read_rows(self) -> Iterator[tuple[int, Cells | RejectedRow]]:
-        """The rows of the table, in memory one at a time."""
-        for record in self._table.records():
-            wrong = f"the row has {record.width} cells, the header has {len(self._table.columns)}"
-            yield record.number, RejectedRow(wrong) if record.cells is None else record.cells
-
-    def read_name(self, row: Cells) -> str:
-        """The row's index."""
-        return row.get("index", "").strip()
-
-    def find_missing(self, row: Cells) -> list[str]:
-        """The files that are not there, or the row that the image cell refers to."""
-        cell = row.get("image", "").strip()
-        if not cell:
-            return self._images.missing([row.get("image_path")], self._file)
-        try:
-            self._followed(cell)
-        except RejectedRow:
-            return [cell]
-        return []
-
-    def make_document(self, row: Cells) -> dict[str, Any]:
-        """The document of a row; RejectedRow with the reason why it is none."""
-        for column in ("index", "question", "answer", "modality", *self._labels):
-            need(row[column].strip(), f"{column} is empty")
-        options = filled([row.get(column, "").strip() for column in OPTION_COLUMNS])
-        answer, letters = row["answer"].strip().upper(), LETTERS[: len(options)]
-        wrong = f"answer {row['answer'][:40]!r} is not among the options A to {letters[-1]}"
-        need(len(answer) == 1 and answer in letters, wrong)
-        severity = self._severity(row.get("degradation_severity", ""))
-        degradation = degradation_name(row.get("degradation_type", ""))
-        if self._degraded:
-            had = f"severity {severity} and degradation {degradation!r}"
-            need(severity and degradation, f"the row has {had}, but stands among the degraded ones")
-        else:
-            need(not severity, f"the row has severity {severity}, but stands among the clean ones")
-        cell = row.get("image", "").strip()
-        images = self._images.images([self._followed(cell) if cell else row.get("image_path")], self._file)
-        need(images, "there is no image")
-        found = {
-            "id": self.read_name(row),
-            **stored(images),
-            "question": row["question"].strip(),
-            "options": options,
-            "answer": answer,
-            "modality": modality_name(row["modality"]),
-            "degradation": degradation if severity else "",
-            "severity": severity,
-            "capability": row[self._capability].strip() if self._capability else "",
-            "source": row["source"].strip(),
-        }
-        if self._degraded:
-            found["image_id"] = question_key(*(found[name] for name in _KEY))
-        return found
-
-    def _followed(self, cell: str) -> str:
-        """The image cell that ``cell`` stands for: itself, or that of the row whose index it is."""
-        seen: list[str] = []
-        while len(cell) <= REFERENCE_LENGTH:
-            need(cell in self._places, f"image {cell!r} is neither an image nor the index of a row")
-            need(cell not in seen, f"image refers to itself by way of the rows {', '.join(map(repr, seen))}")
-            seen.append(cell)
-            other = self._table.record_at(self._places[cell]).cells or {}
-            cell = other.get("image", "").strip()
-            need(cell, f"image refers to row {seen[-1]!r}, which has none")
-        return cell
+    return MedQDegReader(release, split)
 
 
 MEDQ_DEG = DataSource(
@@ -284,7 +133,7 @@ MEDQ_DEG = DataSource(
         Expected(("clean", "train"), 4_306),
         Expected(("release", "release_dev"), 24_894 - 4_306),
     ),
-    open_split=MedQDegReader,
+    open_split=_open_split,
     preview="clean",
     notes=(
         "The paper counts questions over all levels and both parts; the numbers by which a single table is known to be "

@@ -22,7 +22,8 @@ from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import outcome_count
-from lmms_medtasks.suites.estimates import LostBenefit, Macro, MacroContrast, Mean, floor_of
+from lmms_medtasks.suites.estimates import Macro, MacroContrast, Mean
+from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_paper
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES

@@ -1,10 +1,19 @@
 """Reading a prompt back."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
-from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers, wants_reasoning
+from lmms_medtasks.baselines.read_prompts import (
+    answer_at_random,
+    open_reply,
+    read_prompt,
+    spoken_answers,
+    wants_reasoning,
+)
 from lmms_medtasks.harness import hooks
+from lmms_medtasks.seeding import generator
 
 PROMPT = {"prompt": "medq_deg/prompt.txt"}
 TEXT = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1).map(lambda text: f"x{text}")
@@ -58,3 +67,37 @@ def test_answers_that_an_open_prompt_says_are_possible():
     assert spoken_answers("Yes or no?") == ["yes", "no"]
     for prompt in ("What is seen?", "The mass measures 2×2 cm.", "A 9×9 grid.", "A 2×3 grid of scans.", "A 12×2 grid"):
         assert spoken_answers(prompt) == []
+
+
+THREE = "Which?\nA. one\nB. two\nC. three\nAnswer:"
+
+
+def test_a_random_answer_is_uniform():
+    answers = [answer_at_random(THREE, generator("test", number)) for number in range(3000)]
+    assert set(answers) == {"A", "B", "C"}
+    assert chisquare([answers.count(letter) for letter in "ABC"]).pvalue > 0.001
+
+
+def test_open_question_gets_no_answer():
+    assert answer_at_random("What is seen?", generator("test")) == ""
+
+
+def test_an_open_question_with_reasoning_is_told_that_there_is_no_answer():
+    prompt = "Question: What is seen?\nReasoning: <why>\nAnswer: <what>"
+    reply = answer_at_random(prompt, generator("test"))
+    assert reply.startswith("Reasoning: ") and reply.endswith("\nAnswer: I cannot answer.")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answers"),
+    [
+        ("Is it the outlier? Answer yes or no, then explain.", {"yes", "no"}),
+        ("Name the position of the outlier in this 2×2 grid of scans, if there is one.",
+         {"top-left", "top-right", "bottom-left", "bottom-right", "none"}),
+        ("The red box in this 3×3 medical image grid highlights one. Outlier? Answer yes or no.", {"yes", "no"}),
+    ],
+)  # fmt: skip
+def test_open_question_that_says_which_answers_are_possible(prompt, answers):
+    drawn = [answer_at_random(prompt, generator("test", number)) for number in range(1000)]
+    assert set(drawn) == answers
+    assert chisquare([drawn.count(answer) for answer in sorted(answers)]).pvalue > 0.001

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from scipy.stats import chisquare
 
-from lmms_medtasks.baselines.blind_answers import MostFrequentAnswer, read_pairs
+from lmms_medtasks.baselines.most_frequent import MostFrequentAnswer, read_pairs
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import mini

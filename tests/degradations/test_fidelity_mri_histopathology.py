@@ -17,9 +17,9 @@ from lmms_medtasks.degradations.histopathology import BubbleParameters, DarkSpot
 from lmms_medtasks.degradations.mri import (
     BiasFieldParameters,
     GhostingParameters,
-    MovementParameters,
     UndersamplingParameters,
 )
+from lmms_medtasks.degradations.mri_motion import MovementParameters
 from lmms_medtasks.seeding import generator
 
 FILES = {"object_movement": "random_motion_artifact", "bubble": "bubble_artifact"}

@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations import mri, registry
+from lmms_medtasks.degradations import mri, mri_motion, registry
 from lmms_medtasks.degradations.mri import (
     BiasFieldParameters,
     GhostingParameters,
-    MovementParameters,
     UndersamplingParameters,
-    band_weights,
-    move,
 )
+from lmms_medtasks.degradations.mri_motion import MovementParameters, band_weights, move
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 
@@ -39,7 +37,7 @@ def squared_error(image, other):
 
 
 def test_the_four():
-    assert tuple(degradation.name for degradation in mri.DEGRADATIONS) == NAMES
+    assert tuple(degradation.name for degradation in (*mri.DEGRADATIONS, *mri_motion.DEGRADATIONS)) == NAMES
 
 
 # --- What holds for each of them -----------------------------------------------------------------------------------

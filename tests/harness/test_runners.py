@@ -11,7 +11,7 @@ import lmms_eval
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import runners
+from lmms_medtasks.harness import model_terms, runners
 
 # By format, or by the name of the file that is saved; the files with a uuid are for tools only.
 JPEG = re.compile(
@@ -118,7 +118,7 @@ def model(module, url=None):
 
 
 def check(lm, terms=TERMS):
-    runners.check_model_terms(lm, terms, resolve=lambda host: NAMES.get(host, []))
+    model_terms.check_model_terms(lm, terms, resolve=lambda host: NAMES.get(host, []))
 
 
 @pytest.fixture(autouse=True)

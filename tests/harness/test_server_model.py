@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import runners, server_asking
+from lmms_medtasks.harness import model_terms, runners, server_asking
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing import is_failed_request
@@ -433,11 +433,11 @@ def test_requests_in_flight_and_questions_held_are_bounded(stub, monkeypatch):
 def test_data_under_terms_reaches_this_machine_only(stub):
     terms = [("sure_mimic_age", "PhysioNet forbids it.")]
     lm = model(stub)
-    runners.check_model_terms(lm, terms)
+    model_terms.check_model_terms(lm, terms)
     lm.client = SimpleNamespace(base_url="https://api.openai.com/v1/")
     with pytest.raises(UserError, match="not this machine"):
-        runners.check_model_terms(lm, terms, resolve=lambda host: ["162.159.140.245"])
-    runners.check_model_terms(lm, [("open_task", "")])
+        model_terms.check_model_terms(lm, terms, resolve=lambda host: ["162.159.140.245"])
+    model_terms.check_model_terms(lm, [("open_task", "")])
 
 
 def test_other_media_are_refused_and_other_pictures_are_sent_as_rgb(stub, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lmms_eval.utils import handle_non_serializable
 
-from lmms_medtasks.baselines import blind_answers
+from lmms_medtasks.baselines.read_prompts import answer_at_random
 from lmms_medtasks.data import mini
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.record import KEY
@@ -280,7 +280,7 @@ def test_random_gets_what_theory_says(documents):
     for doc in documents:
         prompt = hooks.doc_to_text(doc)
         for number in range(DRAWS):
-            reply = blind_answers.answer_at_random(prompt, generator("random medobvious", doc["id"], number))
+            reply = answer_at_random(prompt, generator("random medobvious", doc["id"], number))
             found = measures.record(doc, [reply]).measures
             scores[doc["negative"]].append((found["accuracy"].score, found["chance"].score))
     for part in (scores[0], scores[1], scores[0] + scores[1]):

@@ -20,12 +20,11 @@ from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.row_reader import Candidate
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import image_id, image_problem
-from lmms_medtasks.task_configs.medq_deg.source import (
-    MEDQ_DEG,
+from lmms_medtasks.task_configs.medq_deg.source import MEDQ_DEG, question_key
+from lmms_medtasks.task_configs.medq_deg.source_reader import (
     MedQDegReader,
     degradation_name,
     modality_name,
-    question_key,
     severity_level,
 )
 

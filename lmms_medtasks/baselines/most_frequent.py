@@ -1,7 +1,4 @@
-"""Answers without a look at the image: a random option, or the most frequent training answer to the same question.
-
-The first is what chance gets, the second what knowing the answers gets.
-"""
+"""The most frequent training answer to the same question: what knowing the answers gets, no image seen."""
 
 from __future__ import annotations
 
@@ -10,25 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers, wants_reasoning
+from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data.sources import TrainingRule
 from lmms_medtasks.data.table_cells import folded
 from lmms_medtasks.errors import UserError
-
-
-def answer_at_random(prompt: str, rng: np.random.Generator) -> str:
-    """One of the prompt's options by its letter; else one of the answers that it says are possible: "yes" or "no", or a
-    position in a grid or "none".
-
-    Any other open question has nothing to draw from. Where it asks for reasoning and answer, the reply has both parts
-    and says that there is no answer, which a judge should find wrong; else it is "".
-    """
-    if wants_reasoning(prompt):
-        return open_reply(prompt, "there are no options to draw one from at random.", "I cannot answer.")
-    answers = list(read_prompt(prompt).options) or spoken_answers(prompt)
-    return answers[int(rng.integers(len(answers)))] if answers else ""
 
 
 class Guess(NamedTuple):

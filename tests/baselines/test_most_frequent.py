@@ -1,14 +1,11 @@
-"""The random and the most frequent answer."""
+"""The most frequent answer."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy.stats import chisquare
 
-from lmms_medtasks.baselines import blind_answers
-from lmms_medtasks.baselines.blind_answers import MostFrequentAnswer, read_pairs
+from lmms_medtasks.baselines.most_frequent import MostFrequentAnswer, read_pairs
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
 
 PAIRS = [("Where?", "left"), ("Where?", "right"), ("where? ", "Right"), ("How many?", "two")]
 
@@ -62,37 +59,3 @@ def test_not_a_parquet_file(tmp_path):
     (tmp_path / "train.parquet").write_text("no")
     with pytest.raises(UserError, match=r"train\.parquet"):
         read_pairs(tmp_path / "train.parquet")
-
-
-PROMPT = "Which?\nA. one\nB. two\nC. three\nAnswer:"
-
-
-def test_uniform():
-    answers = [blind_answers.answer_at_random(PROMPT, generator("test", number)) for number in range(3000)]
-    assert set(answers) == {"A", "B", "C"}
-    assert chisquare([answers.count(letter) for letter in "ABC"]).pvalue > 0.001
-
-
-def test_open_question_gets_no_answer():
-    assert blind_answers.answer_at_random("What is seen?", generator("test")) == ""
-
-
-def test_an_open_question_with_reasoning_is_told_that_there_is_no_answer():
-    prompt = "Question: What is seen?\nReasoning: <why>\nAnswer: <what>"
-    reply = blind_answers.answer_at_random(prompt, generator("test"))
-    assert reply.startswith("Reasoning: ") and reply.endswith("\nAnswer: I cannot answer.")
-
-
-@pytest.mark.parametrize(
-    ("prompt", "answers"),
-    [
-        ("Is it the outlier? Answer yes or no, then explain.", {"yes", "no"}),
-        ("Name the position of the outlier in this 2×2 grid of scans, if there is one.",
-         {"top-left", "top-right", "bottom-left", "bottom-right", "none"}),
-        ("The red box in this 3×3 medical image grid highlights one. Outlier? Answer yes or no.", {"yes", "no"}),
-    ],
-)  # fmt: skip
-def test_open_question_that_says_which_answers_are_possible(prompt, answers):
-    drawn = [blind_answers.answer_at_random(prompt, generator("test", number)) for number in range(1000)]
-    assert set(drawn) == answers
-    assert chisquare([drawn.count(answer) for answer in sorted(answers)]).pvalue > 0.001

@@ -1,0 +1,57 @@
+"""Which models may be asked questions whose data's terms forbid third parties.
+
+Such data reaches a model on this machine, or on one that the user named; no other. Known are the harness's own runners
+that send questions to a server (``runners.yaml``) and what is derived from them. What another runner sends where, we
+can't see.
+"""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from lmms_medtasks import endpoints, redacting
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import runners
+
+
+def check_model_terms(
+    lm: Any, terms: Iterable[tuple[str, str]], resolve: endpoints.Resolve = endpoints.resolve
+) -> None:
+    """Raise UserError where ``lm`` may not be asked a task. ``terms``: tasks' names with the terms of their data."""
+    under_terms = [(task, data_terms) for task, data_terms in terms if data_terms]
+    problem = model_problem(lm, resolve) if under_terms else None
+    if problem:
+        task, data_terms = under_terms[0]
+        raise UserError(
+            f"This model may not be asked {task!r}: {problem}. The terms of its data: {data_terms} Run a model on this "
+            f"machine, or one in your own network whose host you name in {endpoints.PRIVATE_HOSTS}. Nothing was sent."
+        )
+
+
+def model_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve) -> str | None:
+    """Why a model may not see such data, as a clause; None if it may."""
+    asks = next(filter(None, (runners.server(each.__module__) for each in type(lm).__mro__)), None)
+    if asks is None:
+        return None
+    if asks != "client":
+        return asks
+    address = urlsplit(str(getattr(getattr(lm, "client", None), "base_url", "")))
+    if not address.hostname:
+        return "the address of its server is not known"
+    proxy = _client_proxy(address.scheme, address.hostname)
+    if proxy is not None:
+        return f"it is asked through the proxy {redacting.shown_address(proxy)!r} (NO_PROXY can name hosts)"
+    return endpoints.problem(address.hostname, endpoints.private_hosts(), resolve)
+
+
+def _client_proxy(scheme: str, host: str) -> str | None:
+    """The proxy that a runner's client (httpx) takes from the environment; it would see what is asked."""
+    proxies = urllib.request.getproxies()
+    for name in (each.strip().lower() for each in proxies.get("no", "").split(",")):
+        # As httpx reads it: ".gpu.lab" is for hosts below gpu.lab only, which urllib's proxy_bypass takes it for too.
+        if name == "*" or (name.strip(".") and (host == name or host.endswith("." + name.lstrip(".")))):
+            return None
+    return proxies.get(scheme) or proxies.get("all")

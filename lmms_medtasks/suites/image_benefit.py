@@ -1,0 +1,105 @@
+"""How much of what a model gains from its images is lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.statistics.sums import AnyStatistic, Difference, Ratio, Through, mean_statistic, range_of, scored
+from lmms_medtasks.suites.estimates import Bounds, Draw, Estimate
+
+Question = tuple[Any, ...]
+QUESTION = ("pair",)
+"""The columns that name a question whatever its form."""
+
+
+@dataclass(frozen=True)
+class LostBenefit(Estimate):
+    """The share of the image's benefit under ``first`` that is lost under ``second``, both of the same clusters.
+
+    The benefit of the image under a condition is the mean score with it less the mean score of the same questions
+    without it. A drop of four points is little for a model that gains forty from its images, and all there is for one
+    that gains four: the share lost is 1 - (benefit under the second condition) / (benefit under the first). Where the
+    second condition asks the same questions, such as degraded images, the floor is the same on both sides, and the
+    share is (first - second) / (first - without image).
+
+    Statistics, in the measure's unit but for the last: ``first`` and ``second``, the mean scores with the image;
+    ``floor`` and ``second_floor``, those of the same questions without it; ``benefit`` and ``second_benefit``, the
+    difference; ``drop``, first less second; ``lost``, what the second benefit is less than the first, over the first.
+    ``lost`` has no value where the benefit is 0, and no meaning where it may be 0: a report leaves it empty there.
+
+    Attributes:
+        floor: a question, as the columns ``question`` name it -> its score without the image (:func:`floor_of`).
+            Questions that are not there are left out.
+        pair: columns in which a row of the second must agree with one of the first, each then in the cluster of the
+            first; without it both are taken whole.
+        bounds: the range of a score, as of a mean.
+    """
+
+    main: str = "lost"
+    measure: str = "accuracy"
+    floor: Mapping[Question, float] = field(default_factory=dict)
+    question: tuple[str, ...] = QUESTION
+    first: Where = field(default_factory=dict)
+    second: Where = field(default_factory=dict)
+    pair: tuple[str, ...] = ()
+    bounds: Bounds | None = None
+
+    def draw(self, rows: Samples) -> Draw | None:
+        """The scores with and without the image on both sides; None if a side has no score."""
+        first, second = (self._with_floor(rows.where(each)) for each in (self.first, self.second))
+        if self.pair:
+            first, second = first.paired(second, self.pair)
+        if not len(first) or not len(second):
+            return None
+        clusters = first.column("cluster").tolist()
+        second_clusters = clusters if self.pair else second.column("cluster").tolist()
+        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
+        first_floor, second_floor = (self._floor_scores(each) for each in (first, second))
+        bounds = range_of(np.concatenate([first_scores, second_scores, first_floor, second_floor]), self.bounds)
+        change = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
+        groups = {
+            "first": scored(clusters, first_scores),
+            "second": scored(second_clusters, second_scores),
+            "floor": scored(clusters, first_floor),
+            "second_floor": scored(second_clusters, second_floor),
+            "benefit": scored(clusters, first_scores - first_floor),
+            "second_benefit": scored(second_clusters, second_scores - second_floor),
+        }
+        statistics: dict[str, AnyStatistic] = {
+            name: mean_statistic(name, change if "benefit" in name else bounds) for name in groups
+        }
+        statistics["drop"] = Difference(statistics["first"], statistics["second"])
+        loss: AnyStatistic = Difference(statistics["benefit"], statistics["second_benefit"])
+        if self.pair:
+            groups["pairs"] = scored(clusters, first_scores - second_scores)
+            # The same question has the same score without its image, so that what is lost of the benefit is the drop.
+            drop = mean_statistic("pairs", change)
+            statistics["drop"], loss = Through(statistics["drop"], drop), Through(loss, drop)
+        statistics["lost"] = Ratio(loss, statistics["benefit"])
+        return Draw(groups, statistics)
+
+    def _with_floor(self, rows: Samples) -> Samples:
+        known = rows.scored(self.measure)
+        return known.take(np.array([key in self.floor for key in _question_keys(known, self.question)], dtype=bool))
+
+    def _floor_scores(self, rows: Samples) -> np.ndarray:
+        return np.array([self.floor[key] for key in _question_keys(rows, self.question)])
+
+
+def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
+    """Question -> its mean score without the image; the columns ``question`` identify it."""
+    scored = rows.scored(measure)
+    scores_by_question: dict[Question, list[float]] = {}
+    for key, score in zip(_question_keys(scored, question), scored.column(f"{measure}.score"), strict=True):
+        scores_by_question.setdefault(key, []).append(float(score))
+    return {key: math.fsum(scores) / len(scores) for key, scores in scores_by_question.items()}
+
+
+def _question_keys(rows: Samples, names: Sequence[str]) -> list[Question]:
+    return list(zip(*(rows.column(name) for name in names), strict=True))
