@@ -147,8 +147,8 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     for each in (problem for problem in board.problems if problem.level == "refused" or problem.code == "duplicate"):
         if (path := Path(each.source)) in paths:
             reason = _relative(each.reason, submitted)
-            file = str(path.relative_to(submitted))
-            wrong.append(reason if file in reason else f"{file}: {reason}")
+            named_file = str(path.relative_to(submitted))
+            wrong.append(reason if named_file in reason else f"{named_file}: {reason}")
     wrong += _unused(board, submitted, brought)
     mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & paths]
     wrong += _too_many(mine, board)

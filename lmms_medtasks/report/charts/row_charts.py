@@ -366,8 +366,7 @@ _NEAR = 14
 def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> str:
     """A row a number, on the chart's scale, on that of percent, or on one around all numbers; ``small``: no names.
 
-    A grey frame is the range of published models, a blue band the middle half of others with a line at their median
-    (``x`` of the mark), a dashed line what guessing gets.
+    A grey frame is the range of published models, a dashed line what guessing gets.
     """
     around = percent_axis() if marks[0].unit == "%" else axis_around(marks)
     axis = Axis(*chart.ends) if chart.ends else around
@@ -398,8 +397,6 @@ def _describe_bullet(mark: Mark, guess: float | None, printed: Sequence[float]) 
     parts = [
         f"{mark.row} {text(mark.value)} {mark.unit}".rstrip() + interval_text(mark.y.low, mark.y.high, mark.digits)
     ]
-    if mark.x.value is not None:
-        parts.append(f"quartiles of the ranked models {', '.join(map(text, (mark.x.low, mark.x.value, mark.x.high)))}")
     parts += [f"guessing {text(guess)}"] if guess is not None else []
     parts += [f"published models {text(min(printed))} to {text(max(printed))}"] if printed else []
     return ", ".join(parts)
@@ -408,17 +405,10 @@ def _describe_bullet(mark: Mark, guess: float | None, printed: Sequence[float]) 
 def _draw_bullet(
     plot: Elements, mark: Mark, axis: Axis, guess: float | None, printed: Sequence[float], y: float, said: str
 ) -> None:
-    def band(low: float, high: float, inset: float, kind: str) -> None:
-        start, width = axis.place(low), max(axis.place(high) - axis.place(low), 0.4)
-        plot.box(start, y + _TOP + inset, width, _BOTTOM - _TOP - 2 * inset, kind, 1)
-
     plot.box(0, y + _TOP, 100, _BOTTOM - _TOP, "track-of", 1)
     if printed:
-        band(min(printed), max(printed), 1, "range")
-    low, median, high = mark.x.low, mark.x.value, mark.x.high
-    if low is not None and high is not None and isinstance(median, int | float):
-        band(low, high, 0, "quartiles")
-        plot.line(axis.place(median), y + _TOP, axis.place(median), y + _BOTTOM, "median")
+        start, end = axis.place(min(printed)), axis.place(max(printed))
+        plot.box(start, y + _TOP + 1, max(end - start, 0.4), _BOTTOM - _TOP - 2, "range", 1)
     if guess is not None:
         plot.line(axis.place(guess), y + _TOP - 5, axis.place(guess), y + _BOTTOM + 5, "guess")
     if mark.y.low is not None and mark.y.high is not None:

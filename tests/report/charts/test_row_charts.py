@@ -137,14 +137,12 @@ def test_what_compares_words_has_its_sign_and_no_colour_and_long_heads_are_whole
     assert narrow == list(heads) and ">inconsistency</tspan>" in text
 
 
-def test_a_bullet_has_its_place_the_middle_of_others_guessing_and_the_range_of_published_models() -> None:
-    rows = [row("m", Cell(50.0, 40.0, 60.0), Cell(100.0, 80.0, 120.0)), row("guessing", 20, None, kind="counts")]
-    rows += [row("p", number, None, kind="reference") for number in (30, 180)]
-    text = svg("bullets", ("score", "others"), rows, x="others", ends=(0.0, 200.0), small=True)
-    assert marks(text, "own") == [(25.0, "m 50.0 % [40.0, 60.0], quartiles of the ranked models 80.0, 100.0, 120.0, "
-                                         "guessing 20.0, published models 30.0 to 180.0")]  # fmt: skip
+def test_a_bullet_has_its_place_guessing_and_the_range_of_published_models() -> None:
+    rows = [row("m", Cell(50.0, 40.0, 60.0)), row("guessing", 20, kind="counts")]
+    rows += [row("p", number, kind="reference") for number in (30, 180)]
+    text = svg("bullets", ("score",), rows, ends=(0.0, 200.0), small=True)
+    assert marks(text, "own") == [(25.0, "m 50.0 % [40.0, 60.0], guessing 20.0, published models 30.0 to 180.0")]
     assert places(text, "line", "interval", "x1", "x2")[0] == ("20%", "30%")
-    assert places(text, "rect", "quartiles", "x", "width") == [("40%", "20%")]
     assert places(text, "rect", "range", "x", "width") == [("15%", "75%")]
     assert places(text, "line", "guess", "x1") == [("10%",)] and "guessing 20.0" in texts(text)
     assert 0 < len(marks(svg("bullets", ("score",), rows[:1]), "own")) == 1
