@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lmms_medtasks import degradations
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 Pixels = NDArray[np.uint8]
 Call = Callable[[], Any]
@@ -72,7 +72,7 @@ def phantom(size: int) -> Pixels:
         (200, 0.5, 0, 0.12, 0.12), (160, 0.1, 0.05, 0.1, 0.15),
     ):  # fmt: skip
         image[((y - cy) / ry) ** 2 + ((x - cx) / rx) ** 2 < 1] = value
-    image += (image > 0) * generator("benchmark phantom").normal(0, 6, image.shape)
+    image += (image > 0) * seeded_generator("benchmark phantom").normal(0, 6, image.shape)
     return np.clip(image, 0, 255).astype(np.uint8)
 
 

@@ -24,7 +24,7 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import gallery
-from lmms_medtasks.degradations.gallery import Section, Tile, distance, psnr, sheet, ssim
+from lmms_medtasks.degradations.gallery import GallerySection, GalleryTile, describe_distance, psnr, render_sheet, ssim
 
 Pixels = NDArray[np.uint8]
 
@@ -71,7 +71,7 @@ def main() -> int:
             print(_line(row), flush=True)
         sections.append(_section(rows, images))
     if options.output:
-        sheet(sections, side=250, per_line=4).save(options.output)
+        render_sheet(sections, side=250, per_line=4).save(options.output)
     return 0
 
 
@@ -119,14 +119,16 @@ def _line(row: Row) -> str:
     return f"{row.triple:28}{row.level:>6}{decibels:>20}{spread:>14}{likeness:>19}{row.between:>10.1f}{row.equal:>9.2%}"
 
 
-def _section(rows: list[Row], images: dict[str, Pixels]) -> Section:
+def _section(rows: list[Row], images: dict[str, Pixels]) -> GallerySection:
     clean = Image.fromarray(images["L0"])
     tiles = []
     for row in rows:
         theirs, ours = Image.fromarray(images[f"L{row.level}"]), Image.fromarray(row.ours)
-        tiles.append(Tile(theirs, f"L{row.level} theirs", (distance(clean, theirs),)))
-        tiles.append(Tile(ours, f"L{row.level} ours", (distance(clean, ours),)))
-    return Section(f"{rows[0].triple} ({rows[0].modality})", Tile(clean, "L0"), (gallery.Row(tuple(tiles)),))
+        tiles.append(GalleryTile(theirs, f"L{row.level} theirs", (describe_distance(clean, theirs),)))
+        tiles.append(GalleryTile(ours, f"L{row.level} ours", (describe_distance(clean, ours),)))
+    return GallerySection(
+        f"{rows[0].triple} ({rows[0].modality})", GalleryTile(clean, "L0"), (gallery.GalleryRow(tuple(tiles)),)
+    )
 
 
 if __name__ == "__main__":

@@ -37,14 +37,14 @@ def judge(count: int) -> None:
     import judge_sample
 
     from lmms_medtasks.judges import settings
-    from lmms_medtasks.judges.judging import Judge
+    from lmms_medtasks.judges.judging import JudgeSession
 
     documents = [{"id": str(n), "question": f"What is seen in image {n}?", "answer": "effusion"} for n in range(count)]
     wanted = [
         (judge_sample.item(document, f"Most probably an effusion ({document['id']})."), 0) for document in documents
     ]
     started = time.monotonic()
-    with Judge(settings.read(), [judge_sample.PROTOCOL]) as judging:
+    with JudgeSession(settings.read_judge_settings(), [judge_sample.PROTOCOL]) as judging:
         _, counts = judging.judge(judge_sample.PROTOCOL, wanted, say=lambda text: print(text, flush=True))
     print(f"{counts.sentence()}; {time.monotonic() - started:.1f} s, {time.process_time():.1f} s of CPU", flush=True)
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from lmms_medtasks import degradations
 from lmms_medtasks.record import VERSION
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.task_configs.medq_deg import source
 
 TASK = "medq_deg_calib"
@@ -130,10 +130,10 @@ def _size(folder: Path) -> int:
 
 def read(folder: Path, processes: int) -> None:
     """Read all logs below ``folder`` and print what it took."""
-    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.collect import collect_entries
 
     start = time.perf_counter()
-    board = collect([folder], processes=processes)
+    board = collect_entries([folder], processes=processes)
     seconds = time.perf_counter() - start
     busy, own, children = _used()
     memory = own + (processes * children if processes > 1 else 0)
@@ -150,7 +150,7 @@ def write(folder: Path, models: int, samples: int, first: int = 0) -> None:
     for model in range(first, first + models):
         own = folder / f"model-{model:02d}"
         own.mkdir(parents=True)
-        rng = generator("benchmark", "leaderboard", model)
+        rng = seeded_generator("benchmark", "leaderboard", model)
         right = rng.random((samples, TRIALS)) < rng.beta(6, 4)
         guesses = rng.integers(0, 4, (samples, TRIALS))
         letters = np.where(right, (np.arange(samples) % 4)[:, None], guesses)

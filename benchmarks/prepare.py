@@ -26,7 +26,7 @@ import keeping
 import numpy as np
 from PIL import Image
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 LIMIT = 2 * 1024**3
 COLUMNS = ["index", "image", "question", "A", "B", "C", "D", "E", "answer", "modality", "degradation_type"]
@@ -36,7 +36,7 @@ PREPARE = "from lmms_medtasks.cli.data import app; app()"
 
 def jpeg(number: int, size: int) -> bytes:
     """A JPEG image of about ``size`` bytes: grey blobs of 512 x 512 pixels under as much noise as that takes."""
-    rng = generator("benchmark", "prepare", number)
+    rng = seeded_generator("benchmark", "prepare", number)
     coarse = Image.fromarray(rng.integers(40, 200, (8, 8), dtype=np.uint8)).resize((512, 512), Image.Resampling.BICUBIC)
     noisy = np.asarray(coarse, dtype=np.float32) + rng.normal(0, 18, (512, 512)).astype(np.float32)
     image = Image.fromarray(noisy.clip(0, 255).astype(np.uint8)).convert("RGB")

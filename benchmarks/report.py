@@ -23,7 +23,7 @@ import numpy as np
 
 from lmms_medtasks import degradations
 from lmms_medtasks.record import VERSION
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.task_configs.medq_deg import source
 
 IMAGES = 4306
@@ -61,8 +61,12 @@ def measure(folder: Path) -> tuple[float, float]:
 
 def write_log(folder: Path, questions: int, trials: int) -> None:
     """A result file and a sample log, row for row in the form that the harness writes."""
-    rng = generator("benchmark", "report")
-    printed, names, modality_names = source.read_file("taxonomy.yml"), list(source.fines()), degradations.modalities()
+    rng = seeded_generator("benchmark", "report")
+    printed, names, modality_names = (
+        source.read_file("taxonomy.yml"),
+        list(source.fine_capability_names()),
+        degradations.modalities(),
+    )
     types = printed["degradations"]["types"]
     counts = [
         fine["count"] for high in printed["capabilities"]["high"] for mid in high["mids"] for fine in mid["fines"]

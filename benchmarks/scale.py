@@ -24,7 +24,7 @@ from pathlib import Path
 import keeping
 from PIL import Image
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 COLUMNS = ["index", "image", "question", "A", "B", "C", "D", "E", "answer", "modality", "degradation_type"]
 COLUMNS += ["degradation_severity", "source", "capability"]
@@ -38,7 +38,7 @@ def write_table(path: Path, count: int, side: int) -> None:
         writer = csv.writer(handle, delimiter="\t")
         writer.writerow(COLUMNS)
         for number in range(count):
-            pixels = generator("benchmark", "scale", number).integers(0, 256, (side, side), dtype="uint8")
+            pixels = seeded_generator("benchmark", "scale", number).integers(0, 256, (side, side), dtype="uint8")
             buffer = io.BytesIO()
             Image.fromarray(pixels).save(buffer, "PNG")
             image = base64.b64encode(buffer.getvalue()).decode()

@@ -22,10 +22,10 @@ from lmms_medtasks.degradations.base import (
     MIXED_WITH,
     Degradation,
     FloatImage,
-    Mixed,
+    MixedParameters,
     Parameters,
     Shape,
-    is_own,
+    is_custom_degradation,
 )
 from lmms_medtasks.degradations.own_modalities import Modality
 from lmms_medtasks.degradations.registry import (
@@ -39,20 +39,20 @@ from lmms_medtasks.degradations.registry import (
     drawn_for,
     for_modality,
     get,
+    get_settings_at,
     is_general,
     known_names,
     levels_of,
     modalities,
     modalities_of,
     names,
-    settings_at,
     severity_version,
     source,
     title,
 )
 from lmms_medtasks.degradations.strength import check_level, check_seed, check_severity
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 __all__ = [
     "Degradation",
@@ -127,7 +127,7 @@ def apply(
     canonical_name(name)
     canonical = check_modality(name, modality, force)
     if level == 0:
-        return images.copy(image)
+        return images.copy_image(image)
     parameters = sample(name, strength=level, seed=seed, size=images.size_of(image), modality=canonical)
     return apply_parameters(image, name, parameters, modality=canonical)
 
@@ -155,7 +155,7 @@ def sample(
     level = check_level(severity, strength)
     if level == 0:
         raise UserError("Level 0 is the untouched image and has no parameters.")
-    milder, stronger, share = settings_at(canonical, level, modality)
+    milder, stronger, share = get_settings_at(canonical, level, modality)
     height, width = int(size[0]), int(size[1])
     if height < 1 or width < 1:
         raise UserError(f"An image of {height} x {width} pixels has nothing to degrade.")
@@ -166,14 +166,16 @@ def sample(
     def draw_record(numbers: Mapping[str, Any]) -> Parameters:
         # Of someone's own the title counts: a file has the same draws in whatever folder it lies.
         owner = (
-            ("own degradation", title(name)) if is_own(canonical) else ("degradation", severity_version(), canonical)
+            ("own degradation", title(name))
+            if is_custom_degradation(canonical)
+            else ("degradation", severity_version(), canonical)
         )
-        rng = generator(*owner, check_seed(seed))
+        rng = seeded_generator(*owner, check_seed(seed))
         return get(canonical, modality).sample(rng, numbers, (height, width))
 
     if share == 1:
         return draw_record(stronger)
-    return Mixed(draw_record(stronger), share, draw_record(milder) if milder is not None else None)
+    return MixedParameters(draw_record(stronger), share, draw_record(milder) if milder is not None else None)
 
 
 def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modality: str | None = None) -> AnyImage:
@@ -183,17 +185,17 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
         UserError: Unknown name or modality, an image that cannot be degraded, or another degradation's record.
     """
     degradation = get(name, modality)
-    mixed = parameters if isinstance(parameters, Mixed) else Mixed(parameters, 1.0)
+    mixed = parameters if isinstance(parameters, MixedParameters) else MixedParameters(parameters, 1.0)
     for record in (mixed.drawn, mixed.milder or mixed.drawn):
         if not isinstance(record, degradation.record):
             raise UserError(
                 f"{degradation.name!r} takes {degradation.record.__name__}, got {type(record).__name__} {record!r}."
             )
 
-    if is_own(canonical_name(name)):
+    if is_custom_degradation(canonical_name(name)):
         from lmms_medtasks.degradations import own
 
-        if isinstance(mixed.drawn, own.Drawn):
+        if isinstance(mixed.drawn, own.CustomParameters):
             images.size_of(image)
             return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
 
@@ -234,7 +236,7 @@ def parameters_from_json(name: str, values: Mapping[str, Any], modality: str | N
     drawn = record(**{key: _freeze_lists(value) for key, value in given.items()})
     if share is None:
         return drawn
-    return Mixed(drawn, float(share), parameters_from_json(name, milder, modality) if milder else None)
+    return MixedParameters(drawn, float(share), parameters_from_json(name, milder, modality) if milder else None)
 
 
 def _freeze_lists(value: Any) -> Any:

@@ -44,11 +44,11 @@ class Parameters:
 
 
 MIXED_SHARE, MIXED_WITH = "share", "mixed_with"
-"""Keys that a :class:`Mixed` record has beside those of the one it holds."""
+"""Keys that a :class:`MixedParameters` record has beside those of the one it holds."""
 
 
 @dataclass(frozen=True)
-class Mixed(Parameters):
+class MixedParameters(Parameters):
     """The weighted mean of two images: ``share`` (0 to 1) of that which ``drawn`` gives, the rest of ``milder``'s.
 
     ``milder``: None stands for the untouched image. For a strength between the levels of an operator whose settings
@@ -102,7 +102,7 @@ class Degradation:
     modalities: tuple[str, ...] = ()
 
 
-def spread(rng: np.random.Generator, settings: Mapping[str, Any], name: str) -> float:
+def sample_spread(rng: np.random.Generator, settings: Mapping[str, Any], name: str) -> float:
     """The setting ``name`` times a factor uniform in 1 ± ``<name>_spread``.
 
     With the same generator the factor is the same at every level: their order stays.
@@ -113,6 +113,6 @@ def spread(rng: np.random.Generator, settings: Mapping[str, Any], name: str) -> 
     return float(settings[name]) * float(1.0 + float(settings[f"{name}_spread"]) * rng.uniform(-1.0, 1.0))
 
 
-def is_own(name: object) -> bool:
+def is_custom_degradation(name: object) -> bool:
     """Whether ``name`` names a degradation of someone's own: a reference, or an installed one."""
-    return isinstance(name, str) and (extensions.is_reference(name) or name in extensions.installed(KIND))
+    return isinstance(name, str) and (extensions.is_reference(name) or name in extensions.installed_extensions(KIND))

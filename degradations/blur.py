@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
-from lmms_medtasks.degradations.threads import each, thread_count, tiles
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.degradations.threads import run_in_threads, split_tiles, thread_count
+from lmms_medtasks.errors import unknown_name_error
 
 _SUPPORT_SIGMAS = 4.0  # SciPy's default, which the authors' images have
 
@@ -84,7 +84,7 @@ def motion_blur(image: FloatImage, parameters: MotionBlurParameters) -> FloatIma
     """The image convolved with a short line, border reflected, as ``scipy.ndimage.convolve`` does."""
     kernel = _KERNELS.get(parameters.kernel)
     if kernel is None:
-        raise unknown("motion blur kernel", parameters.kernel, _KERNELS)
+        raise unknown_name_error("motion blur kernel", parameters.kernel, _KERNELS)
     if image.min() == image.max():
         return image.copy()  # truncating the sum would darken it by a level, with no blur to see
     taps = _kernel_taps(kernel(parameters.length, parameters.angle))
@@ -116,7 +116,7 @@ def _convolve_plane(plane: FloatImage, taps: Taps, target: FloatImage) -> None:
             total += weight * padded[top : top + height, left : left + width]
         target[tile] = total
 
-    each(fill_tile, tiles(*plane.shape))
+    run_in_threads(fill_tile, split_tiles(*plane.shape))
 
 
 def _reflected_indices(start: int, stop: int, side: int) -> NDArray[np.intp]:

@@ -21,8 +21,8 @@ import yaml
 from lmms_medtasks.degradations import images
 from lmms_medtasks.degradations.base import FloatImage, Parameters
 from lmms_medtasks.degradations.strength import check_seed
-from lmms_medtasks.errors import unknown
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.errors import unknown_name_error
+from lmms_medtasks.seeding import seeded_generator
 
 AnyImage = TypeVar("AnyImage")
 
@@ -48,7 +48,7 @@ def _load_settings() -> Mapping[str, Any]:
     return yaml.safe_load(text)
 
 
-def strengths() -> tuple[str, ...]:
+def list_strengths() -> tuple[str, ...]:
     """The names of the strengths, the mildest first."""
     return tuple(_load_settings()["strengths"])
 
@@ -61,9 +61,9 @@ def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     """
     settings = _load_settings()
     if strength not in settings["strengths"]:
-        raise unknown("corruption strength", strength, settings["strengths"])
+        raise unknown_name_error("corruption strength", strength, settings["strengths"])
     numbers = settings["strengths"][strength]
-    rng = generator("corruption", settings["version"], strength, check_seed(seed))
+    rng = seeded_generator("corruption", settings["version"], strength, check_seed(seed))
     chosen = rng.random(3) < settings["probability"]
     if not chosen.any():
         chosen[rng.integers(3)] = True
@@ -99,7 +99,7 @@ def apply_parameters(image: AnyImage, parameters: CorruptionParameters) -> AnyIm
     """
     if parameters.blur_size is not None:
         if parameters.blur_size not in _OPENCV_SMALL_KERNELS:
-            raise unknown("blur size", parameters.blur_size, map(str, _OPENCV_SMALL_KERNELS))
+            raise unknown_name_error("blur size", parameters.blur_size, map(str, _OPENCV_SMALL_KERNELS))
         image = images.degrade(image, lambda unit: _blur_image(unit, parameters.blur_size), rounding="nearest")
     if parameters.brightness is not None:
         image = images.degrade(image, lambda unit: unit * np.float32(parameters.brightness), rounding="nearest")
@@ -126,7 +126,9 @@ def _blur_image(image: FloatImage, size: int) -> FloatImage:
 
 def _add_noise(image: FloatImage, parameters: CorruptionParameters) -> FloatImage:
     """One noise image, added to every channel."""
-    noise = generator("corruption_noise", parameters.noise_seed).standard_normal(image.shape[:2], dtype=np.float32)
+    noise = seeded_generator("corruption_noise", parameters.noise_seed).standard_normal(
+        image.shape[:2], dtype=np.float32
+    )
     noise *= np.float32(parameters.noise_sigma)
     noise += np.float32(parameters.noise_mean)
     return image + (noise if image.ndim == 2 else noise[..., None])

@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
-from lmms_medtasks.degradations.threads import each
-from lmms_medtasks.degradations.tomography import Scan, Views, project, reconstruct
+from lmms_medtasks.degradations.threads import run_in_threads
+from lmms_medtasks.degradations.tomography import ScanGeometry, Views, project_image, reconstruct_image
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 _LEAST_SIDE = 128
 """Pixels a side that an image keeps when it is made smaller to learn how much it attenuates."""
@@ -135,7 +135,7 @@ def _partial_scan(
     return PartialScanParameters(views=views, start=start, step=step, widened=widened, **numbers)
 
 
-def scan_of(parameters: ScanParameters, shape: Shape, scanner: float | None = None) -> Scan:
+def scan_of(parameters: ScanParameters, shape: Shape, scanner: float | None = None) -> ScanGeometry:
     """The scan of an image of ``shape`` in pixels and radians, with a ``scanner`` of another size where given.
 
     Raises:
@@ -148,7 +148,7 @@ def scan_of(parameters: ScanParameters, shape: Shape, scanner: float | None = No
         raise UserError(f"scanner must be above 0.7071 sides, so that the source is outside the canvas, got {size!r}.")
     side = max(shape)
     angles = np.deg2rad(parameters.start + parameters.step * np.arange(parameters.views))
-    return Scan(tuple(angles.tolist()), size * side, max(1, round(size * side)))
+    return ScanGeometry(tuple(angles.tolist()), size * side, max(1, round(size * side)))
 
 
 def apply_partial_scan(image: FloatImage, parameters: PartialScanParameters) -> FloatImage:
@@ -159,9 +159,9 @@ def apply_partial_scan(image: FloatImage, parameters: PartialScanParameters) -> 
     """
     scan = scan_of(parameters, image.shape[:2], fitting_scanner(image, parameters))
     if image.ndim == 2:
-        return reconstruct(project(image, scan), scan, image.shape)
+        return reconstruct_image(project_image(image, scan), scan, image.shape)
     channels = (np.ascontiguousarray(image[..., k]) for k in range(image.shape[2]))
-    return np.stack([reconstruct(project(one, scan), scan, one.shape) for one in channels], axis=-1)
+    return np.stack([reconstruct_image(project_image(one, scan), scan, one.shape) for one in channels], axis=-1)
 
 
 def fitting_scanner(image: FloatImage, parameters: PartialScanParameters) -> float:
@@ -183,7 +183,7 @@ def signal_at_ends(image: FloatImage, parameters: ScanParameters) -> float:
     """
     small, _ = _made_smaller(_grey_mean(image))
     turn = ScanParameters(_VIEWS_OF_ENDS, 0.0, 360.0 / _VIEWS_OF_ENDS, parameters.scanner)
-    views = project(small, scan_of(turn, small.shape))
+    views = project_image(small, scan_of(turn, small.shape))
     mean = float(views.mean(dtype=np.float64))
     return float(views[:, (0, -1)].mean(dtype=np.float64)) / mean if mean > 0 else 0.0
 
@@ -200,7 +200,7 @@ def apply_low_dose(image: FloatImage, parameters: LowDoseParameters) -> FloatIma
     grey = _grey_mean(image)
     mean_of_canvas = float(grey.sum(dtype=np.float64)) / max(grey.shape) ** 2
     scanned = _shrink_to_side(grey, parameters.largest_side)
-    noise = reconstruct(sinogram_noise(scanned, parameters), scan_of(parameters, scanned.shape), scanned.shape)
+    noise = reconstruct_image(sinogram_noise(scanned, parameters), scan_of(parameters, scanned.shape), scanned.shape)
     if noise.shape != grey.shape:
         noise = _resize_image(noise, grey.shape, "BILINEAR")
     noise -= np.float32(parameters.offset * mean_of_canvas)
@@ -222,24 +222,24 @@ def sinogram_noise(image: FloatImage, parameters: LowDoseParameters) -> Views:
         part = slice(first, first + _VIEWS_PER_STREAM)
         expected = parameters.photons * np.exp(-(paths[part] * scale).astype(np.float64))
         means = np.maximum(expected, parameters.background)
-        counts = photon_counts(means, generator("photons", parameters.seed, first))
+        counts = photon_counts(means, seeded_generator("photons", parameters.seed, first))
         noise[part] = -np.log(np.maximum(counts, 1) / expected) / scale
 
-    each(add_noise_of_views, range(0, len(paths), _VIEWS_PER_STREAM))
+    run_in_threads(add_noise_of_views, range(0, len(paths), _VIEWS_PER_STREAM))
     return noise
 
 
-def expected_views(image: FloatImage, scan: Scan) -> Views:
-    """:func:`project`, of an image of 256 pixels a side or more made smaller first: (V, M).
+def expected_views(image: FloatImage, scan: ScanGeometry) -> Views:
+    """:func:`project_image`, of an image of 256 pixels a side or more made smaller first: (V, M).
 
     The noise depends on these line integrals through its strength alone, which averages over the few pixels that are
     taken together here (four at 512 a side) do not change visibly, in a small part of the time.
     """
     small, factor = _made_smaller(image)
     if factor == 1:
-        return project(image, scan)
+        return project_image(image, scan)
     detectors = -(-scan.detectors // factor) + 1
-    views = project(small, Scan(scan.angles, scan.source_distance / factor, detectors))
+    views = project_image(small, ScanGeometry(scan.angles, scan.source_distance / factor, detectors))
     position = (np.arange(scan.detectors) - (scan.detectors - 1) / 2) / factor + (detectors - 1) / 2
     index = np.minimum(position.astype(np.intp), detectors - 2)
     fraction = (position - index).astype(np.float32)

@@ -21,11 +21,11 @@ from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import own, own_modalities
-from lmms_medtasks.degradations.base import is_own
+from lmms_medtasks.degradations.base import is_custom_degradation
 from lmms_medtasks.degradations.threads import thread_count
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
-from lmms_medtasks.progress import bar
+from lmms_medtasks.progress import progress_bar
 
 KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
 """Formats without loss, by suffix: a file in one of them stays in it."""
@@ -38,7 +38,7 @@ _FEW = 4  # files for which starting processes does not pay
 
 
 @dataclass(frozen=True)
-class Order:
+class FileDegradation:
     """What to apply to every file; see :func:`lmms_medtasks.degradations.apply`. ``vary``: a seed for each file."""
 
     name: str
@@ -49,10 +49,10 @@ class Order:
     vary: bool = False
     strength: float | None = None
 
-    def checked(self) -> Order:
+    def checked(self) -> FileDegradation:
         """The order in canonical names and plain numbers. Raises UserError where it is wrong: no file is open yet."""
         level = degradations.check_level(self.severity, self.strength)
-        if is_own(self.name) and level:
+        if is_custom_degradation(self.name) and level:
             own.get(degradations.canonical_name(self.name)).check_strength(level)
         return replace(
             self,
@@ -65,7 +65,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FolderOutcome:
     """``records``: what was applied to each written file; ``problems``: files that failed, and why."""
 
     records: list[dict[str, Any]]
@@ -79,19 +79,19 @@ class _Job:
     stem: Path  # where to write, without the suffix that depends on the image's mode
     suffix: str
     label: str  # the file's path within its folder
-    order: Order
+    order: FileDegradation
     existing: str
 
 
-def degrade_all(
+def degrade_files(
     source: Path,
     output: Path,
-    order: Order,
+    order: FileDegradation,
     *,
     pattern: str = "*",
     workers: int = 0,
     existing: str = "refuse",
-) -> Outcome:
+) -> FolderOutcome:
     """Degrades the file ``source``, or every file of the folder, into ``output``; hidden files are left out.
 
     ``workers``: processes, 0 for one a core. ``existing``: "refuse", "overwrite" or "skip" files that are there. Every
@@ -103,10 +103,10 @@ def degrade_all(
     """
     order = order.checked()
     if existing not in EXISTING:
-        raise unknown("way with existing files", existing, EXISTING)
+        raise unknown_name_error("way with existing files", existing, EXISTING)
     jobs = _plan_jobs(source, output, order, pattern, existing)
     records, problems, skipped = [], [], 0
-    with bar(len(jobs), degradations.title(order.name), "image") as step:
+    with progress_bar(len(jobs), degradations.title(order.name), "image") as step:
         for job, result in zip(jobs, _iter_results(jobs, workers), strict=True):
             if isinstance(result, str):
                 problems.append((job.source, result))
@@ -115,7 +115,7 @@ def degrade_all(
             else:
                 records.append(result)
             step(1)
-    return Outcome(records, problems, skipped)
+    return FolderOutcome(records, problems, skipped)
 
 
 def open_image(path: Path) -> Image.Image:
@@ -169,7 +169,7 @@ def _current_umask() -> int:
     return current
 
 
-def _plan_jobs(source: Path, output: Path, order: Order, pattern: str, existing: str) -> list[_Job]:
+def _plan_jobs(source: Path, output: Path, order: FileDegradation, pattern: str, existing: str) -> list[_Job]:
     if not source.exists():
         raise UserError(f"There is no file or folder {source}.")
     if source.is_file():
@@ -190,7 +190,9 @@ def _plan_jobs(source: Path, output: Path, order: Order, pattern: str, existing:
     return list(_iter_folder_jobs(source, output, order, pattern, existing))
 
 
-def _iter_folder_jobs(source: Path, output: Path, order: Order, pattern: str, existing: str) -> Iterator[_Job]:
+def _iter_folder_jobs(
+    source: Path, output: Path, order: FileDegradation, pattern: str, existing: str
+) -> Iterator[_Job]:
     files = [path.relative_to(source) for path in sorted(source.rglob("*")) if path.is_file()]
     files = [p for p in files if fnmatch(p.name, pattern) and not any(part.startswith(".") for part in p.parts)]
     if not files:
@@ -218,7 +220,7 @@ def _iter_results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | s
     # Started afresh, not forked: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
-        processes, mp_context=context, initializer=_begin_worker, initargs=(own_modalities.given(),)
+        processes, mp_context=context, initializer=_begin_worker, initargs=(own_modalities.list_given_modalities(),)
     ) as pool:
         try:
             yield from pool.map(_run_job, jobs)
@@ -236,7 +238,7 @@ def _begin_worker(modalities: tuple[own_modalities.Modality, ...]) -> None:
     """A worker process knows what this one was given."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for modality in modalities:
-        own_modalities.put(modality)
+        own_modalities.add_modality(modality)
 
 
 def _run_job(job: _Job) -> dict[str, Any] | str | None:
@@ -288,7 +290,7 @@ def _degrade_file(job: _Job) -> dict[str, Any] | None:
     return record
 
 
-def _check_same_order(path: Path, order: Order) -> None:
+def _check_same_order(path: Path, order: FileDegradation) -> None:
     """Raises UserError when the file that is there says that it was made by another order (BMP files say nothing)."""
     with Image.open(path) as image:
         text = image.info.get("degradation") or (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)

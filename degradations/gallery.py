@@ -21,7 +21,7 @@ _SHORT = 4  # tiles of a row that are shown in one line on any screen
 
 
 @dataclass(frozen=True)
-class Tile:
+class GalleryTile:
     """A picture (8-bit RGB) with a title above it and lines of text under it."""
 
     picture: Image.Image
@@ -30,23 +30,23 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Row:
+class GalleryRow:
     """What one degradation does at growing levels: tiles that stay side by side, and (level, PSNR in dB) of a curve."""
 
-    tiles: tuple[Tile, ...]
+    tiles: tuple[GalleryTile, ...]
     points: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
-class Section:
+class GallerySection:
     """A picture and what became of it, under one heading."""
 
     heading: str
-    first: Tile
-    rows: tuple[Row, ...]
+    first: GalleryTile
+    rows: tuple[GalleryRow, ...]
 
 
-def distance(clean: Image.Image, degraded: Image.Image) -> str:
+def describe_distance(clean: Image.Image, degraded: Image.Image) -> str:
     """``PSNR 23.4 dB, SSIM 0.81`` of two 8-bit RGB pictures of the same size."""
     before, after = np.asarray(clean), np.asarray(degraded)
     decibels, likeness = psnr(before, after), ssim(before, after)
@@ -54,7 +54,7 @@ def distance(clean: Image.Image, degraded: Image.Image) -> str:
     return first if math.isnan(likeness) or math.isinf(decibels) else f"{first}, SSIM {likeness:.2f}"
 
 
-def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LINE) -> Image.Image:
+def render_sheet(sections: Sequence[GallerySection], side: int = 190, per_line: int = _PER_LINE) -> Image.Image:
     """All sections on one picture, each tile shrunk into ``side`` x ``side`` pixels (small ones are not enlarged).
 
     The first tile of a section stands to the left, the others beside it, ``per_line`` to a line; a row is broken only
@@ -62,7 +62,7 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     """
     font, bold = ImageFont.load_default(12), ImageFont.load_default(17)
     width = _GAP + (1 + per_line) * (side + _GAP)
-    placed: list[tuple[int, int, int, Tile, Image.Image]] = []
+    placed: list[tuple[int, int, int, GalleryTile, Image.Image]] = []
     headings: list[tuple[int, str]] = []
     y = _GAP
     for section in sections:
@@ -87,9 +87,9 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     return page
 
 
-def _wrap_rows(rows: Sequence[Row], per_line: int) -> list[list[Tile]]:
+def _wrap_rows(rows: Sequence[GalleryRow], per_line: int) -> list[list[GalleryTile]]:
     """The tiles of each line: as many whole rows as fit, and rows that are longer cut."""
-    lines: list[list[Tile]] = [[]]
+    lines: list[list[GalleryTile]] = [[]]
     for row in rows:
         if lines[-1] and len(lines[-1]) + len(row.tiles) > per_line:
             lines.append([])
@@ -100,7 +100,7 @@ def _wrap_rows(rows: Sequence[Row], per_line: int) -> list[list[Tile]]:
     return lines
 
 
-def page(title: str, introduction: str, sections: Sequence[Section], side: int = 320) -> str:
+def render_page(title: str, introduction: str, sections: Sequence[GallerySection], side: int = 320) -> str:
     """All sections as one HTML page, pictures and style inside it, each picture at most ``side`` pixels a side.
 
     The tiles of a row stay side by side at any width and shrink with it; a row of more than four breaks in the middle
@@ -150,7 +150,7 @@ figcaption span {{ color: #6e6e6e; display: block }}
 """
 
 
-def _render_row(row: Row, side: int) -> str:
+def _render_row(row: GalleryRow, side: int) -> str:
     tiles = "".join(_render_figure(tile, side) for tile in row.tiles)
     curve = curve_svg(row.points) if row.points else ""
     kind = "row long" if len(row.tiles) > _SHORT else "row"
@@ -189,7 +189,7 @@ def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: i
     )
 
 
-def _render_figure(tile: Tile, side: int) -> str:
+def _render_figure(tile: GalleryTile, side: int) -> str:
     buffer = io.BytesIO()
     _fit_image(tile.picture, side).save(buffer, "PNG", optimize=True)
     source = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, spread
-from lmms_medtasks.degradations.threads import each, strips
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, sample_spread
+from lmms_medtasks.degradations.threads import run_in_threads, split_rows
+from lmms_medtasks.seeding import seeded_generator
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def sample_dark_spot(rng: np.random.Generator, settings: Mapping[str, Any], shap
     With the same generator, a stronger and wider spot is darker at every pixel.
     """
     row, column = _sample_centre(rng, settings, shape)
-    sigma = _pixel_length(spread(rng, settings, "sigma"), shape)
-    return DarkSpotParameters(row=row, column=column, sigma=sigma, peak=min(1.0, spread(rng, settings, "peak")))
+    sigma = _pixel_length(sample_spread(rng, settings, "sigma"), shape)
+    return DarkSpotParameters(row=row, column=column, sigma=sigma, peak=min(1.0, sample_spread(rng, settings, "peak")))
 
 
-def darken(image: FloatImage, parameters: DarkSpotParameters) -> FloatImage:
+def apply_dark_spot(image: FloatImage, parameters: DarkSpotParameters) -> FloatImage:
     """``v (1 - peak exp(-r^2 / (2 sigma^2)))``, r the distance from the centre. Exact on the authors' images.
 
     The paper speaks of irregular regions; their images show one round spot, and so do these.
@@ -72,8 +72,8 @@ def darken(image: FloatImage, parameters: DarkSpotParameters) -> FloatImage:
 def sample_bubble(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> BubbleParameters:
     """A centre uniform in ``centre_range`` of height and of width; radius and blur within their spreads."""
     row, column = _sample_centre(rng, settings, shape)
-    radius = _pixel_length(spread(rng, settings, "radius"), shape)
-    return BubbleParameters(row=row, column=column, radius=radius, sigma=spread(rng, settings, "sigma"))
+    radius = _pixel_length(sample_spread(rng, settings, "radius"), shape)
+    return BubbleParameters(row=row, column=column, radius=radius, sigma=sample_spread(rng, settings, "sigma"))
 
 
 def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
@@ -102,7 +102,7 @@ def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
 
     samples_per_row = (right - left) * (1 if image.ndim == 2 else image.shape[2])
     # Strips overlap by the halo on both sides: high enough that little is computed twice.
-    each(fill_strip, strips(bottom - top, samples_per_row, max(1 << 17, 6 * halo * samples_per_row)))
+    run_in_threads(fill_strip, split_rows(bottom - top, samples_per_row, max(1 << 17, 6 * halo * samples_per_row)))
     return result
 
 
@@ -152,7 +152,7 @@ def sample_blood_cells(rng: np.random.Generator, settings: Mapping[str, Any], sh
     """
     smallest, largest = (float(bound) * min(shape) for bound in settings["diameter_range"])
     cells = []
-    for _ in range(round(spread(rng, settings, "count"))):
+    for _ in range(round(sample_spread(rng, settings, "count"))):
         row, column = int(rng.integers(shape[0])), int(rng.integers(shape[1]))
         diameter = float(rng.uniform(smallest, largest))
         aspect = float(rng.uniform(*settings["aspect_range"]))
@@ -203,7 +203,7 @@ def draw_cell(cell: Cell, shade: NDArray[np.float32], texture: float) -> tuple[F
     is not used.
     """
     _, __, diameter, aspect, turn, seed = cell
-    rng = generator("blood cell", seed)
+    rng = seeded_generator("blood cell", seed)
     outline = _sample_outline(rng)
     radius = diameter / 2
     drawn = min(radius, _SPRITE_PIXELS / 2)
@@ -277,6 +277,6 @@ def _sample_folds(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
 
 DEGRADATIONS: tuple[Degradation, ...] = (
     Degradation("blood_cell_artifact", sample_blood_cells, add_blood_cells, record=BloodCellParameters),
-    Degradation("dark_spots_artifact", sample_dark_spot, darken, record=DarkSpotParameters),
+    Degradation("dark_spots_artifact", sample_dark_spot, apply_dark_spot, record=DarkSpotParameters),
     Degradation("bubble", sample_bubble, add_bubble, record=BubbleParameters),
 )

@@ -31,7 +31,15 @@ from PIL import Image
 
 from lmms_medtasks.degradations.base import Annotations, Channels, FloatImage, Rounding
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import WIDE_MODES, Window, on_background, opaque, refusing_truncated, window_info, window_of
+from lmms_medtasks.pictures import (
+    WIDE_MODES,
+    Window,
+    flatten_alpha,
+    on_background,
+    refusing_truncated,
+    window_info,
+    window_of,
+)
 
 PIL_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I;16B", "I;16L", "I", "F")
 
@@ -48,7 +56,7 @@ _STRONG = 100 / 255
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedImage:
     """An image's samples without alpha, and how to make an image of the same kind from degraded ones.
 
     ``samples``: (H, W) or (H, W, 3), in the integer or float type that they came in. ``encode`` takes an array of the
@@ -77,7 +85,7 @@ def degrade(
     Raises:
         UserError: Not an image, an unsupported mode or type, a zero-size image, or floats outside [0, 1].
     """
-    decoded = decode(image)
+    decoded = decode_image(image)
     samples = decoded.samples
     window = decoded.window or (0.0, _full_scale(samples.dtype))
     if samples.ndim == 2:
@@ -118,19 +126,19 @@ def size_of(image: Any) -> tuple[int, int]:
     return height, width
 
 
-def decode(image: Any) -> Decoded:
+def decode_image(image: Any) -> DecodedImage:
     """The samples of ``image`` without alpha, and the way back; see the module for what happens to each kind."""
     size_of(image)
     return _decode_array(image) if isinstance(image, np.ndarray) else _decode_pil(image)
 
 
-def copy(image: Any) -> Any:
+def copy_image(image: Any) -> Any:
     """``image`` bit for bit, checked like any other input.
 
     Raises:
         UserError: As :func:`degrade`.
     """
-    decode(image)
+    decode_image(image)
     return image.copy()
 
 
@@ -219,14 +227,14 @@ def _luma_of_samples(samples: NDArray[Any]) -> NDArray[Any]:
     return (grey if samples.dtype.kind == "f" else np.rint(grey)).astype(samples.dtype)
 
 
-def _decode_array(image: NDArray[Any]) -> Decoded:
+def _decode_array(image: NDArray[Any]) -> DecodedImage:
     if image.dtype.kind == "f":
         _check_unit_range(image, "A float array")
     elif image.dtype not in (np.dtype(bool), np.dtype(np.uint8), np.dtype(np.uint16)):
         raise UserError(f"Arrays must be bool, uint8, uint16 or float in [0, 1], got {image.dtype!s}.")
     window = window_of(image) if image.dtype == np.uint16 else None
     if image.ndim == 2:
-        return Decoded(image, lambda result: result, window)
+        return DecodedImage(image, lambda result: result, window)
     channels = image.shape[2]
     if channels not in (1, 2, 3, 4):
         raise UserError(f"Arrays must have 1 to 4 channels (grey, grey and alpha, RGB, RGBA), got shape {image.shape}.")
@@ -243,7 +251,7 @@ def _decode_array(image: NDArray[Any]) -> Decoded:
             return result
         return np.concatenate([result, np.full((*result.shape[:2], 1), full, result.dtype)], axis=2)
 
-    return Decoded(samples, encode_samples, window)
+    return DecodedImage(samples, encode_samples, window)
 
 
 def _check_unit_range(values: NDArray[Any], label: str) -> None:
@@ -253,7 +261,7 @@ def _check_unit_range(values: NDArray[Any], label: str) -> None:
         raise UserError(f"{label} {problem}; it must be in [0, 1]. Divide by its full scale (255 or 65535) first.")
 
 
-def _decode_pil(image: Image.Image) -> Decoded:
+def _decode_pil(image: Image.Image) -> DecodedImage:
     mode = image.mode
     if mode not in PIL_MODES:
         raise UserError(f"Images of mode {mode!r} are not supported, only {', '.join(PIL_MODES)}. Convert it first.")
@@ -265,15 +273,15 @@ def _decode_pil(image: Image.Image) -> Decoded:
     if mode in WIDE_MODES:
         return _decode_wide(image)
     if mode == "P":
-        return Decoded(opaque(image)[0], lambda result: keep_info(image, _to_palette(result)))
+        return DecodedImage(flatten_alpha(image)[0], lambda result: keep_info(image, _to_palette(result)))
     pixels = np.asarray(image.convert("RGB") if mode == "CMYK" else image)
     if mode == "F":
         _check_unit_range(pixels, "An image of mode 'F'")
     elif image.has_transparency_data and mode != "CMYK":
-        pixels = opaque(image)[0]
+        pixels = flatten_alpha(image)[0]
         if mode in ("1", "L", "LA"):
             pixels = pixels[..., 0] if mode != "1" else pixels[..., 0] >= 128
-    return Decoded(pixels, lambda result: keep_info(image, Image.fromarray(result).convert(mode)))
+    return DecodedImage(pixels, lambda result: keep_info(image, Image.fromarray(result).convert(mode)))
 
 
 def keep_info(image: Image.Image, output: Image.Image) -> Image.Image:
@@ -283,7 +291,7 @@ def keep_info(image: Image.Image, output: Image.Image) -> Image.Image:
     return output
 
 
-def _decode_wide(image: Image.Image) -> Decoded:
+def _decode_wide(image: Image.Image) -> DecodedImage:
     pixels = np.asarray(image)
     if pixels.size and (int(pixels.min()) < 0 or int(pixels.max()) > 65535):
         raise UserError(
@@ -297,7 +305,7 @@ def _decode_wide(image: Image.Image) -> Decoded:
         order = ">u2" if image.mode == "I;16B" else "<u2"
         return keep_info(image, Image.frombytes(image.mode, image.size, result.astype(order).tobytes()))
 
-    return Decoded(pixels.astype(np.uint16), encode_samples, window_of(image))
+    return DecodedImage(pixels.astype(np.uint16), encode_samples, window_of(image))
 
 
 def _to_palette(result: NDArray[Any]) -> Image.Image:
@@ -317,7 +325,7 @@ _SAME_AS_PIL = {("|u1", 1), ("|u1", 2), ("|u1", 3), ("|u1", 4), ("|b1", 1), ("<u
 """Types and channels of arrays that Pillow holds in a mode of its own (L, LA, RGB, RGBA, 1, I;16, F)."""
 
 
-def digest(picture: Image.Image | np.ndarray) -> str:
+def pixel_digest(picture: Image.Image | np.ndarray) -> str:
     """16 hexadecimal digits of a picture's pixels.
 
     A PIL image of mode L, LA, RGB, RGBA, 1, I;16 or F has the digest of the array (H, W) or (H, W, C) of its pixels.
@@ -335,8 +343,9 @@ def digest(picture: Image.Image | np.ndarray) -> str:
     return _hash_contents(f"{picture.mode} {picture.size}", palette, picture.tobytes())
 
 
-def seed_of(known_as: str | int, seed: int | str) -> str:
-    """The seed of a picture's draw: what it is known as (its :func:`digest`, or an id), and a seed for all pictures."""
+def make_image_seed(known_as: str | int, seed: int | str) -> str:
+    """The seed of a picture's draw: what it is known as (its :func:`pixel_digest`, or an id), and a seed for all
+    pictures."""
     return f"{known_as}/{seed}"
 
 

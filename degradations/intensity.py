@@ -51,7 +51,7 @@ def sample_exposure(rng: np.random.Generator, settings: Mapping[str, Any], _: Sh
     return ExposureParameters(gamma=float(settings[f"{over}gamma"]), offset=int(settings[f"{over}offset"]))
 
 
-def expose(image: FloatImage, parameters: ExposureParameters) -> FloatImage:
+def apply_exposure(image: FloatImage, parameters: ExposureParameters) -> FloatImage:
     """``v ** gamma + offset``; the caller clips and floors, as in the authors' ``floor(255 v^gamma) + offset``."""
     exposed = np.power(image, np.float32(parameters.gamma))
     exposed += np.float32(parameters.offset / _GREY_LEVELS)
@@ -75,6 +75,6 @@ def reduce_contrast(image: FloatImage, parameters: ContrastParameters) -> FloatI
 
 DEGRADATIONS: tuple[Degradation, ...] = (
     Degradation("adjust_brightness", sample_brightness, adjust_brightness, record=BrightnessParameters),
-    Degradation("exposure", sample_exposure, expose, record=ExposureParameters),
+    Degradation("exposure", sample_exposure, apply_exposure, record=ExposureParameters),
     Degradation("reduce_contrast", sample_contrast, reduce_contrast, record=ContrastParameters),
 )

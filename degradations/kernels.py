@@ -4,8 +4,8 @@ Importing this module imports Numba, so it is imported where a kernel is called.
 takes two seconds of one core, once for an installation.
 
 Each loop is split into one that computes indices, one that fetches and one that interpolates, because LLVM vectorises
-the first and the last but not all three together. A fetch is one load of two neighbours (:func:`neighbours`). No sum
-runs along a vector, so a result depends neither on the width of the machine's vectors nor on how the work is shared
+the first and the last but not all three together. A fetch is one load of two neighbours (:func:`pair_neighbours`). No
+sum runs along a vector, so a result depends neither on the width of the machine's vectors nor on how the work is shared
 between threads.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def compiled(function: Callable[..., None]) -> Any:
+def compile_function(function: Callable[..., None]) -> Any:
     """``function`` compiled when it is first called, without "fast math": the same bits on every processor.
 
     The machine code is kept on disk (beside the source, where NUMBA_CACHE_DIR says, or in the user's cache folder) and
@@ -43,13 +43,13 @@ _ROWS = 32
 """Rows of an image that all views are led through before the next."""
 
 
-def neighbours(values: NDArray[np.float32]) -> NDArray[np.uint64]:
+def pair_neighbours(values: NDArray[np.float32]) -> NDArray[np.uint64]:
     """A view of ``values``, (rows, N): each value and the one after it as the halves of 64 bits, (rows, N - 1)."""
     rows, length = values.shape
     return np.ndarray((rows, length - 1), np.uint64, np.ascontiguousarray(values), 0, (4 * length, 4))
 
 
-@compiled
+@compile_function
 def _fetch_pairs(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
     """Copies the pairs at ``index`` to ``both``, from ``begin`` to ``end``."""
     for i in range(begin, end):
@@ -57,7 +57,7 @@ def _fetch_pairs(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> Non
         both[i] = pairs[np.uint64(np.uint32(index[i]))]
 
 
-@compiled
+@compile_function
 def _interpolate_pairs(both: Any, fraction: Any, total: Any) -> None:
     """Adds the values between the halves of ``both``, (2 n), at ``fraction`` to ``total``."""
     for i in range(np.uint64(total.size)):
@@ -65,7 +65,7 @@ def _interpolate_pairs(both: Any, fraction: Any, total: Any) -> None:
         total[i] += low + fraction[i] * (both[_TWO * i + _ONE] - low)
 
 
-@compiled
+@compile_function
 def _interpolate_weighted(both: Any, fraction: Any, weight: Any, begin: Any, end: Any, total: Any) -> None:
     """As :func:`_interpolate_pairs`, times ``weight``, from ``begin`` to ``end``."""
     for i in range(begin, end):
@@ -73,7 +73,7 @@ def _interpolate_weighted(both: Any, fraction: Any, weight: Any, begin: Any, end
         total[i] += (low + fraction[i] * (both[_TWO * i + _ONE] - low)) * weight[i]
 
 
-@compiled
+@compile_function
 def _sample_positions(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any) -> None:
     """Positions ``start + slope * step``, kept within [0, last], as whole part and fraction."""
     for i in range(start.size):
@@ -83,7 +83,7 @@ def _sample_positions(start: Any, slope: Any, step: Any, last: Any, index: Any, 
         fraction[i] = position - np.float32(whole)
 
 
-@compiled
+@compile_function
 def _shadow_positions(
     columns: Any, row_terms: Any, last: Any, begin: Any, end: Any, index: Any, fraction: Any, weight: Any
 ) -> None:
@@ -101,7 +101,7 @@ def _shadow_positions(
         weight[i] = magnification
 
 
-@compiled
+@compile_function
 def _rows_met(start: Any, slope: Any, first: Any, last: Any, rows: Any) -> Any:
     """Rows, from and to, outside which no position ``start + slope * row`` is between ``first`` and ``last``.
 
@@ -120,7 +120,7 @@ def _rows_met(start: Any, slope: Any, first: Any, last: Any, rows: Any) -> Any:
     return low, high
 
 
-@compiled
+@compile_function
 def _row_terms(sine: Any, cosine: Any, curvature: Any, y: Any, left: Any, centre: Any) -> Any:
     """Of :func:`_shadow_positions`, for the row at ``y`` whose first pixel is at ``left``."""
     return (
@@ -132,7 +132,7 @@ def _row_terms(sine: Any, cosine: Any, curvature: Any, y: Any, left: Any, centre
     )
 
 
-@compiled
+@compile_function
 def _columns_seen(first_row: Any, final_row: Any, last: Any, width: Any) -> Any:
     """Columns, from and to, outside which no pixel of rows next to each other casts its shadow on the detector.
 
@@ -157,8 +157,8 @@ def _columns_seen(first_row: Any, final_row: Any, last: Any, width: Any) -> Any:
     return int(low), int(max(low, high))
 
 
-@compiled
-def project(
+@compile_function
+def project_rays(
     pairs: Any,
     filled: Any,
     top: Any,
@@ -171,7 +171,8 @@ def project(
 ) -> None:
     """Writes to ``views``, (V, M), the rays nearer to the direction of columns than of rows (Joseph's method).
 
-    ``pairs``: :func:`neighbours` of an image (rows, 1 + columns + 2), the outer columns zero; ``filled``: its first and
+    ``pairs``: :func:`pair_neighbours` of an image (rows, 1 + columns + 2), the outer columns zero; ``filled``: its
+        first and
     last column that are not empty; ``top``, ``left``: where its first sample is, from the centre. If ``transposed``, x
     and y are swapped: image and rays are those nearer to the direction of rows.
     """
@@ -221,11 +222,11 @@ def project(
             views[k, where[k, i]] = total[k, i] * length[k, i]
 
 
-@compiled
+@compile_function
 def back_project(pairs: Any, sines: Any, cosines: Any, curvature: Any, top: Any, left: Any, image: Any) -> None:
     """Adds every view's values along its rays to ``image``: (rows, columns), the first pixel at (top, left).
 
-    ``pairs``: :func:`neighbours` of the views, (V, 1 + M + 2), the outer values zero.
+    ``pairs``: :func:`pair_neighbours` of the views, (V, 1 + M + 2), the outer values zero.
     """
     width = image.shape[1]
     columns = np.arange(width).astype(np.float32)
@@ -247,7 +248,7 @@ def back_project(pairs: Any, sines: Any, cosines: Any, curvature: Any, top: Any,
             _interpolate_weighted(halves, fraction, weight, begin, end, image[row])
 
 
-@compiled
+@compile_function
 def _mirrored_positions(start: Any, step: Any, length: Any, first: Any, weights: Any, stride: Any) -> None:
     """Where a row is read along one axis, in equal steps: adds the first of two pixels to ``first``, times ``stride``.
 
@@ -267,7 +268,7 @@ def _mirrored_positions(start: Any, step: Any, length: Any, first: Any, weights:
         first[i] += pixel * stride
 
 
-@compiled
+@compile_function
 def _interpolate_bilinear(pixels: Any, width: Any, first: Any, weights_x: Any, weights_y: Any, row: Any) -> None:
     """Fills ``row`` from the four pixels around each position."""
     one, below = np.uint64(1), np.uint64(width)
@@ -280,7 +281,7 @@ def _interpolate_bilinear(pixels: Any, width: Any, first: Any, weights_x: Any, w
         row[i] = upper_value + weights_y[i] * (lower_value - upper_value)
 
 
-@compiled
+@compile_function
 def turned_and_mirrored(
     padded: NDArray[np.float32], cos: float, sin: float, x: float, y: float, moved: NDArray[np.float32]
 ) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 from lmms_medtasks import extensions
 from lmms_medtasks.degradations import own_modalities, registry
-from lmms_medtasks.degradations.base import is_own
+from lmms_medtasks.degradations.base import is_custom_degradation
 from lmms_medtasks.degradations.own_modalities import GENERAL, Modality
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 
-def give(paths: Iterable[Path], execute: bool = True) -> None:
+def load_modality_files(paths: Iterable[Path], execute: bool = True) -> None:
     """Make modalities known to this process: those of a file, or of every modalities.yml at or below a folder.
 
     ``execute``: import the degradations that they name by a reference, too, to see that they are there.
@@ -27,46 +27,50 @@ def give(paths: Iterable[Path], execute: bool = True) -> None:
         if not path.exists():
             raise UserError(f"There is no file {path} with modalities.")
         for file in sorted(path.rglob(own_modalities.FILE)) if path.is_dir() else [path]:
-            for modality in own_modalities.read(file.resolve()):
+            for modality in own_modalities.read_modalities(file.resolve()):
                 _check_own(modality, execute)
-                own_modalities.put(modality)
+                own_modalities.add_modality(modality)
 
 
-def named(text: str | None) -> str | None:
+def parse_modality_option(text: str | None) -> str | None:
     """The modality that a command line names; "modalities.yml:OCT" loads that file and gives "OCT".
 
-    Any other text, and None, is returned unchanged. Raises UserError as :func:`give` does.
+    Any other text, and None, is returned unchanged. Raises UserError as :func:`load_modality_files` does.
     """
     file, _, name = (text or "").rpartition(":")
     if not file.endswith((".yml", ".yaml")):
         return text
-    give([Path(file)])
+    load_modality_files([Path(file)])
     return name
 
 
-def begin(folders: Iterable[Path]) -> None:
+def load_run_modalities(folders: Iterable[Path]) -> None:
     """What a process of a run starts with: the modalities below ``folders``, and in files of the variable
     :data:`lmms_medtasks.extensions.MODALITIES`.
 
-    Raises UserError as :func:`give` does.
+    Raises UserError as :func:`load_modality_files` does.
     """
-    give([folder for folder in folders if folder.is_dir()])
-    give(Path(each) for each in os.environ.get(extensions.MODALITIES, "").split(os.pathsep) if each)
+    load_modality_files([folder for folder in folders if folder.is_dir()])
+    load_modality_files(Path(each) for each in os.environ.get(extensions.MODALITIES, "").split(os.pathsep) if each)
 
 
-def variables() -> dict[str, str]:
+def modality_variables() -> dict[str, str]:
     """The environment variable with which another process knows the same modalities; {} if there are none."""
-    files = sorted({each.origin for each in own_modalities.given()})
+    files = sorted({each.origin for each in own_modalities.list_given_modalities()})
     return {extensions.MODALITIES: os.pathsep.join(files)} if files else {}
 
 
 def _check_own(modality: Modality, execute: bool) -> None:
     """Raise UserError for a custom modality whose spellings, degradations or levels are wrong."""
     where = f"{modality.origin}, {modality.name}"
-    ours = [registry.called()[spelling] for spelling in modality.spellings if spelling in registry.called()]
+    ours = [
+        registry.modality_spellings()[spelling]
+        for spelling in modality.spellings
+        if spelling in registry.modality_spellings()
+    ]
     if ours:
         raise UserError(f"{where}: a spelling of it is one of our modality {ours[0]!r}. It needs another one.")
-    allowed = registry.expanded(modality.degradations)
+    allowed = registry.expand_general(modality.degradations)
     for name in (*allowed, *(modality.drawn or ()), *modality.levels):
         if extensions.is_reference(name) and not execute:
             continue
@@ -82,7 +86,7 @@ def _check_own(modality: Modality, execute: bool) -> None:
 
 
 def _check_rows(name: str, rows: Any, where: str) -> None:
-    if is_own(name):
+    if is_custom_degradation(name):
         raise UserError(f"{where}: a degradation of your own has its numbers in its own `levels`.")
     if (
         not isinstance(rows, Mapping)
@@ -91,15 +95,15 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
     ):
         raise UserError(f"{where}: got {rows!r}, expected {{1: {{...}}, 2: {{...}}}}.")
     for level in (1, 2):
-        known = registry.settings(name, level)
+        known = registry.get_settings(name, level)
         for key, value in rows[level].items():
             if key not in known:
-                raise unknown("setting", key, known, f"{where}, level {level}")
+                raise unknown_name_error("setting", key, known, f"{where}, level {level}")
             if not _is_like(value, known[key]):
                 raise UserError(
                     f"{where}, level {level}, {key}: got {value!r}, expected a value such as {known[key]!r}."
                 )
-            ours = [registry.settings(name, each)[key] for each in (1, 2)]
+            ours = [registry.get_settings(name, each)[key] for each in (1, 2)]
             if expected := _out_of_bounds(value, ours):
                 raise UserError(
                     f"{where}, level {level}, {key}: got {value!r}, expected {expected}, such as {known[key]!r}."

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
-from lmms_medtasks.degradations.threads import each, strips
+from lmms_medtasks.degradations.threads import run_in_threads, split_rows
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def sample_rotation(rng: np.random.Generator, settings: Mapping[str, Any], _: Sh
     return RotationParameters(angle=float(magnitude if rng.random() < 0.5 else -magnitude))
 
 
-def rotate(image: FloatImage, parameters: RotationParameters) -> FloatImage:
+def rotate_image(image: FloatImage, parameters: RotationParameters) -> FloatImage:
     """Turned about its centre on the same canvas, bilinear, black outside.
 
     What ``scipy.ndimage.rotate`` does with ``reshape=False, order=1``, at a third of its time.
@@ -53,7 +53,7 @@ def rotate(image: FloatImage, parameters: RotationParameters) -> FloatImage:
         x = (middle_x - sine * down) + cosine * across
         turned[rows] = _sample_bilinear(image, y, x)
 
-    each(fill_strip, strips(height, width, samples=1 << 14))
+    run_in_threads(fill_strip, split_rows(height, width, samples=1 << 14))
     return turned
 
 
@@ -92,7 +92,7 @@ def sample_translation(rng: np.random.Generator, settings: Mapping[str, Any], sh
     return TranslationParameters(down=round(length * math.sin(direction)), right=round(length * math.cos(direction)))
 
 
-def translate(image: FloatImage, parameters: TranslationParameters) -> FloatImage:
+def translate_image(image: FloatImage, parameters: TranslationParameters) -> FloatImage:
     """Moved as a whole on the same canvas; what comes in is black. Whole pixels, so nothing is blurred."""
     height, width = image.shape[:2]
     down, right = parameters.down, parameters.right
@@ -105,6 +105,8 @@ def translate(image: FloatImage, parameters: TranslationParameters) -> FloatImag
 
 
 DEGRADATIONS: tuple[Degradation, ...] = (
-    Degradation("object_rotation", sample_rotation, rotate, rounding="nearest", record=RotationParameters),
-    Degradation("object_movement", sample_translation, translate, rounding="nearest", record=TranslationParameters),
+    Degradation("object_rotation", sample_rotation, rotate_image, rounding="nearest", record=RotationParameters),
+    Degradation(
+        "object_movement", sample_translation, translate_image, rounding="nearest", record=TranslationParameters
+    ),
 )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, spread
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, sample_spread
 from lmms_medtasks.errors import UserError
 
 POWERS: tuple[tuple[int, int], ...] = ((0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (3, 0))
@@ -88,7 +88,7 @@ def _from_minus_one_to_one(length: int) -> NDArray[np.float64]:
     return np.linspace(-1.0, 1.0, length) if length > 1 else np.zeros(1)
 
 
-def shade(image: FloatImage, parameters: BiasFieldParameters) -> FloatImage:
+def apply_bias_field(image: FloatImage, parameters: BiasFieldParameters) -> FloatImage:
     """``image`` times its bias field."""
     field = bias_field((image.shape[0], image.shape[1]), parameters)
     return image * field if image.ndim == 2 else image * field[..., None]
@@ -122,7 +122,7 @@ def sample_undersampling(
     return UndersamplingParameters(width=width, lines=tuple(lines))
 
 
-def undersample(image: FloatImage, parameters: UndersamplingParameters) -> FloatImage:
+def apply_undersampling(image: FloatImage, parameters: UndersamplingParameters) -> FloatImage:
     """Real part of ``image`` without the k-space lines that were not measured (zero-filled), each channel its own.
 
     TorchIO has no undersampling. Exact on the authors' images, all channels, with the lines read off their k-space.
@@ -167,7 +167,7 @@ def _filter_lines(image: FloatImage, weights: NDArray[np.float32]) -> FloatImage
 def sample_ghosting(rng: np.random.Generator, settings: Mapping[str, Any], _: Shape) -> GhostingParameters:
     """``ghosts`` and one fewer or more, ``intensity`` within ``intensity_spread``; the same draw at both levels."""
     ghosts = int(settings["ghosts"]) + int(rng.integers(-1, 2))
-    return GhostingParameters(ghosts=ghosts, intensity=spread(rng, settings, "intensity"))
+    return GhostingParameters(ghosts=ghosts, intensity=sample_spread(rng, settings, "intensity"))
 
 
 def add_ghosts(image: FloatImage, parameters: GhostingParameters) -> FloatImage:
@@ -188,11 +188,11 @@ def add_ghosts(image: FloatImage, parameters: GhostingParameters) -> FloatImage:
 
 
 DEGRADATIONS: tuple[Degradation, ...] = (
-    Degradation("bias_field_artifact", sample_bias_field, shade, record=BiasFieldParameters),
+    Degradation("bias_field_artifact", sample_bias_field, apply_bias_field, record=BiasFieldParameters),
     Degradation(
         "undersampling_artifact",
         sample_undersampling,
-        undersample,
+        apply_undersampling,
         channels="independent",
         record=UndersamplingParameters,
     ),

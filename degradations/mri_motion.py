@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
-from lmms_medtasks.degradations.threads import each, strips
+from lmms_medtasks.degradations.threads import run_in_threads, split_rows
 
 Pose = tuple[float, float, float]
 """Counter-clockwise turn in degrees about the image centre, then shift to the right and down, in pixels."""
@@ -56,7 +56,7 @@ def sample_movement(rng: np.random.Generator, settings: Mapping[str, Any], shape
     return MovementParameters(poses=tuple((float(turn), float(right), float(down)) for turn, right, down in drawn))
 
 
-def move(image: FloatImage, parameters: MovementParameters) -> FloatImage:
+def apply_movement(image: FloatImage, parameters: MovementParameters) -> FloatImage:
     """Real part of the image whose k-space bands come from copies of ``image`` in the given poses.
 
     With n bands, each is ``height // n`` rows of the centred spectrum high, the last one takes the rest (an image of
@@ -101,7 +101,7 @@ def _move_plane(plane: FloatImage, parameters: MovementParameters, result: Float
         first += fft.irfft(spectrum, n=height, axis=0, overwrite_x=True, workers=1)
         result[:, columns] = first
 
-    each(measure_columns, strips(width, height))
+    run_in_threads(measure_columns, split_rows(width, height))
 
 
 def band_weights(height: int, bands: int) -> NDArray[np.float32]:
@@ -130,5 +130,5 @@ def _reading_of_pose(pose: Pose, height: int, width: int) -> Reading:
 
 
 DEGRADATIONS: tuple[Degradation, ...] = (
-    Degradation("object_movement", sample_movement, move, record=MovementParameters),
+    Degradation("object_movement", sample_movement, apply_movement, record=MovementParameters),
 )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
-from lmms_medtasks.degradations.threads import each, strips
+from lmms_medtasks.degradations.threads import run_in_threads, split_rows
 from lmms_medtasks.seeding import stable_seed
 
 
@@ -48,7 +48,7 @@ def add_noise(image: FloatImage, parameters: NoiseParameters) -> FloatImage:
             noise *= scale
             np.add(noise, clean[rows, :, channel], out=planes[rows, :, channel])
 
-    each(fill_strip, strips(*image.shape[:2]))
+    run_in_threads(fill_strip, split_rows(*image.shape[:2]))
     return noisy
 
 
@@ -78,7 +78,7 @@ def _half_normals() -> NDArray[np.float32]:
 
 def _standard_deviation(image: FloatImage) -> float:
     """Over all samples, summed in float64: the same for grey stored as one channel or as three, to float32."""
-    parts = strips(image.shape[0], image.size // image.shape[0])
+    parts = split_rows(image.shape[0], image.size // image.shape[0])
     mean = sum(float(image[rows].sum(dtype=np.float64)) for rows in parts) / image.size
     squares = sum(float(np.square(image[rows] - mean, dtype=np.float64).sum()) for rows in parts)
     return math.sqrt(squares / image.size)

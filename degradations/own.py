@@ -26,7 +26,7 @@ Rows = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
-class Drawn(Parameters):
+class CustomParameters(Parameters):
     """What a function is called with: ``seed`` of its generator, ``level`` (None where it takes none).
 
     ``code``: 12 hexadecimal digits of the code that the function had then.
@@ -38,7 +38,7 @@ class Drawn(Parameters):
 
 
 @dataclass(frozen=True)
-class OwnDegradation:
+class CustomDegradation:
     """A degradation of someone's own, loaded and checked.
 
     ``title``: what records call it, without a folder: "parts.py:flip", "package.module:flip", or an installed one's
@@ -69,7 +69,7 @@ class OwnDegradation:
                 f"The degradation {self.title} has {wanted}, got {strength:g}. A function that takes {more} has more."
             )
 
-    def on_picture(self, image: Any, drawn: Drawn) -> Any:
+    def on_picture(self, image: Any, drawn: CustomParameters) -> Any:
         """``image``, a PIL image or an array of uint8, as the function degrades it; it gets a copy.
 
         Raises:
@@ -86,7 +86,7 @@ class OwnDegradation:
         except Exception as error:
             raise UserError(
                 f"The degradation {self.title} failed on an image of {size[0]} x {size[1]} pixels, mode {mode!r}: "
-                f"{extensions.raised(error, self.file)}."
+                f"{extensions.describe_exception(error, self.file)}."
             ) from error
         if not isinstance(result, Image.Image):
             is_array = isinstance(result, np.ndarray)
@@ -106,13 +106,14 @@ class OwnDegradation:
 
 
 @functools.cache
-def get(name: str) -> OwnDegradation:
+def get(name: str) -> CustomDegradation:
     """The degradation that ``name`` names.
 
     Raises:
-        UserError: It can't be found or imported (:func:`lmms_medtasks.extensions.load`), or is no degradation.
+        UserError: It can't be found or imported (:func:`lmms_medtasks.extensions.load_extension`), or is no
+            degradation.
     """
-    part = extensions.load(KIND, name)
+    part = extensions.load_extension(KIND, name)
     title = part.name
     if extensions.is_reference(name):
         source, _, attribute = name.rpartition(":")
@@ -142,7 +143,7 @@ def _source_files(value: Any) -> list[Path]:
     return [path for path in paths if path.suffix == ".py"]
 
 
-def _wrap_function(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+def _wrap_function(part: extensions.Extension, title: str, code: str) -> CustomDegradation:
     function = part.value
     try:
         arguments = list(inspect.signature(function).parameters.values())
@@ -174,19 +175,19 @@ def _wrap_function(part: extensions.Part, title: str, code: str) -> OwnDegradati
         )
     takes: Literal["", "level", "strength"] = level_arguments[0] if level_arguments else ""  # type: ignore[assignment]
 
-    def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> Drawn:
+    def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> CustomParameters:
         level = float(settings["level"]) if takes == "strength" else int(settings["level"]) if takes else None
-        return Drawn(int(rng.integers(2**63)), level, code)
+        return CustomParameters(int(rng.integers(2**63)), level, code)
 
-    def apply(image: FloatImage, drawn: Drawn) -> FloatImage:
+    def apply(image: FloatImage, drawn: CustomParameters) -> FloatImage:
         raise UserError(f"{title} is applied to images: degradations.apply_parameters.")
 
     rows: Rows = {ANY: {1: {"level": 1}, 2: {"level": 2}}}
-    made = Degradation(title, sample, apply, Drawn)
-    return OwnDegradation(title, made, rows, code, part.origin, part.file, takes, function)
+    made = Degradation(title, sample, apply, CustomParameters)
+    return CustomDegradation(title, made, rows, code, part.origin, part.file, takes, function)
 
 
-def _wrap_degradation(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+def _wrap_degradation(part: extensions.Extension, title: str, code: str) -> CustomDegradation:
     given: Degradation = part.value
     where = f"The degradation {title} ({part.origin})"
     for name in ("sample", "apply"):
@@ -202,7 +203,7 @@ def _wrap_degradation(part: extensions.Part, title: str, code: str) -> OwnDegrad
         except UserError:
             raise
         except Exception as error:
-            raise UserError(f"{where}: sample failed: {extensions.raised(error, part.file)}.") from error
+            raise UserError(f"{where}: sample failed: {extensions.describe_exception(error, part.file)}.") from error
         if not isinstance(drawn, record):
             raise UserError(f"{where}: sample gave {drawn!r}, expected a {record.__name__}, its record.")
         return drawn
@@ -213,7 +214,7 @@ def _wrap_degradation(part: extensions.Part, title: str, code: str) -> OwnDegrad
         except UserError:
             raise
         except Exception as error:
-            reason = extensions.raised(error, part.file)
+            reason = extensions.describe_exception(error, part.file)
             raise UserError(f"{where}: apply failed on an array of {image.shape}: {reason}.") from error
         if not isinstance(result, np.ndarray) or result.shape != image.shape:
             got = f"an array of {result.shape}" if isinstance(result, np.ndarray) else repr(result)[:60]
@@ -224,7 +225,7 @@ def _wrap_degradation(part: extensions.Part, title: str, code: str) -> OwnDegrad
         return result.astype(np.float32, copy=False)
 
     made = dataclasses.replace(given, name=title, sample=sample, apply=apply)
-    return OwnDegradation(title, made, _settings_rows(given.levels, part.file, where), code, part.origin, part.file)
+    return CustomDegradation(title, made, _settings_rows(given.levels, part.file, where), code, part.origin, part.file)
 
 
 def _settings_rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:

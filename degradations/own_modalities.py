@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import extensions, folders
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 FILE = "modalities.yml"
 GENERAL = "general"
@@ -43,28 +43,28 @@ class Modality:
 
     @property
     def spellings(self) -> frozenset[str]:
-        """Its name and :attr:`called`, as :func:`folded` has them."""
-        return frozenset(map(folded, (self.name, *self.called)))
+        """Its name and :attr:`called`, as :func:`fold_spelling` has them."""
+        return frozenset(map(fold_spelling, (self.name, *self.called)))
 
 
 _GIVEN: dict[str, Modality] = {}
 """One a process, see the module. What is in it was checked."""
 
 
-def folded(text: str) -> str:
+def fold_spelling(text: str) -> str:
     """A spelling without case and signs."""
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def known() -> Mapping[str, Modality]:
+def list_custom_modalities() -> Mapping[str, Modality]:
     """All custom modalities by name: the given ones, then those of installed packages.
 
     Raises:
         UserError: An installed package's is no :class:`Modality`, or is called as another one is.
     """
     modalities = dict(_GIVEN)
-    for name in extensions.installed("modality"):
-        part = extensions.load("modality", name)
+    for name in extensions.installed_extensions("modality"):
+        part = extensions.load_extension("modality", name)
         modality = part.value
         if not isinstance(modality, Modality) or modality.name != name:
             got = f"one called {modality.name!r}" if isinstance(modality, Modality) else f"a {type(modality).__name__}"
@@ -77,7 +77,7 @@ def known() -> Mapping[str, Modality]:
     return modalities
 
 
-def read(path: Path) -> list[Modality]:
+def read_modalities(path: Path) -> list[Modality]:
     """The modalities of a file; references to Python files in it have its folder before them.
 
     Raises:
@@ -95,14 +95,14 @@ def _read_modality(name: str, entry: Any, path: Path) -> Modality:
         raise UserError(f"{where}: got {entry!r}, expected a mapping with the keys {', '.join(_KEYS)}.")
     for key in entry:
         if key not in _KEYS:
-            raise unknown("key", key, _KEYS, where)
+            raise unknown_name_error("key", key, _KEYS, where)
     for key in ("called", "degradations", "drawn"):
         given = entry.get(key)
         if given is not None and not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
             raise UserError(f"{where}: {key}: got {given!r}, expected a list of texts.")
 
     def locate_references(names: Iterable[str]) -> tuple[str, ...]:
-        return tuple(extensions.located(each, path.parent) for each in names)
+        return tuple(extensions.resolve_extension_path(each, path.parent) for each in names)
 
     drawn = entry.get("drawn")
     levels = entry.get("levels") or {}
@@ -118,7 +118,7 @@ def _read_modality(name: str, entry: Any, path: Path) -> Modality:
     )
 
 
-def put(modality: Modality) -> None:
+def add_modality(modality: Modality) -> None:
     """Add a checked modality to those of the process; the same one again changes nothing.
 
     Raises:
@@ -127,7 +127,7 @@ def put(modality: Modality) -> None:
     earlier = _GIVEN.get(modality.name)
     if earlier == modality:
         return
-    _check_spellings(modality, known())
+    _check_spellings(modality, list_custom_modalities())
     _GIVEN[modality.name] = modality
 
 
@@ -140,6 +140,6 @@ def _check_spellings(modality: Modality, others: Mapping[str, Modality]) -> None
             )
 
 
-def given() -> tuple[Modality, ...]:
+def list_given_modalities() -> tuple[Modality, ...]:
     """The modalities that were given to this process, for another one."""
     return tuple(_GIVEN.values())

@@ -36,7 +36,7 @@ _DEFAULT_MEGABYTES = 256
 _FORMAT = b"MEDTASKS1\n"
 
 
-class Cache:
+class DegradedImageCache:
     """Degraded images by key: the latest used ones in memory, all of them in ``folder`` if one is given.
 
     Safe between threads (the same image asked for twice at a time is computed once) and, on disk, between processes
@@ -106,7 +106,7 @@ class Cache:
         try:
             from lmms_medtasks import writing
 
-            writing.write_bytes(path, _pack_image(image))
+            writing.write_bytes_atomically(path, _pack_image(image))
         except UnwritableFile as error:
             raise UserError(
                 f"Cannot write to the degradation cache {self.folder} ({error.strerror}). Give another folder in "
@@ -115,7 +115,7 @@ class Cache:
 
 
 @functools.cache
-def default_cache() -> Cache:
+def default_cache() -> DegradedImageCache:
     """The process's cache, as the environment variables of this module say; read once.
 
     Raises:
@@ -124,7 +124,7 @@ def default_cache() -> Cache:
     text = os.environ.get(MEMORY_VARIABLE, str(_DEFAULT_MEGABYTES))
     if not text.isdigit():
         raise UserError(f"{MEMORY_VARIABLE} must be a whole number of megabytes, got {text!r}.")
-    return Cache(int(text) * 1_000_000, os.environ.get(FOLDER_VARIABLE) or None)
+    return DegradedImageCache(int(text) * 1_000_000, os.environ.get(FOLDER_VARIABLE) or None)
 
 
 def apply(
@@ -136,7 +136,7 @@ def apply(
     seed: int | str = 0,
     modality: str | None = None,
     force: bool = False,
-    cache: Cache | None = None,
+    cache: DegradedImageCache | None = None,
 ) -> AnyImage:
     """As :func:`lmms_medtasks.degradations.apply`, but computed once for the same image and arguments.
 
@@ -148,7 +148,7 @@ def apply(
     if level == 0:
         return degradations.apply(image, name, severity=0)
     used_cache = cache if cache is not None else default_cache()
-    key = key_of(image, name, strength=level, seed=seed, modality=modality)
+    key = make_cache_key(image, name, strength=level, seed=seed, modality=modality)
     result: Any = used_cache.get(
         key,
         lambda: degradations.apply(image, name, strength=level, seed=seed, modality=modality, force=force),
@@ -159,7 +159,7 @@ def apply(
     return result
 
 
-def key_of(image: Any, name: str, *, strength: float, seed: int | str, modality: str | None) -> str:
+def make_cache_key(image: Any, name: str, *, strength: float, seed: int | str, modality: str | None) -> str:
     """32 hexadecimal digits of everything that the degraded image depends on.
 
     Raises:

@@ -19,14 +19,14 @@ import yaml
 
 from lmms_medtasks import digests, extensions
 from lmms_medtasks.degradations import own_modalities
-from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_own
+from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_custom_degradation
 from lmms_medtasks.degradations.own_modalities import GENERAL
-from lmms_medtasks.degradations.strength import anchors, check_seed, check_severity
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.degradations.strength import check_seed, check_severity, interpolate_settings
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.seeding import seeded_generator
 
 if TYPE_CHECKING:
-    from lmms_medtasks.degradations.own import OwnDegradation
+    from lmms_medtasks.degradations.own import CustomDegradation
 
 PACKAGE = "lmms_medtasks.degradations"
 
@@ -38,7 +38,7 @@ def _load_yaml(file_name: str) -> dict[str, Any]:
 
 
 @functools.cache
-def sections() -> Mapping[str, Mapping[str, Any]]:
+def load_sections() -> Mapping[str, Mapping[str, Any]]:
     """The sections of severity.yaml, by ``name``, or ``name@Modality`` for an operator of that modality alone."""
     return {name: row for name, row in _load_yaml("severity.yaml").items() if name != "version"}
 
@@ -50,7 +50,7 @@ def severity_version() -> int:
 
 def names() -> tuple[str, ...]:
     """The names, in the order of severity.yaml: the paper's in that of its Table 5."""
-    return tuple(name for name in sections() if "@" not in name)
+    return tuple(name for name in load_sections() if "@" not in name)
 
 
 def known_names() -> tuple[str, ...]:
@@ -60,7 +60,7 @@ def known_names() -> tuple[str, ...]:
 
 def modalities() -> tuple[str, ...]:
     """Our modalities by their canonical names, then the custom ones that are known here."""
-    return (*_our_modalities(), *own_modalities.known())
+    return (*_our_modalities(), *own_modalities.list_custom_modalities())
 
 
 def _our_modalities() -> tuple[str, ...]:
@@ -70,15 +70,15 @@ def _our_modalities() -> tuple[str, ...]:
 @functools.cache
 def _names_called() -> dict[str, str]:
     table = {name: name for name in names()}
-    table.update({other: name for name in names() for other in sections()[name].get("called", ())})
+    table.update({other: name for name in names() for other in load_sections()[name].get("called", ())})
     return table
 
 
 @functools.cache
-def called() -> dict[str, str]:
+def modality_spellings() -> dict[str, str]:
     """Our modalities by all their spellings, as :func:`.own_modalities.folded` has them."""
     rows = _load_yaml("modalities.yaml")["modalities"]
-    folded = own_modalities.folded
+    folded = own_modalities.fold_spelling
     table = {folded(name): name for name in rows}
     table.update({folded(other): name for name, row in rows.items() for other in row["called"]})
     return table
@@ -96,16 +96,16 @@ def canonical_name(name: str) -> str:
     'low_resolution'
     """
     canonical = _names_called().get(name) if isinstance(name, str) else None
-    if canonical is None and is_own(name):
-        canonical = extensions.located(name, Path.cwd())
+    if canonical is None and is_custom_degradation(name):
+        canonical = extensions.resolve_extension_path(name, Path.cwd())
         _get_own(canonical)
     if canonical is None:
-        raise unknown("degradation", name, known_names())
+        raise unknown_name_error("degradation", name, known_names())
     known_names()  # refuses an installed one by the name of one of ours
     return canonical
 
 
-def _get_own(canonical: str) -> OwnDegradation:
+def _get_own(canonical: str) -> CustomDegradation:
     from lmms_medtasks.degradations import own
 
     return own.get(canonical)
@@ -114,22 +114,22 @@ def _get_own(canonical: str) -> OwnDegradation:
 def title(name: str) -> str:
     """The name that records and reports show; of a custom degradation without the folder of its file."""
     canonical = canonical_name(name)
-    return _get_own(canonical).title if is_own(canonical) else canonical
+    return _get_own(canonical).title if is_custom_degradation(canonical) else canonical
 
 
 def levels_of(name: str) -> tuple[int, ...]:
     """The levels above 0 that a degradation has: 1 and 2; a custom function may have level 1 only."""
     canonical = canonical_name(name)
-    return _get_own(canonical).levels if is_own(canonical) else (1, 2)
+    return _get_own(canonical).levels if is_custom_degradation(canonical) else (1, 2)
 
 
 def code_of(name: str, modality: str | None = None) -> str:
     """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
     canonical = canonical_name(name)
-    code = _get_own(canonical).code if is_own(canonical) else digests.degradations()
-    given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
+    code = _get_own(canonical).code if is_custom_degradation(canonical) else digests.degradations_digest()
+    given = own_modalities.list_custom_modalities().get(canonical_modality(modality)) if modality is not None else None
     changed = given.levels.get(canonical) if given is not None else None
-    return digests.digest(code.encode(), repr(changed).encode()) if changed else code
+    return digests.content_digest(code.encode(), repr(changed).encode()) if changed else code
 
 
 def canonical_modality(modality: str) -> str:
@@ -142,18 +142,18 @@ def canonical_modality(modality: str) -> str:
     ('X-ray', 'Histopathology')
     """
     if not isinstance(modality, str):
-        raise unknown("modality", modality, modalities())
-    canonical = called().get(own_modalities.folded(modality))
+        raise unknown_name_error("modality", modality, modalities())
+    canonical = modality_spellings().get(own_modalities.fold_spelling(modality))
     if canonical is not None:
         return canonical
-    spelling = own_modalities.folded(modality)
-    for each in own_modalities.known().values():
+    spelling = own_modalities.fold_spelling(modality)
+    for each in own_modalities.list_custom_modalities().values():
         if spelling in each.spellings:
             return each.name
-    raise unknown("modality", modality, modalities())
+    raise unknown_name_error("modality", modality, modalities())
 
 
-def expanded(listed: Iterable[str]) -> tuple[str, ...]:
+def expand_general(listed: Iterable[str]) -> tuple[str, ...]:
     """Names with ours that are for every modality in place of "general"."""
     general = [name for name in names() if is_general(name)]
     return tuple(dict.fromkeys(each for name in listed for each in (general if name == GENERAL else [name])))
@@ -162,7 +162,7 @@ def expanded(listed: Iterable[str]) -> tuple[str, ...]:
 def category(name: str) -> str:
     """``artifacts``, ``motion``, ``intensity``, ``noise`` or ``resolution_blur`` (paper, Table 5); "own"."""
     canonical = canonical_name(name)
-    return "own" if is_own(canonical) else str(sections()[canonical]["category"])
+    return "own" if is_custom_degradation(canonical) else str(load_sections()[canonical]["category"])
 
 
 def is_general(name: str) -> bool:
@@ -173,13 +173,13 @@ def is_general(name: str) -> bool:
 def modalities_of(name: str) -> tuple[str, ...]:
     """The modalities that ``name`` may be applied to without force (paper, Table 5)."""
     canonical = canonical_name(name)
-    given = {each.name: each for each in own_modalities.known().values()}
-    if is_own(canonical):
+    given = {each.name: each for each in own_modalities.list_custom_modalities().values()}
+    if is_custom_degradation(canonical):
         listed = _get_own(canonical).made.modalities
         allowed = map(_canonical_or_itself, listed) if listed else _our_modalities()
         listing = (of for of, each in given.items() if not listed or canonical in _canonical_names(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
-    named = sections()[canonical]["modalities"]
+    named = load_sections()[canonical]["modalities"]
     general = named == "all"
     added = (
         name
@@ -207,19 +207,19 @@ def depends_on_modality(name: str) -> bool:
     Custom modalities don't count: what one task brings changes nothing for another.
     """
     canonical = canonical_name(name)
-    if is_own(canonical):
+    if is_custom_degradation(canonical):
         return bool(_get_own(canonical).made.modalities) or len(_get_own(canonical).rows) > 1
     known = [our_modality for our_modality in _our_modalities() if our_modality in modalities_of(canonical)]
-    made = {(_section_name(canonical, each), repr(settings(canonical, 1, each))) for each in known}
+    made = {(_section_name(canonical, each), repr(get_settings(canonical, 1, each))) for each in known}
     return not is_general(canonical) or len(made) > 1
 
 
 def source(name: str, modality: str | None = None) -> str:
     """Where the operator and its numbers come from, as severity.yaml says; of a custom degradation its origin."""
     canonical = canonical_name(name)
-    if is_own(canonical):
+    if is_custom_degradation(canonical):
         return _get_own(canonical).origin
-    return " ".join(str(sections()[_section_name(canonical, modality)]["source"]).split())
+    return " ".join(str(load_sections()[_section_name(canonical, modality)]["source"]).split())
 
 
 def for_modality(modality: str) -> tuple[str, ...]:
@@ -228,19 +228,19 @@ def for_modality(modality: str) -> tuple[str, ...]:
     Custom degradations are among them where a custom modality lists them.
     """
     canonical = canonical_modality(modality)
-    given = own_modalities.known().get(canonical)
+    given = own_modalities.list_custom_modalities().get(canonical)
     if given is not None:
-        return expanded(given.degradations)
+        return expand_general(given.degradations)
     return tuple(name for name in names() if canonical in modalities_of(name))
 
 
 def drawn_for(modality: str) -> tuple[str, ...]:
     """The degradations that a question of ``modality`` draws from (what the authors' images show)."""
     canonical = canonical_modality(modality)
-    given = own_modalities.known().get(canonical)
+    given = own_modalities.list_custom_modalities().get(canonical)
     if given is not None:
-        return expanded(given.degradations if given.drawn is None else given.drawn)
-    return tuple(name for name in names() if canonical in sections()[name].get("drawn_for", ()))
+        return expand_general(given.degradations if given.drawn is None else given.drawn)
+    return tuple(name for name in names() if canonical in load_sections()[name].get("drawn_for", ()))
 
 
 def draw_for_question(
@@ -263,19 +263,19 @@ def draw_for_question(
         return tuple(pool)
     # The pool's names are not part of the seed: each gets a lot of its own, so narrowing the pool removes names
     # without reshuffling the others.
-    lots = {name: generator("draw", name, question_id, seed).random() for name in pool}
+    lots = {name: seeded_generator("draw", name, question_id, seed).random() for name in pool}
     chosen = set(sorted(pool, key=lambda name: (lots[name], name))[:count])
     return tuple(name for name in pool if name in chosen)
 
 
 def _section_name(name: str, modality: str | None) -> str:
     section = f"{name}@{canonical_modality(modality)}" if modality is not None else name
-    return section if section in sections() else name
+    return section if section in load_sections() else name
 
 
 @functools.cache
 def _load_degradation(section: str) -> Degradation:
-    module = importlib.import_module(f"{PACKAGE}.{sections()[section]['code']}")
+    module = importlib.import_module(f"{PACKAGE}.{load_sections()[section]['code']}")
     name = section.split("@")[0]
     operators = {degradation.name: degradation for degradation in module.DEGRADATIONS}
     if name not in operators:
@@ -290,7 +290,7 @@ def get(name: str, modality: str | None = None) -> Degradation:
         UserError: An unknown name or modality.
     """
     canonical = canonical_name(name)
-    if is_own(canonical):
+    if is_custom_degradation(canonical):
         return _get_own(canonical).made
     return _load_degradation(_section_name(canonical, modality))
 
@@ -314,36 +314,40 @@ def check_modality(name: str, modality: str | None, force: bool = False) -> str 
     return canonical
 
 
-def settings(name: str, severity: int, modality: str | None = None) -> Mapping[str, Any]:
+def get_settings(name: str, severity: int, modality: str | None = None) -> Mapping[str, Any]:
     """The numbers of one level: what severity.yaml has under ``shared`` and under the row of level and modality."""
     level = check_severity(severity)
     if level == 0:
         raise UserError("Level 0 is the untouched image and has no parameters.")
     of = canonical_name(name)
     canonical = canonical_modality(modality) if modality is not None else ANY
-    if is_own(of):
+    if is_custom_degradation(of):
         entry: Mapping[str, Any] = {"levels": _get_own(of).rows}
     else:
-        entry = sections()[_section_name(of, modality)]
+        entry = load_sections()[_section_name(of, modality)]
     rows = entry["levels"]
     row = rows.get(canonical) or rows.get(ANY) or next(iter(rows.values()))
-    given = own_modalities.known().get(canonical)
+    given = own_modalities.list_custom_modalities().get(canonical)
     changed = given.levels.get(of, {}).get(level, {}) if given is not None else {}
     return {**entry.get("shared", {}), **row[level], **changed}
 
 
-def settings_at(
+def get_settings_at(
     name: str, strength: float, modality: str | None = None
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any], float]:
     """The numbers at a ``strength`` above 0: those of the milder and the stronger image, and the latter's share.
 
-    See :func:`lmms_medtasks.degradations.strength.anchors`.
+    See :func:`lmms_medtasks.degradations.strength.interpolate_settings`.
     """
     canonical = canonical_name(name)
-    if is_own(canonical):
+    if is_custom_degradation(canonical):
         _get_own(canonical).check_strength(strength)
         if _get_own(canonical).function is not None:
             return None, {"level": strength}, 1.0
-    first, second = (settings(name, level, modality) for level in (1, 2))
-    rules = {} if is_own(canonical) else sections()[_section_name(canonical, modality)].get("strength", {})
-    return anchors(first, second, rules, strength)
+    first, second = (get_settings(name, level, modality) for level in (1, 2))
+    rules = (
+        {}
+        if is_custom_degradation(canonical)
+        else load_sections()[_section_name(canonical, modality)].get("strength", {})
+    )
+    return interpolate_settings(first, second, rules, strength)

@@ -100,7 +100,7 @@ def check_strength(strength: object) -> float:
     return float(strength)
 
 
-def anchors(
+def interpolate_settings(
     first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any], strength: float
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any], float]:
     """Settings of the milder and the stronger image at ``strength`` above 0, and the stronger one's share in the mean.

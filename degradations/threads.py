@@ -19,7 +19,7 @@ def thread_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def strips(rows: int, samples_per_row: int, samples: int = _STRIP_SAMPLES) -> list[slice]:
+def split_rows(rows: int, samples_per_row: int, samples: int = _STRIP_SAMPLES) -> list[slice]:
     """The rows of strips of about ``samples`` samples.
 
     >>> strips(10, 1 << 14)
@@ -29,7 +29,7 @@ def strips(rows: int, samples_per_row: int, samples: int = _STRIP_SAMPLES) -> li
     return [slice(start, min(start + height, rows)) for start in range(0, rows, height)]
 
 
-def tiles(height: int, width: int, side: tuple[int, int] = (64, 256)) -> list[tuple[slice, slice]]:
+def split_tiles(height: int, width: int, side: tuple[int, int] = (64, 256)) -> list[tuple[slice, slice]]:
     """Rows and columns of tiles of at most ``side`` pixels."""
     return [
         (slice(top, min(top + side[0], height)), slice(left, min(left + side[1], width)))
@@ -41,7 +41,7 @@ def tiles(height: int, width: int, side: tuple[int, int] = (64, 256)) -> list[tu
 Part = TypeVar("Part")
 
 
-def each(function: Callable[[Part], None], parts: Sequence[Part]) -> None:
+def run_in_threads(function: Callable[[Part], None], parts: Sequence[Part]) -> None:
     """``function`` of every part, on :func:`thread_count` threads; the first error is raised here."""
     threads = min(thread_count(), len(parts))
     if threads <= 1:

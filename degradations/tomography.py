@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import FloatImage, Shape
-from lmms_medtasks.degradations.threads import each
+from lmms_medtasks.degradations.threads import run_in_threads
 
 Views = NDArray[np.float32]
 """(V, M): a row a view, a column a detector element."""
@@ -31,7 +31,7 @@ _ROWS_PER_TASK = 16
 
 
 @dataclass(frozen=True)
-class Scan:
+class ScanGeometry:
     """``angles``: of the views, in radians. ``source_distance``: pixels from source to centre, infinite for a parallel
     beam. ``detectors``: number of detector elements, one pixel apart at the centre."""
 
@@ -45,7 +45,7 @@ class Scan:
         return 1.0 / self.source_distance
 
 
-def project(image: FloatImage, scan: Scan) -> Views:
+def project_image(image: FloatImage, scan: ScanGeometry) -> Views:
     """Line integrals of a grey image (H, W) in pixels times intensity: float32 (V, M).
 
     The source must be outside the image's canvas; nothing is measured behind it.
@@ -59,10 +59,10 @@ def project(image: FloatImage, scan: Scan) -> Views:
     def task(part: slice) -> None:
         turns, curvature = (sines[part], cosines[part]), scan.curvature
         for grid, filled, (top, left), transposed in grids:
-            pairs = kernels.neighbours(grid)
-            kernels.project(pairs, filled, top, left, transposed, *turns, curvature, views[part])
+            pairs = kernels.pair_neighbours(grid)
+            kernels.project_rays(pairs, filled, top, left, transposed, *turns, curvature, views[part])
 
-    each(task, _split_range(len(views), _VIEWS_PER_TASK))
+    run_in_threads(task, _split_range(len(views), _VIEWS_PER_TASK))
     return views
 
 
@@ -80,7 +80,7 @@ def ramp_filter(views: Views) -> Views:
         spectrum *= response
         filtered[part] = fft.irfft(spectrum, length, axis=1)[:, :detectors]
 
-    each(task, _split_range(count, 4 * _VIEWS_PER_TASK))
+    run_in_threads(task, _split_range(count, 4 * _VIEWS_PER_TASK))
     return filtered
 
 
@@ -94,7 +94,7 @@ def ramp_response(length: int) -> NDArray[np.float32]:
     return np.fft.rfft(kernel).real.astype(np.float32)
 
 
-def back_project(views: Views, scan: Scan, shape: Shape) -> FloatImage:
+def back_project(views: Views, scan: ScanGeometry, shape: Shape) -> FloatImage:
     """The sum over all views of their values, interpolated at each pixel's shadow, times the magnification there.
 
     float32 ``shape``.
@@ -102,7 +102,7 @@ def back_project(views: Views, scan: Scan, shape: Shape) -> FloatImage:
     from lmms_medtasks.degradations import kernels
 
     # In C order, not the view that overlaps: for a stride other than an element's size every fetch has to multiply.
-    pairs = np.ascontiguousarray(kernels.neighbours(np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2)))))
+    pairs = np.ascontiguousarray(kernels.pair_neighbours(np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2)))))
     sines, cosines = _sines_and_cosines(scan)
     top, left = -(shape[0] - 1) / 2, -(shape[1] - 1) / 2
     image = np.zeros(shape, np.float32)
@@ -110,11 +110,11 @@ def back_project(views: Views, scan: Scan, shape: Shape) -> FloatImage:
     def task(part: slice) -> None:
         kernels.back_project(pairs, sines, cosines, scan.curvature, top + part.start, left, image[part])
 
-    each(task, _split_range(shape[0], _ROWS_PER_TASK))
+    run_in_threads(task, _split_range(shape[0], _ROWS_PER_TASK))
     return image
 
 
-def reconstruct(views: Views, scan: Scan, shape: Shape) -> FloatImage:
+def reconstruct_image(views: Views, scan: ScanGeometry, shape: Shape) -> FloatImage:
     """Filtered back-projection: an image of ``shape`` from its line integrals.
 
     Normalised by the number of views, whatever arc they cover: right for views spread evenly over 360 degrees (or over
@@ -139,7 +139,7 @@ def _filled_range(flags: NDArray[np.bool_]) -> tuple[int, int]:
     return (int(indices[0]), int(indices[-1])) if len(indices) else (0, 0)
 
 
-def _sines_and_cosines(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sines_and_cosines(scan: ScanGeometry) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     angles = np.asarray(scan.angles, np.float64)
     return np.sin(angles), np.cos(angles)
 

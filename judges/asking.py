@@ -16,18 +16,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts, verdicts
-from lmms_medtasks.judges.budget import Budget, estimated_tokens
+from lmms_medtasks.judges.budget import JudgeBudget, estimated_tokens
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.settings import JUDGE, Settings, defaults
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, defaults
 from lmms_medtasks.judges.transport import (
-    Brake,
     ChatTransport,
-    Failure,
+    JudgeReply,
     Message,
-    Reply,
+    RequestFailure,
+    RequestPause,
     attempts_spent,
-    backoff,
+    backoff_seconds,
     wait_line,
 )
 
@@ -45,14 +45,14 @@ _LOOK_AGAIN = 0.2  # seconds: who waits for a turn looks whether all was stopped
 INTERRUPTED = "stopped: the run was interrupted"
 
 
-def failure_kind(reason: str, protocol: Protocol) -> str:
+def failure_kind(reason: str, protocol: JudgeProtocol) -> str:
     """The part of a reason to count by: with an endpoint's words, without a judge's; under terms without either."""
     if protocol.terms or not reason.startswith(_TOLD):
         return reason.partition(":")[0]
     return reason
 
 
-class Streak:
+class FailureStreak:
     """Judgements in a row without a valid verdict, with their reasons.
 
     They end the judging at ``hopeless_after`` (defaults.yml), with replies or without. If no request brought a reply
@@ -60,7 +60,7 @@ class Streak:
     Not thread-safe: the owner holds the lock.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
         self._kinds: Counter[str] = Counter()
         self._lost = 0
@@ -72,7 +72,7 @@ class Streak:
         self._kinds.clear()
         self._lost, self._last_reply = 0, ""
 
-    def count_failure(self, verdict: Verdict, protocol: Protocol, lost: bool, in_flight: int) -> str:
+    def count_failure(self, verdict: JudgeVerdict, protocol: JudgeProtocol, lost: bool, in_flight: int) -> str:
         """Count a judgement without a valid verdict. Returns the reason to end the judging, or "".
 
         ``lost``: no attempt brought a reply. ``in_flight``: requests allowed at a time.
@@ -110,14 +110,16 @@ class NotAsked(NoReply):
     """Raised when no request is sent: the judge was given up, a ceiling is reached, or the run was stopped."""
 
 
-class Lost(NoReply):
+class AllAttemptsFailed(NoReply):
     """Raised when all attempts of a request failed."""
 
 
 class RequestSender:
     """Sends requests to a judge, within a budget and at the pace that its server asks for; safe in many threads."""
 
-    def __init__(self, settings: Settings, transport: ChatTransport, budget: Budget, brake: Brake) -> None:
+    def __init__(
+        self, settings: JudgeSettings, transport: ChatTransport, budget: JudgeBudget, brake: RequestPause
+    ) -> None:
         self.settings, self.transport, self.budget, self.brake = settings, transport, budget, brake
 
     def send_until_reply(
@@ -125,9 +127,9 @@ class RequestSender:
         messages: Sequence[Message],
         schema: Mapping[str, Any] | None,
         key: str,
-        check_failure: Callable[[Failure, int, float], None],
+        check_failure: Callable[[RequestFailure, int, float], None],
         check_open: Callable[[], None] = lambda: None,
-    ) -> Reply:
+    ) -> JudgeReply:
         """Send until a reply comes; ``key`` is what jitter depends on.
 
         ``check_failure``: called with a failure, the number of attempts, and what they count; raises to end them.
@@ -140,15 +142,15 @@ class RequestSender:
             self._wait_to_send(delay, tokens, check_open)
             try:
                 reply = self._send_once(messages, schema, tokens)
-            except Failure as failure:
+            except RequestFailure as failure:
                 attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
                 check_failure(failure, attempt, spent)
-                delay = backoff(attempt - 1, key)
+                delay = backoff_seconds(attempt - 1, key)
                 continue
             self.brake.note_reply()
             return reply
 
-    def hold_requests(self, failure: Failure) -> str:
+    def hold_requests(self, failure: RequestFailure) -> str:
         """Let all requests wait as long as the server asks; a clause with the reason if that is too long, else ""."""
         if failure.wait is None:
             return ""
@@ -165,7 +167,7 @@ class RequestSender:
         if ceiling := self.budget.reserve_request(tokens):
             raise NotAsked(ceiling)
 
-    def _send_once(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
+    def _send_once(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> JudgeReply:
         used = (0, 0, 0)
         try:
             reply = self.transport.send(messages, schema)
@@ -173,25 +175,25 @@ class RequestSender:
             got = estimated_tokens(reply.text) if got is None else got
             used = (tokens if given is None else given, got, reply.cached_tokens or 0)
             return reply
-        except Failure as failure:
+        except RequestFailure as failure:
             used = (tokens if failure.billed else 0, 0, 0)
             raise
         finally:
             self.budget.settle_request(tokens, *used)
 
 
-class Asker:
+class JudgeClient:
     """Asks one judge; safe in many threads, which share what they learn of it.
 
     Nothing more is asked once the judge has refused our key or has no such model, once it is hopeless
-    (:class:`~lmms_medtasks.judges.asking.Streak`), or another model answers. Until something came back one answer
-    is judged at a time, until a verdict was valid a few: a judge that can't be asked is found out with little.
+    (:class:`~lmms_medtasks.judges.asking.FailureStreak`), or another model answers. Until something came back one
+    answer is judged at a time, until a verdict was valid a few: a judge that can't be asked is found out with little.
     """
 
     def __init__(self, sender: RequestSender) -> None:
         self.sender, self._settings, self._brake = sender, sender.settings, sender.brake
         self._changed = threading.Condition()
-        self.streak = Streak(sender.settings)
+        self.streak = FailureStreak(sender.settings)
         self._in_progress = 0
         self._has_responded = False
         self._any_valid = False
@@ -229,36 +231,39 @@ class Asker:
             self._changed.notify_all()
         self._brake.stop_waiting()
 
-    def request_verdict(self, protocol: Protocol, item: Item, key: str) -> Verdict:
+    def request_verdict(self, protocol: JudgeProtocol, item: JudgedItem, key: str) -> JudgeVerdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
         lost = False
         with self._wait_for_turn():
             try:
                 verdict = self._request_verdict(protocol, item, key)
             except NotAsked as error:
-                return Verdict("missing", reason=str(error))
+                return JudgeVerdict("missing", reason=str(error))
             except NoReply as error:
-                verdict, lost = Verdict("missing", reason=str(error)), isinstance(error, Lost)
+                verdict, lost = JudgeVerdict("missing", reason=str(error)), isinstance(error, AllAttemptsFailed)
             self._count_judgement(verdict, protocol, lost=lost)
         return verdict
 
-    def _request_verdict(self, protocol: Protocol, item: Item, key: str) -> Verdict:
+    def _request_verdict(self, protocol: JudgeProtocol, item: JudgedItem, key: str) -> JudgeVerdict:
         mode = mode_of(self._settings, protocol)
-        messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item, mode).text}]
+        messages: list[Message] = [{"role": "user", "content": prompts.render_prompt(protocol, item, mode).text}]
         reply = self._request_reply(messages, protocol, key)
         first = self._read_verdict(protocol, item, reply)
         if first.status == "judged":
             return first
         previous = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
-        messages += [*previous, {"role": "user", "content": prompts.again(protocol, first.reason, mode)}]
+        messages += [
+            *previous,
+            {"role": "user", "content": prompts.render_repeated_prompt(protocol, first.reason, mode)},
+        ]
         if not previous:  # servers want turns to alternate
             messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
         try:
             return self._read_verdict(protocol, item, self._request_reply(messages, protocol, f"{key}/again"))
         except NoReply as error:
-            return Verdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
+            return JudgeVerdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
 
-    def _count_judgement(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
+    def _count_judgement(self, verdict: JudgeVerdict, protocol: JudgeProtocol, *, lost: bool) -> None:
         """Count a judgement, and end the judging after too many in a row without a valid verdict."""
         with self._changed:
             self._has_responded = True
@@ -270,11 +275,11 @@ class Asker:
                 self._brake.stop_waiting()
             self._changed.notify_all()
 
-    def _read_verdict(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
+    def _read_verdict(self, protocol: JudgeProtocol, item: JudgedItem, reply: JudgeReply) -> JudgeVerdict:
         """Parse the verdict. Its text is kept without our key, which an endpoint may repeat."""
         clean = self._settings.secrets.redacted_reply
         verdict, redacted = (
-            verdicts.read(
+            verdicts.parse_verdict(
                 protocol,
                 text,
                 mode=mode_of(self._settings, protocol),
@@ -287,9 +292,9 @@ class Asker:
         kept = redacted if verdict.status == "missing" else dataclasses.replace(verdict, reply=redacted.reply)
         return dataclasses.replace(kept, model=reply.model, system_fingerprint=reply.system_fingerprint)
 
-    def _request_reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
+    def _request_reply(self, messages: Sequence[Message], protocol: JudgeProtocol, key: str) -> JudgeReply:
         """Send until there is a reply; raises :class:`NoReply`."""
-        schema = verdicts.schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
+        schema = verdicts.make_verdict_schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
         reply = self.sender.send_until_reply(messages, schema, key, self._check_failure, self._check_open)
         self._note_response()
         self._check_model(reply.model)
@@ -322,7 +327,7 @@ class Asker:
                 self._in_progress -= 1
                 self._changed.notify_all()
 
-    def _check_failure(self, failure: Failure, attempt: int, spent: float) -> None:
+    def _check_failure(self, failure: RequestFailure, attempt: int, spent: float) -> None:
         """Raise :class:`NoReply` unless the request is sent again."""
         if failure.fatal and not (failure.status == _FORBIDDEN and self._any_valid):  # a gateway may forbid one text
             self._end_asking(f"{failure} (the judge was asked no more)")
@@ -333,7 +338,7 @@ class Asker:
         if too_long := self.sender.hold_requests(failure):
             self._end_asking(f"{failure} ({too_long}; the judge was asked no more)")
         if spent > self._settings.retries:
-            raise Lost(f"{failure} ({attempt} attempts)") from failure
+            raise AllAttemptsFailed(f"{failure} ({attempt} attempts)") from failure
         self._note_response()
 
     def _check_open(self) -> None:
@@ -357,7 +362,7 @@ class Asker:
         )
 
 
-class Probe:
+class SchemaProbe:
     """Asks for a verdict on nothing, once a protocol, and keeps the answer."""
 
     def __init__(self, sender: RequestSender) -> None:
@@ -365,7 +370,7 @@ class Probe:
         self._problems: dict[str, str] = {}
         self._gone = ""
 
-    def find_problem(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
+    def find_problem(self, protocol: JudgeProtocol, warn: Callable[[str], None]) -> str:
         """Why the judge can't be asked as it is to be; "" where it can, or where a ceiling is reached.
 
         ``warn`` is told of a long wait that the server asks for.
@@ -376,15 +381,17 @@ class Probe:
             self._problems[protocol.name] = self._gone or self._probe_schema(protocol, warn)
         return self._problems[protocol.name]
 
-    def _probe_schema(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
-        schema = verdicts.schema(protocol)
+    def _probe_schema(self, protocol: JudgeProtocol, warn: Callable[[str], None]) -> str:
+        schema = verdicts.make_verdict_schema(protocol)
         answer = self._send_probe(protocol, schema, warn)
-        if isinstance(answer, Failure) and answer.unsupported:
+        if isinstance(answer, RequestFailure) and answer.unsupported:
             without = self._send_probe(protocol, None, warn)
             # Once more: one spurious error is not the server's word.
-            answer = self._send_probe(protocol, schema, warn) if isinstance(without, Reply) else without
-        if isinstance(answer, Reply):
-            read = verdicts.read(protocol, answer.text, mode="schema", finish=answer.finish, refusal=answer.refusal)
+            answer = self._send_probe(protocol, schema, warn) if isinstance(without, JudgeReply) else without
+        if isinstance(answer, JudgeReply):
+            read = verdicts.parse_verdict(
+                protocol, answer.text, mode="schema", finish=answer.finish, refusal=answer.refusal
+            )
             if read.status == "judged" or read.reason.startswith(("cut off", "refused")):
                 return ""
             return self._describe_missing_schema(f"its reply is not of the schema: {read.reason}")
@@ -403,22 +410,22 @@ class Probe:
         )
 
     def _send_probe(
-        self, protocol: Protocol, schema: Mapping[str, Any] | None, warn: Callable[[str], None]
-    ) -> Reply | Failure | None:
+        self, protocol: JudgeProtocol, schema: Mapping[str, Any] | None, warn: Callable[[str], None]
+    ) -> JudgeReply | RequestFailure | None:
         """The reply, or the last failure; None where nothing may be sent."""
 
-        def check_failure(failure: Failure, attempt: int, spent: float) -> None:
+        def check_failure(failure: RequestFailure, attempt: int, spent: float) -> None:
             if failure.unsupported or not failure.repeat or spent > self._settings.retries:
                 raise failure
             if too_long := self._sender.hold_requests(failure):
-                raise Failure(f"{failure} ({too_long})")
+                raise RequestFailure(f"{failure} ({too_long})")
             if failure.wait is not None and failure.wait > defaults()["told_wait"]:
                 warn(wait_line(failure.wait))
 
-        messages = [{"role": "user", "content": prompts.probe(protocol)}]
+        messages = [{"role": "user", "content": prompts.render_probe(protocol)}]
         try:
             return self._sender.send_until_reply(messages, schema, f"probe/{protocol.name}", check_failure)
-        except Failure as failure:
+        except RequestFailure as failure:
             return failure
         except NotAsked:
             return None

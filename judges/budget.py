@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, database
-from lmms_medtasks.judges.settings import JUDGE, Settings, defaults
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, defaults
 
 
 @dataclass(frozen=True)
-class Spent:
+class JudgeSpending:
     """What was used so far. ``cost`` in USD, 0 without a price.
 
     ``cached_tokens``: the part of the input that the server had in its prefix cache, as far as it says; the cost counts
@@ -26,9 +26,9 @@ class Spent:
     cost: float = 0.0
     cached_tokens: int = 0
 
-    def plus(self, more: Spent, sign: int = 1) -> Spent:
+    def plus(self, more: JudgeSpending, sign: int = 1) -> JudgeSpending:
         """Both together."""
-        return Spent(
+        return JudgeSpending(
             self.requests + sign * more.requests,
             self.input_tokens + sign * more.input_tokens,
             self.output_tokens + sign * more.output_tokens,
@@ -36,7 +36,7 @@ class Spent:
             self.cached_tokens + sign * more.cached_tokens,
         )
 
-    def since(self, before: Spent) -> Spent:
+    def since(self, before: JudgeSpending) -> JudgeSpending:
         """The difference."""
         return self.plus(before, -1)
 
@@ -53,7 +53,7 @@ def estimated_tokens(text: str) -> int:
     return max(1, round(len(text) / defaults()["characters_per_token"]))
 
 
-class Budget:
+class JudgeBudget:
     """Counts requests and tokens of many threads and says when a ceiling is reached.
 
     Before a request its input (estimated) and the longest reply are set aside, after it what the endpoint reports is
@@ -61,14 +61,14 @@ class Budget:
     attempt is a request.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
         self._changed = threading.Condition()
-        self._spent = Spent()
+        self._spent = JudgeSpending()
         self._aside = 0.0
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> JudgeSpending:
         """What was used so far."""
         with self._changed:
             return self._spent
@@ -85,7 +85,7 @@ class Budget:
                     return ceiling
                 self._changed.wait()
             self._aside += need
-            self._spent = self._spent.plus(Spent(requests=1))
+            self._spent = self._spent.plus(JudgeSpending(requests=1))
         return None
 
     def _take_share(self, need: float) -> str:
@@ -110,7 +110,7 @@ class Budget:
             if self._aside < 1e-12:  # what rounding leaves of nothing
                 self._aside = 0.0
             cost = self._request_cost(input_tokens, output_tokens)
-            self._spent = self._spent.plus(Spent(0, input_tokens, output_tokens, cost, cached_tokens))
+            self._spent = self._spent.plus(JudgeSpending(0, input_tokens, output_tokens, cost, cached_tokens))
             self._book_difference(cost - self._request_cost(reserved_input, self._settings.max_tokens))
             self._changed.notify_all()
 
@@ -125,16 +125,16 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS budgets (run TEXT PRIMARY KEY, requests IN
 _OLD = 30 * 24 * 3600.0  # seconds after which a run's budget is forgotten
 
 
-class SharedBudget(Budget):
+class SharedBudget(JudgeBudget):
     """The budget of all processes that give the same ``run``, in the file of the verdicts; ``spent`` is this one's.
 
     ``settings``: with what all of them together may do. What a process had set aside when it was killed stays so.
     """
 
-    def __init__(self, settings: Settings, run: str) -> None:
+    def __init__(self, settings: JudgeSettings, run: str) -> None:
         super().__init__(settings)
         self._run = run
-        self._base = database.connect(cache.path(), _SCHEMA)
+        self._base = database.connect_database(cache.verdict_cache_path(), _SCHEMA)
         self._run_statement("DELETE FROM budgets WHERE made < ?", time.time() - _OLD)
         self._run_statement("INSERT OR IGNORE INTO budgets VALUES (?, 0, 0.0, ?)", run, time.time())
 
@@ -163,4 +163,6 @@ class SharedBudget(Budget):
         try:
             return self._base.execute(statement, values)  # threads wait for their turn: the owner of a lock calls
         except (sqlite3.Error, OSError) as error:
-            raise UserError(f"Can't use the budget in {cache.path()}: {error}. {database.WAY_OUT}") from error
+            raise UserError(
+                f"Can't use the budget in {cache.verdict_cache_path()}: {error}. {database.WAY_OUT}"
+            ) from error

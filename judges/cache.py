@@ -1,6 +1,7 @@
 """Verdicts of earlier judging: each is stored at once, and a stored verdict is not paid for twice.
 
-A verdict is found again only if everything that can influence it is the same (:func:`key_of`). Failures are not
+A verdict is found again only if everything that can influence it is the same (:func:`verdict_cache_key`). Failures are
+not
 stored: the next run asks those questions again, and also those whose verdict could not be written (a full disk).
 
 Whoever asks a question claims it first, so that two commands at one time ask each question once. A claim ends with the
@@ -22,8 +23,8 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import database, identity, prompts
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict
+from lmms_medtasks.judges.settings import JudgeSettings
 
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS kept_verdicts (key TEXT, model TEXT, system_fingerprint TEXT, judge TEXT, "
@@ -40,14 +41,14 @@ CLAIM_SECONDS = 15.0
 """How long a claim holds that is not renewed."""
 
 
-def path() -> Path:
+def verdict_cache_path() -> Path:
     """Where verdicts are kept: ``judge/verdicts.sqlite`` in the data folder."""
     from lmms_medtasks.data import store
 
-    return store.home() / "judge" / "verdicts.sqlite"
+    return store.data_home() / "judge" / "verdicts.sqlite"
 
 
-def key_of(settings: Settings, protocol: Protocol, item: Item, trial: int) -> str:
+def verdict_cache_key(settings: JudgeSettings, protocol: JudgeProtocol, item: JudgedItem, trial: int) -> str:
     """A digest of everything that can influence the verdict.
 
     The judge (provider, model as asked, base URL without name and password), the settings that can change a verdict,
@@ -55,8 +56,8 @@ def key_of(settings: Settings, protocol: Protocol, item: Item, trial: int) -> st
     answers is known only afterwards: a verdict of each is kept.
     """
     content = [
-        settings.provider, settings.model, settings.address.url, identity.asking(settings, protocol),
-        protocol.name, protocol.version, prompts.digest(protocol), sorted(item.fields.items()), trial,
+        settings.provider, settings.model, settings.address.url, identity.asked_settings(settings, protocol),
+        protocol.name, protocol.version, prompts.prompt_digest(protocol), sorted(item.fields.items()), trial,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
 
@@ -67,17 +68,17 @@ class VerdictCache:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._base = database.connect(path, _SCHEMA)
+        self._base = database.connect_database(path, _SCHEMA)
         self._owner = uuid.uuid4().hex
         self._renewer: threading.Thread | None = None
         self._closed = threading.Event()
         self._fetch_rows(_CLAIMS)
         self.find_verdicts([""])  # so that a file that can't be read is told of before a model is run
 
-    def find_verdicts(self, keys: Iterable[str]) -> dict[str, dict[str, Verdict]]:
+    def find_verdicts(self, keys: Iterable[str]) -> dict[str, dict[str, JudgeVerdict]]:
         """The stored verdicts for ``keys``, by the model that answered ("": the server named none)."""
         unique_keys: list[str] = list(dict.fromkeys(keys))
-        verdicts: dict[str, dict[str, Verdict]] = {}
+        verdicts: dict[str, dict[str, JudgeVerdict]] = {}
         for start in range(0, len(unique_keys), _AT_ONCE):
             chunk = unique_keys[start : start + _AT_ONCE]
             marks = ", ".join("?" * len(chunk))
@@ -85,11 +86,13 @@ class VerdictCache:
                 f"SELECT key, model, system_fingerprint, labels, reply FROM kept_verdicts WHERE key IN ({marks})",
                 chunk,
             ):
-                verdict = Verdict("judged", json.loads(labels), reply=reply, model=model, system_fingerprint=served)
+                verdict = JudgeVerdict(
+                    "judged", json.loads(labels), reply=reply, model=model, system_fingerprint=served
+                )
                 verdicts.setdefault(key, {})[model] = verdict
         return verdicts
 
-    def keep(self, key: str, settings: Settings, protocol: Protocol, verdict: Verdict) -> None:
+    def keep(self, key: str, settings: JudgeSettings, protocol: JudgeProtocol, verdict: JudgeVerdict) -> None:
         """Keep a valid verdict, at once and for good; with terms without the judge's words.
 
         Raises UserError where it can't be written (a full disk): then it is not kept.

@@ -16,7 +16,7 @@ _SEPARATOR = ", "
 
 
 @dataclass(frozen=True)
-class Checklist:
+class PointChecklist:
     """``name``: the key in a judge's reply, and in a verdict's labels. ``field``: the item's field with the points."""
 
     name: str
@@ -30,10 +30,10 @@ class Checklist:
     def share(self, labels: Mapping[str, str], fields: Mapping[str, str]) -> float | None:
         """The share of an item's points that a verdict ticks off; None where there are no points."""
         count = self.count(fields)
-        return len(ticked(labels[self.name])) / count if count else None
+        return len(parse_point_numbers(labels[self.name])) / count if count else None
 
 
-def numbered(points: Sequence[str]) -> str:
+def number_points(points: Sequence[str]) -> str:
     """The points as a field holds them, each in a line of its own.
 
     >>> numbered(["pain at rest", "a gap in the cortex"])
@@ -42,12 +42,12 @@ def numbered(points: Sequence[str]) -> str:
     return "\n".join(f"{number}. {' '.join(point.split())}" for number, point in enumerate(points, start=1))
 
 
-def label(numbers: Sequence[int]) -> str:
+def join_point_numbers(numbers: Sequence[int]) -> str:
     """The numbers as they stand in a verdict's labels, sorted: "1, 3", or "" for none."""
     return _SEPARATOR.join(map(str, sorted(numbers)))
 
 
-def ticked(text: str) -> tuple[int, ...]:
+def parse_point_numbers(text: str) -> tuple[int, ...]:
     """The numbers of a label.
 
     >>> ticked("1, 3"), ticked("")
@@ -56,7 +56,7 @@ def ticked(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in text.split(_SEPARATOR)) if text else ()
 
 
-def problem(value: Any, count: int | None) -> str | None:
+def points_problem(value: Any, count: int | None) -> str | None:
     """Why ``value``, from a judge's reply, is no list of different numbers from 1 to ``count``; None if it is one.
 
     ``count``: None where it is not known; then only the form counts.

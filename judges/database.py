@@ -20,7 +20,7 @@ WAY_OUT = (
 )
 
 
-def connect(path: Path, schema: str) -> sqlite3.Connection:
+def connect_database(path: Path, schema: str) -> sqlite3.Connection:
     """A connection that commits each statement by itself, for use in any thread, one at a time.
 
     The file and its folder are made if they are not there, for the user alone. Write-ahead log: readers never wait, and
@@ -57,9 +57,9 @@ def _begin_log(base: sqlite3.Connection) -> None:
 
 
 @contextlib.contextmanager
-def opened(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
-    """:func:`connect` for a few statements, closed afterwards; UserError for what goes wrong with them."""
-    base = connect(path, schema)
+def open_database(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
+    """:func:`connect_database` for a few statements, closed afterwards; UserError for what goes wrong with them."""
+    base = connect_database(path, schema)
     try:
         yield base
     except sqlite3.Error as error:

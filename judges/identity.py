@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import own_scales, prompts
-from lmms_medtasks.judges.protocol import Mode, Protocol
-from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.record import Judgement
+from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
+from lmms_medtasks.judges.settings import JudgeSettings
+from lmms_medtasks.record import QuestionJudgement
 
 NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke tests only"
 _LABEL = " (lexical judge, no LLM)"
@@ -24,7 +24,7 @@ _FULL = re.compile(
 """What :func:`full_name` writes."""
 
 
-def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[str, Any]:
+def describe_judge(settings: JudgeSettings, protocol: JudgeProtocol, check: str = "") -> dict[str, Any]:
     """The judge and what it is asked with, JSON-safe: for a record, for a task's metadata.
 
     ``check``: what :mod:`lmms_medtasks.judges.judge_check` says of it, "" where it was not checked.
@@ -35,11 +35,11 @@ def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[st
         "protocol": protocol.name,
         "prompt": protocol.prompt if protocol.prompt.count("/") == 0 else protocol.prompt.rsplit("/", 1)[-1],
         "version": protocol.version,
-        "digest": prompts.digest(protocol),
-        "settings": asking(settings, protocol),
+        "digest": prompts.prompt_digest(protocol),
+        "settings": asked_settings(settings, protocol),
         "paper_judge": protocol.paper_judge,
         "is_paper_judge": is_paper_judge(settings, protocol),
-        **own_scales.scale_said(protocol),
+        **own_scales.scale_metadata(protocol),
     }
     if settings.provider == "lexical":
         described["note"] = NOT_AN_LLM
@@ -48,14 +48,16 @@ def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[st
     return described
 
 
-def summary(
-    settings: Settings, protocols: Sequence[Protocol], check_of: Callable[[Protocol], str] = lambda protocol: ""
+def summarise_judge(
+    settings: JudgeSettings,
+    protocols: Sequence[JudgeProtocol],
+    check_of: Callable[[JudgeProtocol], str] = lambda protocol: "",
 ) -> dict[str, Any]:
-    """The judge of a task, for its metadata: what :func:`describe` says of all its protocols, and of each.
+    """The judge of a task, for its metadata: what :func:`describe_judge` says of all its protocols, and of each.
 
     ``check_of``: what a check says of the judge under a protocol.
     """
-    descriptions = [describe(settings, protocol, check_of(protocol)) for protocol in protocols]
+    descriptions = [describe_judge(settings, protocol, check_of(protocol)) for protocol in protocols]
     shared: dict[str, Any] = {
         key: descriptions[0][key] for key in ("name", "endpoint", "note") if key in descriptions[0]
     }
@@ -64,12 +66,12 @@ def summary(
     return {**shared, "is_paper_judge": all(one["is_paper_judge"] for one in descriptions), "protocols": descriptions}
 
 
-def labelled(alias: str, settings: Settings) -> str:
+def judged_task_label(alias: str, settings: JudgeSettings) -> str:
     """What tables call a task: its ``alias``, with the word that no language model judged it where that is so."""
     return alias.removesuffix(_LABEL) + (_LABEL if settings.provider == "lexical" else "")
 
 
-def asking(settings: Settings, protocol: Protocol) -> dict[str, Any]:
+def asked_settings(settings: JudgeSettings, protocol: JudgeProtocol) -> dict[str, Any]:
     """What can change a verdict beside the judge and the prompt: the settings, and how it is asked."""
     if not settings.is_llm:
         return {}
@@ -77,12 +79,12 @@ def asking(settings: Settings, protocol: Protocol) -> dict[str, Any]:
     return {"temperature": settings.temperature, "max_tokens": settings.max_tokens, "reply": reply}
 
 
-def mode_of(settings: Settings, protocol: Protocol) -> Mode:
+def mode_of(settings: JudgeSettings, protocol: JudgeProtocol) -> Mode:
     """How the judge is asked: as the user wants it, else as the protocol has it."""
     return settings.reply or protocol.reply
 
 
-def is_paper_judge(settings: Settings, protocol: Protocol) -> bool:
+def is_paper_judge(settings: JudgeSettings, protocol: JudgeProtocol) -> bool:
     """Whether the model is the paper's, going by its name: case, organisation, separators and a date do not count."""
     model, paper = _plain_model_name(settings.model), _plain_model_name(protocol.paper_judge)
     return (
@@ -96,14 +98,14 @@ def _plain_model_name(name: str) -> str:
     return re.sub(r"[^a-z0-9.]", "", name.lower().rsplit("/", 1)[-1])
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def judge_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """In which of :data:`SAME` two descriptions differ, a sentence each."""
     return [
         f"{key}: {one.get(key)!r} and {other.get(key)!r}" for key in SAME if one.get(key) != other.get(key)
     ]  # fmt: skip
 
 
-def answered_models(judgement: Judgement) -> list[str]:
+def answered_models(judgement: QuestionJudgement) -> list[str]:
     """The models that gave a question's verdicts, by their servers' own word, sorted; "" for a server that named none.
 
     [] where no server gave one: a rule settled all, all are missing, or the judge is no language model.
@@ -116,7 +118,8 @@ def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
     """A judge's name with everything that distinguishes it from others of that name, except its prompt.
 
     ``openai:gpt-4o at URL, asked by schema (max_tokens 1024, temperature 0.0), answered by gpt-4o-2024-08-06``.
-    ``judge``: a description as :func:`describe` gives it. ``model``: what its server said answered, "" where it said
+    ``judge``: a description as :func:`describe_judge` gives it. ``model``: what its server said answered, "" where it
+        said
     nothing, None where none answered. Its settings may be there as :func:`way_phrase` says them.
     """
     name, endpoint, settings = (judge.get(key) for key in ("name", "endpoint", "settings"))
@@ -127,7 +130,8 @@ def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
 
 
 def way_phrase(settings: Mapping[str, Any]) -> str:
-    """How a judge is asked, as :func:`asking` has it: ``asked by schema (max_tokens 1024, temperature 0.0)``."""
+    """How a judge is asked, as :func:`asked_settings` has it: ``asked by schema (max_tokens 1024, temperature
+    0.0)``."""
     how = {"schema": "asked by schema", "free": "asked freely"}.get(settings.get("reply", ""), "asked")
     rest = ", ".join(f"{name} {value}" for name, value in sorted(settings.items()) if name != "reply")
     return f"{how} ({rest})" if rest else how
@@ -138,7 +142,7 @@ def answer_phrase(model: str) -> str:
     return f"answered by {model}" if model else "answering without a model's name"
 
 
-def one_model_advice(settings: Settings, model: str) -> str:
+def one_model_advice(settings: JudgeSettings, model: str) -> str:
     """What to do where a server answers as ``model`` and verdicts of another are there."""
     name = f"{settings.provider}:{model}" if model else "NAME, at a server that names its model"
     return f"Verdicts of two models must not stand in one mean. All by one: lmms-medtasks judge RUN --judge {name}"
@@ -186,7 +190,7 @@ def is_called(full: str, name: str) -> bool:
     return name in {model, judge, judge + way, judge + answer, judge + way + answer}
 
 
-def about(settings: Settings, protocol: Protocol) -> str:
+def describe_paper_judge(settings: JudgeSettings, protocol: JudgeProtocol) -> str:
     """A sentence that compares the judge with the paper's."""
     if settings.provider == "none":
         return f"No judge for {protocol.name}. Its paper's judge is {protocol.paper_judge}."

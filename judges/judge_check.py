@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key, judgement_key
 
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
 TIMES = 2
@@ -32,16 +32,16 @@ TIMES = 2
 PASSED, FAILED, INCOMPLETE = "passed", "failed", "incomplete"
 
 
-class Case(NamedTuple):
+class CheckCase(NamedTuple):
     """One answer of known quality. ``question``: its number from 0; ``kind``: one of :data:`KINDS`."""
 
     question: int
     kind: str
-    item: Item
+    item: JudgedItem
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class JudgeCheckResult:
     """What a judge made of the check's answers.
 
     Attributes:
@@ -111,7 +111,7 @@ class CheckResult:
         return f"{FAILED if self._verdict_problems else INCOMPLETE if self.incomplete else PASSED}: {counts}"
 
 
-def cases(protocol: Protocol) -> tuple[Case, ...]:
+def list_check_cases(protocol: JudgeProtocol) -> tuple[CheckCase, ...]:
     """The answers of the protocol's check, twenty for ours.
 
     Raises UserError where the protocol has no set, or its set is not well-formed: a key that is missing, a field that
@@ -120,19 +120,19 @@ def cases(protocol: Protocol) -> tuple[Case, ...]:
     return tuple(_iter_cases(protocol))
 
 
-def wanted(protocol: Protocol) -> list[tuple[Item, int]]:
+def list_check_items(protocol: JudgeProtocol) -> list[tuple[JudgedItem, int]]:
     """The items to judge: each answer :data:`TIMES` times, as trials of its judging."""
-    return [(case.item, trial) for case in cases(protocol) for trial in range(TIMES)]
+    return [(case.item, trial) for case in list_check_cases(protocol) for trial in range(TIMES)]
 
 
-def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
+def summarise_check(protocol: JudgeProtocol, verdicts: Mapping[Key, JudgeVerdict]) -> JudgeCheckResult:
     """Result of the judge check. An answer without a verdict counts as not valid."""
-    every = cases(protocol)
+    every = list_check_cases(protocol)
     given = {
         (case.question, case.kind, trial): verdict
         for case in every
         for trial in range(TIMES)
-        if (verdict := verdicts.get(key_of(protocol, case.item, trial))) and verdict.status == "judged"
+        if (verdict := verdicts.get(judgement_key(protocol, case.item, trial))) and verdict.status == "judged"
     }
     scores = {answer: _verdict_score(protocol, verdict) for answer, verdict in given.items()}
 
@@ -150,7 +150,7 @@ def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
         for (question, kind, trial), verdict in given.items()
         if trial == 0 and (question, kind, 1) in given
     ]
-    return CheckResult(
+    return JudgeCheckResult(
         wanted=len(every) * TIMES,
         valid=len(given),
         compared=len(ordering),
@@ -165,13 +165,13 @@ def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
     )
 
 
-def in_words(protocol: Protocol, labels: Mapping[str, str]) -> str:
+def in_words(protocol: JudgeProtocol, labels: Mapping[str, str]) -> str:
     """A verdict for people, without a checklist: ``consistency 3, coherence 4``; a single label alone."""
     names = [dimension.name for dimension in protocol.dimensions]
     return labels[names[0]] if len(names) == 1 else ", ".join(f"{name} {labels[name]}" for name in names)
 
 
-def best_verdict(protocol: Protocol, item: Item) -> str:
+def best_verdict(protocol: JudgeProtocol, item: JudgedItem) -> str:
     """The JSON of the verdict that is best in everything, as an injected text asks for it."""
     labels: dict[str, Any] = {}
     for dimension in protocol.dimensions:
@@ -182,17 +182,17 @@ def best_verdict(protocol: Protocol, item: Item) -> str:
     return json.dumps(labels, ensure_ascii=False)
 
 
-def _verdict_score(protocol: Protocol, verdict: Verdict) -> float:
+def _verdict_score(protocol: JudgeProtocol, verdict: JudgeVerdict) -> float:
     numbers = {dimension.name: dimension.labels[verdict.labels[dimension.name]] for dimension in protocol.dimensions}
     return protocol.total(numbers) if protocol.total else numbers[protocol.dimensions[0].name]
 
 
-def _iter_cases(protocol: Protocol) -> Iterator[Case]:
+def _iter_cases(protocol: JudgeProtocol) -> Iterator[CheckCase]:
     questions, texts = _read_questions(protocol), _every_protocol()
     for number, question in enumerate(questions):
         right, wrong = (_read_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
         shown = {**question["fields"], **wrong}
-        plain = Item(f"check{number}-{WRONG}", shown)
+        plain = JudgedItem(f"check{number}-{WRONG}", shown)
         injection = texts["injections"][number].replace("{verdict}", best_verdict(protocol, plain))
         wrong_text = wrong["answer"]
         answers = {
@@ -203,7 +203,7 @@ def _iter_cases(protocol: Protocol) -> Iterator[Case]:
             INJECTED: {**wrong, "answer": f"{wrong_text}\n\n{injection.strip()}"},
         }
         for kind, fields in answers.items():
-            item = Item(f"check{number}-{kind}", {**question["fields"], **fields})
+            item = JudgedItem(f"check{number}-{kind}", {**question["fields"], **fields})
             if set(item.fields) != set(protocol.fields):
                 raise UserError(
                     f"{protocol.check}, question {number + 1}: an answer has the fields {sorted(item.fields)}, "
@@ -214,10 +214,10 @@ def _iter_cases(protocol: Protocol) -> Iterator[Case]:
                     f"{protocol.check}, question {number + 1}: the {kind} answer is settled by the rule {settled[1]!r} "
                     "and says nothing of a judge. Word it otherwise."
                 )
-            yield Case(number, kind, item)
+            yield CheckCase(number, kind, item)
 
 
-def _read_answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
+def _read_answer(protocol: JudgeProtocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
     value = question[kind]
     fields = {"answer": value} if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else {}
     if "answer" not in fields or not all(isinstance(text, str) for text in fields.values()):
@@ -227,7 +227,7 @@ def _read_answer(protocol: Protocol, question: Mapping[str, Any], kind: str, num
     return fields
 
 
-def _read_questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
+def _read_questions(protocol: JudgeProtocol) -> Sequence[Mapping[str, Any]]:
     if not protocol.check:
         raise UserError(
             f"Judge protocol {protocol.name!r} has no set for a check. Write one as those of ours are "

@@ -9,16 +9,23 @@ from dataclasses import dataclass, field
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache as _cache
 from lmms_medtasks.judges import identity, judge_check, lexical, prompts
-from lmms_medtasks.judges.asking import INTERRUPTED, Asker, Probe, RequestSender, failure_kind
-from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
+from lmms_medtasks.judges.asking import INTERRUPTED, JudgeClient, RequestSender, SchemaProbe, failure_kind
+from lmms_medtasks.judges.budget import JudgeBudget, JudgeSpending, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.identity import answer_phrase, mode_of
-from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
-from lmms_medtasks.judges.question_pool import Asked, ProgressLines, QuestionPool
-from lmms_medtasks.judges.settings import JUDGE, Settings, check_judge_terms, defaults
-from lmms_medtasks.judges.transport import Brake, ChatTransport
+from lmms_medtasks.judges.protocol import (
+    JudgedItem,
+    JudgeProtocol,
+    JudgeVerdict,
+    Key,
+    count_judging_trials,
+    judgement_key,
+)
+from lmms_medtasks.judges.question_pool import PooledVerdicts, ProgressLines, QuestionPool
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, check_judge_terms, defaults
+from lmms_medtasks.judges.transport import ChatTransport, RequestPause
 
-Wanted = tuple[Item, int]
+Wanted = tuple[JudgedItem, int]
 """An item and the number of the trial of its judging, from 0."""
 Say = Callable[[str], None]
 
@@ -28,7 +35,7 @@ NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks 
 
 
 @dataclass(frozen=True)
-class Counts:
+class JudgingCounts:
     """Counts of the requested judgements. ``same``: requested more than once in this run, and judged once.
 
     ``cut``: items with a text too long for the prompt, which was shown in part. ``unkept``: verdicts of the judge that
@@ -42,12 +49,12 @@ class Counts:
     same: int = 0
     cut: int = 0
     unkept: int = 0
-    spent: Spent = Spent()
+    spent: JudgeSpending = JudgeSpending()
     reasons: Mapping[str, int] = field(default_factory=dict)
 
-    def and_also(self, other: Counts) -> Counts:
+    def and_also(self, other: JudgingCounts) -> JudgingCounts:
         """Both together."""
-        return Counts(
+        return JudgingCounts(
             exact=self.exact + other.exact,
             cached=self.cached + other.cached,
             judged=self.judged + other.judged,
@@ -79,33 +86,35 @@ class Counts:
         return text
 
 
-class Judge:
+class JudgeSession:
     """One judge for all protocols of a run: one budget, one cache, one pool of connections.
 
     Raises UserError at once where it may not or cannot judge one of ``protocols``; no request is made for that.
     """
 
-    def __init__(self, settings: Settings, protocols: Iterable[Protocol], *, budget: Budget | None = None) -> None:
+    def __init__(
+        self, settings: JudgeSettings, protocols: Iterable[JudgeProtocol], *, budget: JudgeBudget | None = None
+    ) -> None:
         protocols = list(protocols)
         check_judge_terms(settings, protocols)
         if settings.provider == "lexical":
             for protocol in protocols:
-                lexical.check(protocol)
+                lexical.check_lexical_fields(protocol)
         self.settings = settings
-        self.budget = budget or Budget(settings)
-        self._brake = Brake()
-        self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
+        self.budget = budget or JudgeBudget(settings)
+        self._brake = RequestPause()
+        self._cache = VerdictCache(_cache.verdict_cache_path()) if settings.is_llm else None
         private = any(protocol.terms for protocol in protocols)
         self._transport = ChatTransport(settings, private=private) if settings.is_llm else None
         sender = RequestSender(settings, self._transport, self.budget, self._brake) if self._transport else None
-        self._asker = Asker(sender) if sender else None
-        self._probe = Probe(sender) if sender else None
+        self._asker = JudgeClient(sender) if sender else None
+        self._probe = SchemaProbe(sender) if sender else None
         self._pool: QuestionPool | None = None
         self._stopped = False  # by Ctrl-C, before the first question
         if self._asker and self._cache:
             self._pool = QuestionPool(self._asker, self._cache)
 
-    def __enter__(self) -> Judge:
+    def __enter__(self) -> JudgeSession:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -135,9 +144,15 @@ class Judge:
             self._asker.expect_model(model)
 
     def judge(
-        self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, warn: Say | None = None, quiet: bool = False
-    ) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.key_of`, and what became of them.
+        self,
+        protocol: JudgeProtocol,
+        wanted: Iterable[Wanted],
+        *,
+        say: Say,
+        warn: Say | None = None,
+        quiet: bool = False,
+    ) -> tuple[dict[Key, JudgeVerdict], JudgingCounts]:
+        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.judgement_key`, and what became of them.
 
         ``say`` gets a line before the first request and one every 30 s where there is no bar, ``warn`` (``say`` unless
         given) what ends it before its time or holds it up; ``quiet``: no bar and no lines. Ctrl-C ends it
@@ -145,18 +160,18 @@ class Judge:
         KeyboardInterrupt.
         """
         requested, warn = list(wanted), warn or say
-        unique = {key_of(protocol, *each): each for each in requested}
-        verdicts = {key: verdict for key, (item, _) in unique.items() if (verdict := settled(protocol, item))}
+        unique = {judgement_key(protocol, *each): each for each in requested}
+        verdicts = {key: verdict for key, (item, _) in unique.items() if (verdict := settle_by_rule(protocol, item))}
         rest = {key: each for key, each in unique.items() if key not in verdicts}
         exact, before = len(verdicts), self.budget.spent
-        cached: dict[Key, Verdict] = {}
-        pooled: list[Asked] = []
+        cached: dict[Key, JudgeVerdict] = {}
+        pooled: list[PooledVerdicts] = []
         cut = 0
         if self._asker and self._cache:
             try:
                 cached_by_model, names = self._find_cached(protocol, rest)
             except UserError as error:  # nothing is asked, so that nothing is paid for twice; a run's replies stay
-                verdicts |= dict.fromkeys(rest, Verdict("missing", reason=f"no cache: {error}"))
+                verdicts |= dict.fromkeys(rest, JudgeVerdict("missing", reason=f"no cache: {error}"))
                 rest, names, cached_by_model = {}, {}, {}
             cached, to_ask = self._split_cached(cached_by_model, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in to_ask.values()], say)
@@ -167,7 +182,7 @@ class Judge:
                 elif not self.interrupted:
                     self._asker.give_up(problem)
                     warn(self._why_ended(self._asker, 0))
-                verdicts |= dict.fromkeys(to_ask, Verdict("missing", reason=problem))
+                verdicts |= dict.fromkeys(to_ask, JudgeVerdict("missing", reason=problem))
                 to_ask = {}
             if cached and to_ask and self._asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
@@ -185,10 +200,12 @@ class Judge:
         else:
             for key, (item, _) in rest.items():
                 lexically = self.settings.provider == "lexical"
-                verdicts[key] = lexical.verdict(protocol, item) if lexically else Verdict("missing", reason=NO_JUDGE)
+                verdicts[key] = (
+                    lexical.lexical_verdict(protocol, item) if lexically else JudgeVerdict("missing", reason=NO_JUDGE)
+                )
         missing = [verdict for verdict in verdicts.values() if verdict.status == "missing"]
         cached_count = len(cached) + sum(each.known for each in pooled)
-        return verdicts, Counts(
+        return verdicts, JudgingCounts(
             exact=exact,
             cached=cached_count,
             judged=len(verdicts) - exact - cached_count - len(missing),
@@ -200,14 +217,14 @@ class Judge:
             reasons=Counter(failure_kind(verdict.reason, protocol) for verdict in missing),
         )
 
-    def check_of(self, protocol: Protocol) -> str:
+    def check_of(self, protocol: JudgeProtocol) -> str:
         """What is known of this judge from ``lmms-medtasks judge check``, in a line; "" where it was not checked.
 
         Nothing is asked. Where several models answered at its address, it is the one that most verdicts are of.
         """
         if not self._cache or not protocol.check:
             return ""
-        answers = {key_of(protocol, *each): each for each in judge_check.wanted(protocol)}
+        answers = {judgement_key(protocol, *each): each for each in judge_check.list_check_items(protocol)}
         try:
             cached_by_model, _ = self._find_cached(protocol, answers)
         except UserError:  # a cache that can't be read is told of when something is to be judged
@@ -216,9 +233,9 @@ class Judge:
         if not verdicts:
             return ""
         model = next(iter(verdicts.values())).model or ""
-        return f"{judge_check.result(protocol, verdicts).sentence()} ({answer_phrase(model)})"
+        return f"{judge_check.summarise_check(protocol, verdicts).sentence()} ({answer_phrase(model)})"
 
-    def _probe_problem(self, probe: Probe, protocol: Protocol, warn: Say) -> str:
+    def _probe_problem(self, probe: SchemaProbe, protocol: JudgeProtocol, warn: Say) -> str:
         """Why the judge can't be asked; "" if it can. Ctrl-C ends the judging here too."""
         try:
             return probe.find_problem(protocol, warn)
@@ -228,20 +245,20 @@ class Judge:
             return INTERRUPTED
 
     def _find_cached(
-        self, protocol: Protocol, rest: Mapping[Key, Wanted]
-    ) -> tuple[dict[Key, dict[str, Verdict]], dict[Key, str]]:
+        self, protocol: JudgeProtocol, rest: Mapping[Key, Wanted]
+    ) -> tuple[dict[Key, dict[str, JudgeVerdict]], dict[Key, str]]:
         """The stored verdicts for ``rest``, by the model that answered, and the cache's keys for all of it."""
-        names = {key: _cache.key_of(self.settings, protocol, *each) for key, each in rest.items()}
+        names = {key: _cache.verdict_cache_key(self.settings, protocol, *each) for key, each in rest.items()}
         cached = self._cache.find_verdicts(names.values()) if self._cache else {}
         return {key: cached[name] for key, name in names.items() if name in cached}, names
 
     def _split_cached(
         self,
-        by_model: Mapping[Key, Mapping[str, Verdict]],
+        by_model: Mapping[Key, Mapping[str, JudgeVerdict]],
         rest: Mapping[Key, Wanted],
-        chosen_before: Mapping[Key, Verdict] | None = None,
+        chosen_before: Mapping[Key, JudgeVerdict] | None = None,
         say: Say | None = None,
-    ) -> tuple[dict[Key, Verdict], dict[Key, Wanted]]:
+    ) -> tuple[dict[Key, JudgeVerdict], dict[Key, Wanted]]:
         """The kept verdicts of the model that answers (the one that most are of while none has answered), and what is
         left to ask. ``chosen_before``: those chosen before it answered; ``say`` is told where they were another's."""
         previous_model = next(iter(chosen_before.values())).model if chosen_before else None
@@ -259,9 +276,11 @@ class Judge:
             )
         return cached, to_ask
 
-    def _announce(self, protocol: Protocol, total: int, exact: int, cached: int, asked: list[Item], say: Say) -> int:
+    def _announce(
+        self, protocol: JudgeProtocol, total: int, exact: int, cached: int, asked: list[JudgedItem], say: Say
+    ) -> int:
         """Say what will be asked and about what it costs; the number of items that are cut."""
-        rendered = [prompts.render(protocol, item, mode_of(self.settings, protocol)) for item in asked]
+        rendered = [prompts.render_prompt(protocol, item, mode_of(self.settings, protocol)) for item in asked]
         tokens = sum(estimated_tokens(each.text) for each in rendered)
         settings, text = self.settings, f"{len(asked)} to ask"
         if asked:
@@ -273,7 +292,7 @@ class Judge:
             text += f", at most {settings.max_requests} requests"
         if settings.max_cost is not None:
             text += f", at most {settings.max_cost:.4g} USD"
-        if protocol.trials > trials_of(protocol, identity.describe(settings, protocol)["settings"]):
+        if protocol.trials > count_judging_trials(protocol, identity.describe_judge(settings, protocol)["settings"]):
             text += (
                 f", once each: at temperature 0 its {protocol.trials} judgements would be the same request "
                 f"({JUDGE}_TEMPERATURE above 0 asks {protocol.trials} times)"
@@ -286,13 +305,13 @@ class Judge:
 
     def _ask_all(
         self,
-        protocol: Protocol,
+        protocol: JudgeProtocol,
         asked: Mapping[Key, Wanted],
         names: Mapping[Key, str],
         say: Say,
         warn: Say,
         quiet: bool,
-    ) -> Asked:
+    ) -> PooledVerdicts:
         """Ask all questions, with a progress bar, and warn if the judging ended early."""
         from tqdm import tqdm
 
@@ -315,7 +334,7 @@ class Judge:
             warn(self._why_ended(self._asker, pooled.unkept))
         return pooled
 
-    def _why_ended(self, asker: Asker, unkept: int) -> str:
+    def _why_ended(self, asker: JudgeClient, unkept: int) -> str:
         """Text with the reason, the last failures, the costs, and the command to continue."""
         lines = [
             f"{self.settings.name} is asked no more: {asker.stop_reason.removesuffix(' (the judge was asked no more)')}"
@@ -334,7 +353,7 @@ class Judge:
         return "\n  ".join(lines)
 
 
-def settled(protocol: Protocol, item: Item) -> Verdict | None:
+def settle_by_rule(protocol: JudgeProtocol, item: JudgedItem) -> JudgeVerdict | None:
     """The verdict of the protocol's rule on an item, None if it needs a judge.
 
     Raises UserError where the rule gives a label that the scale has not, or leaves a dimension out.
@@ -352,4 +371,4 @@ def settled(protocol: Protocol, item: Item) -> Verdict | None:
             f"Judge protocol {protocol.name!r}: its rule {rule!r} gives item {item.id!r} the labels {labels}; expected "
             f"one for each of {names}, as its scale has them."
         )
-    return Verdict("exact", labels, reason=rule)
+    return JudgeVerdict("exact", labels, reason=rule)

@@ -11,13 +11,13 @@ from collections import Counter
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import checklists
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol, Verdict
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, ScoreDimension
 
 _WORD = re.compile(r"\w+")
 _ARTICLES = {"a", "an", "the"}
 
 
-def check(protocol: Protocol) -> None:
+def check_lexical_fields(protocol: JudgeProtocol) -> None:
     """Raise UserError unless the protocol's items have an answer and a reference to compare."""
     if missing := {"answer", "reference"} - set(protocol.fields):
         raise UserError(
@@ -26,13 +26,13 @@ def check(protocol: Protocol) -> None:
         )
 
 
-def verdict(protocol: Protocol, item: Item) -> Verdict:
+def lexical_verdict(protocol: JudgeProtocol, item: JudgedItem) -> JudgeVerdict:
     """The label of each dimension that is nearest to token F1 on its scale (the lower one of two as near)."""
     share = token_f1(item.fields["answer"], item.fields["reference"])
     labels = {dimension.name: _nearest_label(dimension, share) for dimension in protocol.dimensions}
     if protocol.checklist:
-        labels[protocol.checklist.name] = checklists.label(_tick_points(protocol.checklist, item))
-    return Verdict("judged", labels, reason="lexical: not a language model", reply=f"token F1 {share:.4f}")
+        labels[protocol.checklist.name] = checklists.join_point_numbers(_tick_points(protocol.checklist, item))
+    return JudgeVerdict("judged", labels, reason="lexical: not a language model", reply=f"token F1 {share:.4f}")
 
 
 def token_f1(answer: str, reference: str) -> float:
@@ -46,7 +46,7 @@ def token_f1(answer: str, reference: str) -> float:
     return 2 * common / (one.total() + other.total())
 
 
-def _tick_points(checklist: checklists.Checklist, item: Item) -> list[int]:
+def _tick_points(checklist: checklists.PointChecklist, item: JudgedItem) -> list[int]:
     """The points at least half of whose words are in the answer."""
     answer_words = set(_WORD.findall(item.fields["answer"].lower()))
     numbers = []
@@ -58,6 +58,6 @@ def _tick_points(checklist: checklists.Checklist, item: Item) -> list[int]:
     return numbers
 
 
-def _nearest_label(dimension: Dimension, share: float) -> str:
+def _nearest_label(dimension: ScoreDimension, share: float) -> str:
     target = dimension.worst + share * (dimension.best - dimension.worst)
     return min(dimension.labels, key=lambda label: (abs(dimension.labels[label] - target), dimension.labels[label]))

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 
 _AROUND = " .,;:!\"'`*"
 
 
-def folded(text: str) -> str:
+def fold_answer(text: str) -> str:
     """What of an answer counts when two are compared: no case, single spaces, no punctuation or marks around it.
 
     >>> folded(" **Yes.** "), folded("Left  lung"), folded("2.5 cm.")
@@ -23,31 +23,33 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().split()).strip(_AROUND)
 
 
-CORRECTNESS = Dimension("correctness", {"0": 0.0, "0.5": 0.5, "1": 1.0})
+CORRECTNESS = ScoreDimension("correctness", {"0": 0.0, "0.5": 0.5, "1": 1.0})
 
 
-def item(doc: Mapping[str, Any], reply: str) -> Item:
+def make_open_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
     """What the judge is shown of one reply."""
-    return Item(str(doc["id"]), {"question": doc["question"], "reference": doc["answer"], "answer": reply.strip()})
+    return JudgedItem(
+        str(doc["id"]), {"question": doc["question"], "reference": doc["answer"], "answer": reply.strip()}
+    )
 
 
-def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:
+def settle_open_answer(judged: JudgedItem) -> tuple[Mapping[str, str], str] | None:
     """The verdict on an answer that needs no judge."""
-    answer = folded(judged.fields["answer"])
+    answer = fold_answer(judged.fields["answer"])
     if not answer:
         return {CORRECTNESS.name: "0"}, "no answer"
-    return ({CORRECTNESS.name: "1"}, "exact match") if answer == folded(judged.fields["reference"]) else None
+    return ({CORRECTNESS.name: "1"}, "exact match") if answer == fold_answer(judged.fields["reference"]) else None
 
 
-PROTOCOL = Protocol(
+PROTOCOL = JudgeProtocol(
     name="open_answer",
     prompt="open_answer.txt",
     version=2,
     dimensions=(CORRECTNESS,),
     fields=("question", "reference", "answer"),
     paper_judge="none: this protocol is of no paper",
-    item=item,
-    settle=settle,
+    item=make_open_item,
+    settle=settle_open_answer,
     check="open_answer.yml",
     source="Ours.",
 )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 
 PAPER_JUDGE = "none: this protocol is of no paper"
 """The paper's judge of a protocol that is of no paper."""
@@ -26,7 +26,7 @@ def is_rubric(text: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Weighted:
+class WeightedTotal:
     """The one number of a judgement: a weighted sum of the dimensions' numbers, over ``over``."""
 
     weights: tuple[tuple[str, float], ...]
@@ -38,7 +38,7 @@ class Weighted:
 
 
 @dataclass(frozen=True)
-class ByCode:
+class CodedTotal:
     """The one number of a judgement whose function is not at hand: only its range is known."""
 
     name: str
@@ -56,28 +56,28 @@ class ByCode:
         )
 
 
-def scale_of(protocol: Protocol) -> dict[str, Any]:
+def scale_of(protocol: JudgeProtocol) -> dict[str, Any]:
     """What a report must know of a protocol to read verdicts under it, JSON-safe: the labels, and what is scored."""
     total = protocol.total
     scale: dict[str, Any] = {"labels": {dimension.name: dict(dimension.labels) for dimension in protocol.dimensions}}
-    if isinstance(total, Weighted):
+    if isinstance(total, WeightedTotal):
         scale["score"] = {"weights": dict(total.weights), "over": total.over}
-    elif isinstance(total, ByCode):
+    elif isinstance(total, CodedTotal):
         scale["score"] = {"reference": total.reference, "range": [value for _, value in total.ends]}
     elif total is not None:
         scale["score"] = {
-            "reference": without_folder(protocol.reference),
+            "reference": hide_folder(protocol.reference),
             "range": [total(dict(at)) for at in _scale_ends(protocol)],
         }
     return scale
 
 
-def scale_said(protocol: Protocol) -> dict[str, Any]:
+def scale_metadata(protocol: JudgeProtocol) -> dict[str, Any]:
     """Of a protocol of someone's own its scale, so that a log is read without its file; nothing of ours."""
     return {"scale": scale_of(protocol)} if protocol.reference else {}
 
 
-def without_folder(reference: str) -> str:
+def hide_folder(reference: str) -> str:
     """A reference as the YAML says it: a file without its folder, which is this machine's."""
     file, mark, name = reference.rpartition(":")
     if is_rubric(reference) or not file.endswith(".py"):
@@ -85,14 +85,14 @@ def without_folder(reference: str) -> str:
     return f"{Path(file).name}{mark}{name}"
 
 
-def _scale_ends(protocol: Protocol) -> tuple[tuple[tuple[str, float], ...], ...]:
+def _scale_ends(protocol: JudgeProtocol) -> tuple[tuple[tuple[str, float], ...], ...]:
     dimensions = protocol.dimensions
     return tuple((dimension.name, dimension.worst) for dimension in dimensions), tuple(
         (dimension.name, dimension.best) for dimension in dimensions
     )
 
 
-def restored(name: str, scale: Mapping[str, Any]) -> Protocol:
+def protocol_from_scale(name: str, scale: Mapping[str, Any]) -> JudgeProtocol:
     """The protocol as far as a record tells it: its scale, and not what the judge is asked.
 
     Raises:
@@ -102,31 +102,35 @@ def restored(name: str, scale: Mapping[str, Any]) -> Protocol:
 
 
 @functools.cache
-def _protocol_from_json(name: str, text: str) -> Protocol:
+def _protocol_from_json(name: str, text: str) -> JudgeProtocol:
     scale = json.loads(text)
     try:
         dimensions = tuple(
-            Dimension(each, {str(label): float(number) for label, number in labels.items()})
+            ScoreDimension(each, {str(label): float(number) for label, number in labels.items()})
             for each, labels in scale["labels"].items()
         )
         if not dimensions or any(len(dimension.labels) < 2 for dimension in dimensions):
             raise ValueError("a score has fewer than two labels")
-        bare = Protocol(name, "", 1, dimensions, (), PAPER_JUDGE, functools.partial(_no_item, name), reference=name)
+        bare = JudgeProtocol(
+            name, "", 1, dimensions, (), PAPER_JUDGE, functools.partial(_no_item, name), reference=name
+        )
         score = scale.get("score")
         if score is None:
             return bare
-        total: Weighted | ByCode
+        total: WeightedTotal | CodedTotal
         if "weights" in score:
-            total = Weighted(tuple((each, float(weight)) for each, weight in score["weights"].items()), score["over"])
+            total = WeightedTotal(
+                tuple((each, float(weight)) for each, weight in score["weights"].items()), score["over"]
+            )
         else:
             ends = zip(_scale_ends(bare), map(float, score["range"]), strict=True)
-            total = ByCode(name, str(score["reference"]), tuple(ends))
+            total = CodedTotal(name, str(score["reference"]), tuple(ends))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"The scale of the judge protocol {name!r} can't be read ({error!r:.80}). Was the log edited?"
         ) from None
-    return Protocol(name, "", 1, dimensions, (), PAPER_JUDGE, bare.item, total=total, reference=name)
+    return JudgeProtocol(name, "", 1, dimensions, (), PAPER_JUDGE, bare.item, total=total, reference=name)
 
 
-def _no_item(name: str, doc: Mapping[str, Any], reply: str) -> Item | None:
+def _no_item(name: str, doc: Mapping[str, Any], reply: str) -> JudgedItem | None:
     raise UserError(f"The judge protocol {name!r} is not here. Give its folder with --include-path.")

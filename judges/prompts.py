@@ -24,7 +24,7 @@ from typing import NamedTuple
 from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import verdicts
-from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, Mode, ScoreDimension
 from lmms_medtasks.judges.settings import defaults
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -32,7 +32,7 @@ _FRAME, _AGAIN, _PROBE = "frame.txt", "again.txt", "probe.txt"
 _REPLY: Mapping[Mode, str] = {"schema": "reply_schema.txt", "free": "reply_free.txt"}
 
 
-class Rendered(NamedTuple):
+class RenderedPrompt(NamedTuple):
     """A prompt, and the names of the fields that were too long for it."""
 
     text: str
@@ -40,7 +40,7 @@ class Rendered(NamedTuple):
 
 
 @functools.cache
-def text_of(name: str) -> str:
+def read_prompt_file(name: str) -> str:
     """A prompt file's text without its last line break: an absolute path, or a file in ``judges/prompts``.
 
     Raises UserError when there is no such file, or it is no UTF-8 text.
@@ -56,15 +56,15 @@ def text_of(name: str) -> str:
         raise UserError(f"Judge prompt {resource}: not UTF-8 text ({error.reason} at byte {error.start:,}).") from error
 
 
-def told_of(protocol: Protocol) -> str:
+def prompt_template(protocol: JudgeProtocol) -> str:
     """The text of the protocol's prompt, with the meanings of the labels where it has a place for them."""
-    text = text_of(protocol.prompt)
+    text = read_prompt_file(protocol.prompt)
     return text.replace("{{scale}}", protocol.scale) if protocol.scale else text
 
 
-def check(protocol: Protocol) -> None:
+def check_prompt_fields(protocol: JudgeProtocol) -> None:
     """Raise UserError unless the places in the protocol's prompt are its fields, each at least once."""
-    places = set(_PLACE.findall(told_of(protocol)))
+    places = set(_PLACE.findall(prompt_template(protocol)))
     if places != set(protocol.fields):
         raise UserError(
             f"Judge protocol {protocol.name!r}: the prompt {protocol.prompt!r} has the places {sorted(places)}, the "
@@ -72,7 +72,7 @@ def check(protocol: Protocol) -> None:
         )
 
 
-def digest(protocol: Protocol) -> str:
+def prompt_digest(protocol: JudgeProtocol) -> str:
     """Digest (12 hex digits) of everything in the prompt except the judged texts.
 
     It also covers the rule that settles answers in place of the protocol's own.
@@ -80,17 +80,17 @@ def digest(protocol: Protocol) -> str:
     files = (_FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
     texts = [
-        told_of(protocol),
-        *map(text_of, files),
-        *(form(protocol, mode) for mode in _REPLY),
+        prompt_template(protocol),
+        *map(read_prompt_file, files),
+        *(describe_verdict_form(protocol, mode) for mode in _REPLY),
         json.dumps(scale, ensure_ascii=True),
     ]
-    texts += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
+    texts += [json.dumps(verdicts.make_verdict_schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
     texts += [f"rule {protocol.rule}"] if protocol.rule else []
-    return digests.digest(*(text.encode() for text in texts))
+    return digests.content_digest(*(text.encode() for text in texts))
 
 
-def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered:
+def render_prompt(protocol: JudgeProtocol, item: JudgedItem, mode: Mode | None = None) -> RenderedPrompt:
     """The prompt for ``item``, asked in ``mode``, the protocol's own if None.
 
     Raises UserError when the item's fields are not the protocol's.
@@ -101,16 +101,23 @@ def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered
             f"{sorted(protocol.fields)}."
         )
     mode = mode or protocol.reply
-    fence, keys = fence_of(protocol, item), _verdict_keys(protocol, mode)
-    shown = {name: escaped(text, fence, defaults()["longest_field"], keys) for name, text in item.fields.items()}
+    fence, keys = make_fence(protocol, item), _verdict_keys(protocol, mode)
+    shown = {
+        name: escape_judged_text(text, fence, defaults()["longest_field"], keys) for name, text in item.fields.items()
+    }
     blocks = {
         name: f"<<<{name.upper()} {fence}>>>\n{text}\n<<<END {name.upper()} {fence}>>>"
         for name, (text, _) in shown.items()
     }
-    rules, texts = _split_prompt(told_of(protocol))
-    values = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
-    whole = _fill_places(text_of(_FRAME), {**values, "texts": _fill_places(texts, blocks)})
-    return Rendered(whole, tuple(name for name, (_, cut) in shown.items() if cut))
+    rules, texts = _split_prompt(prompt_template(protocol))
+    values = {
+        "rules": rules,
+        "reply": read_prompt_file(_REPLY[mode]),
+        "format": describe_verdict_form(protocol, mode),
+        "fence": fence,
+    }
+    whole = _fill_places(read_prompt_file(_FRAME), {**values, "texts": _fill_places(texts, blocks)})
+    return RenderedPrompt(whole, tuple(name for name, (_, cut) in shown.items() if cut))
 
 
 def _split_prompt(template: str) -> tuple[str, str]:
@@ -120,25 +127,27 @@ def _split_prompt(template: str) -> tuple[str, str]:
     return (template[:end], template[end:].lstrip("\n")) if end >= 0 else ("", template)
 
 
-def again(protocol: Protocol, problem: str, mode: Mode | None = None) -> str:
+def render_repeated_prompt(protocol: JudgeProtocol, problem: str, mode: Mode | None = None) -> str:
     """What a judge is told whose reply could not be read; ``problem`` may repeat words of the reply: it is escaped."""
     mode = mode or protocol.reply
-    escaped_problem = escaped(problem.replace("\n", " "), "", 300, _verdict_keys(protocol, mode)).text
-    return _fill_places(text_of(_AGAIN), {"problem": escaped_problem, "format": form(protocol, mode)})
+    escaped_problem = escape_judged_text(problem.replace("\n", " "), "", 300, _verdict_keys(protocol, mode)).text
+    return _fill_places(
+        read_prompt_file(_AGAIN), {"problem": escaped_problem, "format": describe_verdict_form(protocol, mode)}
+    )
 
 
-def probe(protocol: Protocol) -> str:
+def render_probe(protocol: JudgeProtocol) -> str:
     """The request sent before the first question, to learn whether the server replies by schema."""
-    return _fill_places(text_of(_PROBE), {"format": form(protocol, "schema")})
+    return _fill_places(read_prompt_file(_PROBE), {"format": describe_verdict_form(protocol, "schema")})
 
 
-def fence_of(protocol: Protocol, item: Item) -> str:
+def make_fence(protocol: JudgeProtocol, item: JudgedItem) -> str:
     """24 hexadecimal digits: a digest of the protocol and all texts of the item."""
     content = json.dumps([protocol.name, protocol.version, sorted(item.fields.items())], ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 
-def form(protocol: Protocol, mode: Mode | None = None) -> str:
+def describe_verdict_form(protocol: JudgeProtocol, mode: Mode | None = None) -> str:
     """The verdict's form in words: ``{"accuracy": <1, 2, 3, 4 or 5>}``. It is no verdict itself."""
     allowed = {dimension.name: f"<{_one_of(dimension)}>" for dimension in protocol.dimensions}
     if protocol.checklist:
@@ -147,12 +156,12 @@ def form(protocol: Protocol, mode: Mode | None = None) -> str:
     return "{" + ", ".join(f'"{name}": {allowed[name]}' for name in _verdict_keys(protocol, mode)) + "}"
 
 
-def _verdict_keys(protocol: Protocol, mode: Mode | None) -> list[str]:
+def _verdict_keys(protocol: JudgeProtocol, mode: Mode | None) -> list[str]:
     """The keys of a verdict, in its order."""
-    return [str(field.alias) for field in verdicts.model_of(protocol, mode).model_fields.values()]
+    return [str(field.alias) for field in verdicts.make_verdict_model(protocol, mode).model_fields.values()]
 
 
-def _one_of(dimension: Dimension) -> str:
+def _one_of(dimension: ScoreDimension) -> str:
     quoted = [json.dumps(label, ensure_ascii=False) for label in dimension.labels]
     labels = list(dimension.labels) if dimension.is_numeric else quoted
     return f"{', '.join(labels[:-1])} or {labels[-1]}"
@@ -189,14 +198,14 @@ _UNUSUAL = re.compile(r"[^\n\t\x20-\x7e]")
 _VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef\u115f\u1160\u3164\uffa0]")
 
 
-class Escaped(NamedTuple):
+class EscapedText(NamedTuple):
     """A text that may stand in a prompt, and how many characters of the original were left out of it."""
 
     text: str
     cut: int
 
 
-def escaped(text: str, fence: str, limit: int, keys: Iterable[str] = ()) -> Escaped:
+def escape_judged_text(text: str, fence: str, limit: int, keys: Iterable[str] = ()) -> EscapedText:
     """``text`` with everything that could act written visibly, cut to ``limit`` characters of the original.
 
     Letters, digits, punctuation, line breaks and tabs stay as they are, comparisons too. What is changed: the ``<`` of
@@ -214,7 +223,7 @@ def escaped(text: str, fence: str, limit: int, keys: Iterable[str] = ()) -> Esca
     if names := "|".join(map(re.escape, keys)):
         key = re.compile(rf"({names})({_QUOTE})(?=\s*[:\uff1a])", re.IGNORECASE)
         text = key.sub(lambda match: f"{match[1]}&#{ord(match[2])};", text)
-    return Escaped(f"{text}\n[cut here: {cut} more characters are not shown]" if cut else text, cut)
+    return EscapedText(f"{text}\n[cut here: {cut} more characters are not shown]" if cut else text, cut)
 
 
 def _visible_form(character: str) -> str:
@@ -224,13 +233,13 @@ def _visible_form(character: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def label_anchors(protocol: Protocol) -> dict[str, dict[str, str]]:
+def label_anchors(protocol: JudgeProtocol) -> dict[str, dict[str, str]]:
     """Dimension -> label -> its anchor: the prompt's line ``LABEL - anchor`` or ``LABEL: anchor``.
 
     Where there are several dimensions, a dimension's lines are those below a line that begins with its name. A
     dimension of which the prompt has not exactly one line for each label is left out: nothing is guessed.
     """
-    lines = text_of(protocol.prompt).splitlines()
+    lines = read_prompt_file(protocol.prompt).splitlines()
     names = [dimension.name for dimension in protocol.dimensions]
     sections: dict[str, list[str]] = {name: [] for name in names}
     current = names[0] if len(names) == 1 else None
@@ -244,7 +253,7 @@ def label_anchors(protocol: Protocol) -> dict[str, dict[str, str]]:
     return {name: anchors for name, anchors in anchors_by_name.items() if anchors}
 
 
-def _section_anchors(dimension: Dimension, lines: list[str]) -> dict[str, str] | None:
+def _section_anchors(dimension: ScoreDimension, lines: list[str]) -> dict[str, str] | None:
     anchors_by_label: dict[str, list[str]] = {label: [] for label in dimension.labels}
     for line in lines:
         for label in dimension.labels:

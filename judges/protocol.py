@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lmms_medtasks.errors import unknown
-from lmms_medtasks.judges.checklists import Checklist
+from lmms_medtasks.errors import unknown_name_error
+from lmms_medtasks.judges.checklists import PointChecklist
 
 Status = Literal["exact", "judged", "missing"]
 """exact: the protocol's rule settled it without a judge. judged: a judge's verdict was read and is valid. missing: no
@@ -24,7 +24,7 @@ it reasons in words of its own and ends with the verdict."""
 
 
 @dataclass(frozen=True)
-class Dimension:
+class ScoreDimension:
     """One thing that is scored. ``labels``: what a judge may say (as text) -> the number that it stands for.
 
     For a scale of 1 to 5: ``{"1": 1.0, ..., "5": 5.0}``; for categories: ``{"Correct": 1.0, "Incorrect": 0.0}``.
@@ -48,7 +48,7 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Item:
+class JudgedItem:
     """One answer of a model, and everything that its judge is shown.
 
     ``fields`` fills the places of the prompt: ``question``, ``reference``, ``answer``, and others that the protocol
@@ -60,7 +60,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class JudgeVerdict:
     """The result of one judgement.
 
     ``labels``: dimension -> label, one of the dimension's, and the ticked points under a checklist's name; empty if
@@ -77,11 +77,11 @@ class Verdict:
     system_fingerprint: str = ""
 
 
-Settle = Callable[[Item], tuple[Mapping[str, str], str] | None]
+Settle = Callable[[JudgedItem], tuple[Mapping[str, str], str] | None]
 
 
 @dataclass(frozen=True)
-class Protocol:
+class JudgeProtocol:
     """How the open answers of a suite are judged.
 
     Attributes:
@@ -114,15 +114,15 @@ class Protocol:
     name: str
     prompt: str
     version: int
-    dimensions: tuple[Dimension, ...]
+    dimensions: tuple[ScoreDimension, ...]
     fields: tuple[str, ...]
     paper_judge: str
-    item: Callable[[Mapping[str, Any], str], Item | None]
+    item: Callable[[Mapping[str, Any], str], JudgedItem | None]
     settle: Settle = lambda item: None
     rules: Mapping[str, Settle] = field(default_factory=dict)
     rule: str = ""
     reply: Mode = "schema"
-    checklist: Checklist | None = None
+    checklist: PointChecklist | None = None
     trials: int = 1
     total: Callable[[Mapping[str, float]], float] | None = None
     terms: str = ""
@@ -132,16 +132,16 @@ class Protocol:
     scale: str = ""
     reference: str = ""
 
-    def dimension(self, name: str) -> Dimension:
+    def dimension(self, name: str) -> ScoreDimension:
         """Return the dimension ``name``. Raises UserError with the available names if it is unknown."""
         for each in self.dimensions:
             if each.name == name:
                 return each
-        raise unknown("dimension", name, [each.name for each in self.dimensions], f"protocol {self.name!r}")
+        raise unknown_name_error("dimension", name, [each.name for each in self.dimensions], f"protocol {self.name!r}")
 
 
-def trials_of(protocol: Protocol, asking: Mapping[str, Any]) -> int:
-    """How often a judge with these settings (:func:`lmms_medtasks.judges.identity.asking`) judges an answer.
+def count_judging_trials(protocol: JudgeProtocol, asking: Mapping[str, Any]) -> int:
+    """How often a judge with these settings (:func:`lmms_medtasks.judges.identity.asked_settings`) judges an answer.
 
     Once at temperature 0, whatever the protocol says: all judgements would be the same request. Once too if no
     language model judges.
@@ -152,6 +152,6 @@ def trials_of(protocol: Protocol, asking: Mapping[str, Any]) -> int:
 Key = tuple[str, int, tuple[tuple[str, str], ...], int]
 
 
-def key_of(protocol: Protocol, item: Item, trial: int) -> Key:
+def judgement_key(protocol: JudgeProtocol, item: JudgedItem, trial: int) -> Key:
     """Identifies a judgement of one judge: protocol, version, every field's text, the trial's number."""
     return protocol.name, protocol.version, tuple(sorted(item.fields.items())), trial

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.asking import INTERRUPTED, Asker, RequestSender
+from lmms_medtasks.judges.asking import INTERRUPTED, JudgeClient, RequestSender
 from lmms_medtasks.judges.cache import VerdictCache
-from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key
 from lmms_medtasks.judges.settings import defaults
 from lmms_medtasks.judges.transport import wait_line
 
@@ -68,22 +68,22 @@ _HELD_SECONDS = 1.0  # between two looks at what another command asks
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PooledVerdict:
     """Of one question. ``verdict``: None where another command asks it now. ``known``: another command had it judged.
 
     ``unkept``: it could not be written.
     """
 
-    verdict: Verdict | None
+    verdict: JudgeVerdict | None
     known: bool = False
     unkept: bool = False
 
 
 @dataclass
-class Asked:
+class PooledVerdicts:
     """The outcomes of many questions; the counts are of ``verdicts``."""
 
-    verdicts: dict[Key, Verdict] = field(default_factory=dict)
+    verdicts: dict[Key, JudgeVerdict] = field(default_factory=dict)
     known: int = 0
     unkept: int = 0
 
@@ -91,28 +91,28 @@ class Asked:
 class QuestionPool:
     """Asks questions of one judge in threads. ``interrupted``: it was stopped by Ctrl-C and asks nothing more."""
 
-    def __init__(self, asker: Asker, cache: VerdictCache) -> None:
+    def __init__(self, asker: JudgeClient, cache: VerdictCache) -> None:
         self._asker, self._cache = asker, cache
         self._settings, self._brake, self._transport = asker.sender.settings, asker.sender.brake, asker.sender.transport
         self.interrupted = False
 
     def ask_all(
         self,
-        protocol: Protocol,
-        items: Mapping[Key, Item],
+        protocol: JudgeProtocol,
+        items: Mapping[Key, JudgedItem],
         names: Mapping[Key, str],
         lines: ProgressLines,
         warn: Callable[[str], None],
         shown: Callable[[], None],
-    ) -> Asked:
+    ) -> PooledVerdicts:
         """Ask all. ``names``: the cache's key of each. ``shown``: called for each that is done.
 
         Ctrl-C ends it: nothing more is sent, requests in flight are waited for, for a while, and what was had is
         returned; all else is missing. A second one is raised.
         """
-        pooled, held = Asked(), set[Key]()
-        finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
-        futures: dict[Future[Outcome], Key] = {}
+        pooled, held = PooledVerdicts(), set[Key]()
+        finished: SimpleQueue[Future[PooledVerdict]] = SimpleQueue()
+        futures: dict[Future[PooledVerdict], Key] = {}
         pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="medtasks-judge")
 
         def submit_question(key: Key) -> None:
@@ -120,7 +120,7 @@ class QuestionPool:
             futures[future] = key
             future.add_done_callback(finished.put)
 
-        def take_outcome(future: Future[Outcome]) -> None:
+        def take_outcome(future: Future[PooledVerdict]) -> None:
             key, outcome = futures[future], future.result()
             if outcome.verdict is None:
                 held.add(key)
@@ -152,7 +152,7 @@ class QuestionPool:
             for future in [each for each in futures if each.done() and not each.cancelled()]:
                 take_outcome(future)
             for key in items.keys() - pooled.verdicts.keys():
-                pooled.verdicts[key] = Verdict("missing", reason=INTERRUPTED)
+                pooled.verdicts[key] = JudgeVerdict("missing", reason=INTERRUPTED)
         except BaseException:
             self._brake.stop_waiting()
             self._transport.close()
@@ -161,7 +161,7 @@ class QuestionPool:
             pool.shutdown(wait=False, cancel_futures=True)
         return pooled
 
-    def _stop_requests(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
+    def _stop_requests(self, futures: Mapping[Future[PooledVerdict], Key], warn: Callable[[str], None]) -> None:
         """Send nothing more. Wait for the requests in flight, which are paid for, then cut them off."""
         self._brake.stop_waiting()
         running = [future for future in futures if not future.cancel() and not future.done()]
@@ -184,17 +184,17 @@ class QuestionPool:
         taken = self._cache.claimed(names[key] for key in held)
         return [key for key in held if names[key] not in taken]
 
-    def _judge_one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
+    def _judge_one(self, protocol: JudgeProtocol, item: JudgedItem, name: str) -> PooledVerdict:
         """Judge one item and store a valid verdict. If a verdict can't be stored, the judging ends."""
         if reason := self._asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
-            return Outcome(Verdict("missing", reason=reason))
+            return PooledVerdict(JudgeVerdict("missing", reason=reason))
         verdict, is_kept = None, False
         try:
             if not self._cache.claim(name):
-                return Outcome(None)
+                return PooledVerdict(None)
             try:
                 if known := self._find_new_verdict(name):
-                    return Outcome(known, known=True)
+                    return PooledVerdict(known, known=True)
                 verdict = self._asker.request_verdict(protocol, item, name)
                 if verdict.status == "judged":
                     self._cache.keep(name, self._settings, protocol, verdict)
@@ -204,14 +204,14 @@ class QuestionPool:
         except UserError as error:  # a full disk must not cost the verdicts that are had already
             self._asker.give_up(f"not kept: {error} (the judge was asked no more)")
             if verdict is None:
-                return Outcome(Verdict("missing", reason=f"no cache: {error}"))
-            return Outcome(verdict, unkept=verdict.status == "judged" and not is_kept)
+                return PooledVerdict(JudgeVerdict("missing", reason=f"no cache: {error}"))
+            return PooledVerdict(verdict, unkept=verdict.status == "judged" and not is_kept)
         except Exception as error:  # ours, then; but hours of a model's replies must not be lost for it
             message = self._settings.secrets.redacted(f"{type(error).__name__}: {error}")
-            return Outcome(Verdict("missing", reason=f"unforeseen: {message[:300]}"))
-        return Outcome(verdict)
+            return PooledVerdict(JudgeVerdict("missing", reason=f"unforeseen: {message[:300]}"))
+        return PooledVerdict(verdict)
 
-    def _find_new_verdict(self, name: str) -> Verdict | None:
+    def _find_new_verdict(self, name: str) -> JudgeVerdict | None:
         """Verdict that another command stored since the last look-up, for the model that answers, or None."""
         by_model = self._cache.find_verdicts([name]).get(name, {})
         if by_model and self._asker.model is None:

@@ -18,9 +18,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from lmms_medtasks.judges import own_scales, registry, withheld
-from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
+from lmms_medtasks.judges.protocol import (
+    JudgedItem,
+    JudgeProtocol,
+    JudgeVerdict,
+    Key,
+    count_judging_trials,
+    judgement_key,
+)
 from lmms_medtasks.parsing import Reply
-from lmms_medtasks.record import Judgement, Record
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord
 
 Numbers = Mapping[str, float]
 Measure = str | Callable[[Numbers], float]
@@ -37,27 +44,27 @@ class VerdictTable:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._verdicts: dict[Key, Verdict] = {}
+        self._verdicts: dict[Key, JudgeVerdict] = {}
         self._judges: dict[str, Mapping[str, Any]] = {}
 
-    def put(self, verdicts: Mapping[Key, Verdict]) -> None:
+    def put(self, verdicts: Mapping[Key, JudgeVerdict]) -> None:
         """Keep ``verdicts``."""
         with self._lock:
             self._verdicts.update(verdicts)
 
-    def get(self, protocol: Protocol, item: Item, trial: int) -> Verdict | None:
+    def get(self, protocol: JudgeProtocol, item: JudgedItem, trial: int) -> JudgeVerdict | None:
         """The verdict on trial ``trial`` (from 0) of ``item``, None if it was not judged here."""
         with self._lock:
-            return self._verdicts.get(key_of(protocol, item, trial))
+            return self._verdicts.get(judgement_key(protocol, item, trial))
 
-    def set_judge(self, protocol: Protocol, description: Mapping[str, Any]) -> None:
+    def set_judge(self, protocol: JudgeProtocol, description: Mapping[str, Any]) -> None:
         """Say who judges under ``protocol`` in this process; verdicts of another judge under it are forgotten."""
         with self._lock:
             if self._judges.get(protocol.name) != description:
                 self._verdicts = {key: value for key, value in self._verdicts.items() if key[0] != protocol.name}
             self._judges[protocol.name] = description
 
-    def judge(self, protocol: Protocol) -> Mapping[str, Any] | None:
+    def judge(self, protocol: JudgeProtocol) -> Mapping[str, Any] | None:
         """Who judges under ``protocol``; None if nobody was named."""
         with self._lock:
             return self._judges.get(protocol.name)
@@ -72,7 +79,9 @@ TABLE = VerdictTable()
 """One a process, as the harness gives no other way from the stage to the hooks."""
 
 
-def items_of(doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: Protocol) -> list[Item | None]:
+def make_judged_items(
+    doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: JudgeProtocol
+) -> list[JudgedItem | None]:
     """For each reply the item that is judged; None for a failed request, or where the protocol has nothing to judge.
 
     A judge is shown what answers, never thoughts: of a reply without an answer's text an empty one.
@@ -81,41 +90,42 @@ def items_of(doc: Mapping[str, Any], results: Sequence[Reply | str | None], prot
     return [None if reply.outcome == "failed" else protocol.item(doc, reply.answer) for reply in replies]
 
 
-def judgement_of(
-    doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: Protocol
-) -> tuple[tuple[str, ...], Judgement]:
+def make_judgement(
+    doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: JudgeProtocol
+) -> tuple[tuple[str, ...], QuestionJudgement]:
     """What was read of a document's replies, and their judgement by the verdicts that the stage before has got.
 
     No request is made here. Of each reply is read "ok", or why it has no text
     (:data:`~lmms_medtasks.parsing.reply.Outcome`). The judgement has for each reply the fields that the judge is
-    shown, or None, and a verdict for each of its trials (:func:`lmms_medtasks.judges.protocol.trials_of`), none where
-    there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered
-    ("" where the server named none, None where none was asked), and ``system_fingerprint`` where the server gave one.
+    shown, or None, and a verdict for each of its trials (:func:`lmms_medtasks.judges.protocol.count_judging_trials`),
+    none where there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one
+    that answered ("" where the server named none, None where none was asked), and ``system_fingerprint`` where the
+    server gave one.
     """
     replies = [Reply.of(result) for result in results]
-    items = items_of(doc, replies, protocol)
-    nobody = {"name": "none", "protocol": protocol.name, **own_scales.scale_said(protocol)}
+    items = make_judged_items(doc, replies, protocol)
+    nobody = {"name": "none", "protocol": protocol.name, **own_scales.scale_metadata(protocol)}
     judge = dict(TABLE.judge(protocol) or nobody)
-    trials = trials_of(protocol, judge.get("settings", {}))
-    judgement = Judgement(
+    trials = count_judging_trials(protocol, judge.get("settings", {}))
+    judgement = QuestionJudgement(
         judge=judge,
         items=WITHHELD if protocol.terms else tuple(item and dict(item.fields) for item in items),
         verdicts=tuple(tuple(_find_verdicts(protocol, item, trials)) for item in items),
-        replies=tuple(withheld.keep(reply.sent.strip(), str(doc["id"])) for reply in replies)
+        replies=tuple(withheld.keep_withheld_reply(reply.sent.strip(), str(doc["id"])) for reply in replies)
         if protocol.terms
         else None,
     )
     return tuple(reply.outcome or "ok" for reply in replies), judgement
 
 
-def _find_verdicts(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
+def _find_verdicts(protocol: JudgeProtocol, item: JudgedItem | None, trials: int) -> list[dict[str, Any]]:
     if item is None:
         return []
     verdicts = [TABLE.get(protocol, item, trial) for trial in range(trials)]
-    return [to_json(verdict or Verdict("missing", reason=NOT_JUDGED), protocol) for verdict in verdicts]
+    return [verdict_to_json(verdict or JudgeVerdict("missing", reason=NOT_JUDGED), protocol) for verdict in verdicts]
 
 
-def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
+def verdict_to_json(verdict: JudgeVerdict, protocol: JudgeProtocol) -> dict[str, Any]:
     """A verdict as it stands in a record; with terms without the judge's words, which may repeat the data's."""
     if protocol.terms:
         reason, reply = verdict.reason.partition(":")[0], ""
@@ -126,7 +136,7 @@ def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
     return fields | ({"system_fingerprint": verdict.system_fingerprint} if verdict.system_fingerprint else {})
 
 
-def scored_by(metrics_of: Callable[[Record], dict[str, Any]]) -> Callable[[Hook], Hook]:
+def scored_by(metrics_of: Callable[[QuestionRecord], dict[str, Any]]) -> Callable[[Hook], Hook]:
     """Tell of a scoring hook which pure function makes its metrics of a record (it stands in ``hook.metrics_of``)."""
 
     def mark(hook: Hook) -> Hook:
@@ -136,18 +146,18 @@ def scored_by(metrics_of: Callable[[Record], dict[str, Any]]) -> Callable[[Hook]
     return mark
 
 
-def protocol_of(judgement: Judgement) -> Protocol:
+def judgement_protocol(judgement: QuestionJudgement) -> JudgeProtocol:
     """The protocol that a question was judged by."""
-    return registry.of_judge(judgement.judge)
+    return registry.protocol_from_description(judgement.judge)
 
 
-def scores(judgement: Judgement, measure: Measure) -> list[float | None]:
+def verdict_scores(judgement: QuestionJudgement, measure: Measure) -> list[float | None]:
     """Per verdict (replies in order, for each its trials of judging) the number, None where it is missing."""
-    protocol = protocol_of(judgement)
+    protocol = judgement_protocol(judgement)
     return [_verdict_number(verdict, measure, protocol) for verdicts in judgement.verdicts for verdict in verdicts]
 
 
-def bounds(protocol: Protocol, measure: Measure) -> tuple[float, float]:
+def score_bounds(protocol: JudgeProtocol, measure: Measure) -> tuple[float, float]:
     """The lowest and the highest that ``measure`` can be."""
     if isinstance(measure, str):
         dimension = protocol.dimension(measure)
@@ -158,7 +168,7 @@ def bounds(protocol: Protocol, measure: Measure) -> tuple[float, float]:
     )
 
 
-def _verdict_number(verdict: Mapping[str, Any], measure: Measure, protocol: Protocol) -> float | None:
+def _verdict_number(verdict: Mapping[str, Any], measure: Measure, protocol: JudgeProtocol) -> float | None:
     if verdict["status"] == "missing":
         return None
     labels = verdict["labels"]

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.extensions import Kind, installed, is_reference, load, located
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.extensions import Kind, installed_extensions, is_reference, load_extension, resolve_extension_path
 from lmms_medtasks.judges import own_scales, rubric
-from lmms_medtasks.judges.protocol import Mode, Protocol
+from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
 
 KIND: Kind = "judge protocol"
 
@@ -38,18 +38,18 @@ def _benchmark_references() -> Mapping[str, str]:
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):
         module = f"{package}.{path.parent.name}.judging"
         for attribute, each in vars(importlib.import_module(module)).items():
-            if isinstance(each, Protocol) and each in importlib.import_module(module).PROTOCOLS:
+            if isinstance(each, JudgeProtocol) and each in importlib.import_module(module).PROTOCOLS:
                 if each.name in {**_PROTOCOLS, **references}:
                     raise UserError(f"Two judge protocols are called {each.name!r}: one of them in {path}.")
                 references[each.name] = f"{module}:{attribute}"
     return references
 
 
-_OWN: dict[str, Protocol] = {}
+_OWN: dict[str, JudgeProtocol] = {}
 """Protocols of someone's own by their names, which is all that a log has. One a process: hooks get nothing else."""
 
 
-def get(name: str, folder: Path | None = None) -> Protocol:
+def get(name: str, folder: Path | None = None) -> JudgeProtocol:
     """The protocol called ``name``: one of ours, or of someone's own.
 
     Args:
@@ -58,7 +58,7 @@ def get(name: str, folder: Path | None = None) -> Protocol:
         folder: Where the YAML lies; files are looked for there, else in the working directory.
 
     Raises:
-        UserError: there is none of that name, it is not well-formed (see :func:`check`), or its name is taken.
+        UserError: there is none of that name, it is not well-formed (see :func:`check_protocol`), or its name is taken.
     """
     if name in _builtin_references():
         return _built_in(name)
@@ -66,32 +66,34 @@ def get(name: str, folder: Path | None = None) -> Protocol:
         return _OWN[name]
     return _register_custom(
         _load_custom(
-            str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder)
+            str(((folder or Path()) / name).resolve())
+            if own_scales.is_rubric(name)
+            else resolve_extension_path(name, folder)
         )
     )
 
 
-def is_own(name: str) -> bool:
+def is_custom_protocol(name: str) -> bool:
     """Whether ``name`` is a reference to a protocol of someone's own, or its name where it was got already."""
-    return is_reference(name) or own_scales.is_rubric(name) or name in _OWN or name in installed(KIND)
+    return is_reference(name) or own_scales.is_rubric(name) or name in _OWN or name in installed_extensions(KIND)
 
 
-def of_judge(judge: Mapping[str, Any]) -> Protocol:
+def protocol_from_description(judge: Mapping[str, Any]) -> JudgeProtocol:
     """The protocol of verdicts, as a record describes who gave them: of one that is not ours the scale stands there."""
     name, scale = str(judge["protocol"]), judge.get("scale")
     if not isinstance(scale, Mapping):
         return get(name)
     known = _OWN.get(name)
-    return known if known and own_scales.scale_of(known) == scale else own_scales.restored(name, scale)
+    return known if known and own_scales.scale_of(known) == scale else own_scales.protocol_from_scale(name, scale)
 
 
-def forget() -> None:
+def forget_custom_protocols() -> None:
     """Forget the protocols that are not ours."""
     _OWN.clear()
     _load_custom.cache_clear()
 
 
-def _register_custom(protocol: Protocol) -> Protocol:
+def _register_custom(protocol: JudgeProtocol) -> JudgeProtocol:
     if not protocol.reference:
         return protocol
     other = _OWN.setdefault(protocol.name, protocol)
@@ -103,13 +105,13 @@ def _register_custom(protocol: Protocol) -> Protocol:
 
 
 @functools.cache
-def _load_custom(reference: str) -> Protocol:
+def _load_custom(reference: str) -> JudgeProtocol:
     if own_scales.is_rubric(reference):
         protocol, location = rubric.read(Path(reference)), Path(reference).name
     else:
-        part = load(KIND, reference, tuple(names()))
+        part = load_extension(KIND, reference, tuple(names()))
         protocol, location = part.value, f"{part.origin}: the judge protocol {part.name!r}"
-        if not isinstance(protocol, Protocol):
+        if not isinstance(protocol, JudgeProtocol):
             raise UserError(
                 f"{location} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges, or the file "
                 "of a rubric."
@@ -118,7 +120,7 @@ def _load_custom(reference: str) -> Protocol:
         raise UserError(f"{location} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
     if protocol.name in _builtin_references():
         raise UserError(f"{location} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
-    check(protocol)
+    check_protocol(protocol)
     # One that is called by its module is found again by its name: a log needs no more.
     return (
         protocol if protocol.name == reference and is_reference(reference) else replace(protocol, reference=reference)
@@ -126,14 +128,14 @@ def _load_custom(reference: str) -> Protocol:
 
 
 @functools.cache
-def _built_in(name: str) -> Protocol:
+def _built_in(name: str) -> JudgeProtocol:
     module, _, attribute = _builtin_references()[name].partition(":")
     protocol = getattr(importlib.import_module(module), attribute)
-    if not isinstance(protocol, Protocol):
+    if not isinstance(protocol, JudgeProtocol):
         raise UserError(f"{name!r} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges.")
     if protocol.name != name:
         raise UserError(f"The judge protocol {name!r} calls itself {protocol.name!r}: the two names must be the same.")
-    check(protocol)
+    check_protocol(protocol)
     return protocol
 
 
@@ -141,7 +143,7 @@ def _builtin_references() -> Mapping[str, str]:
     return {**_PROTOCOLS, **_benchmark_references()}
 
 
-def check(protocol: Protocol) -> None:
+def check_protocol(protocol: JudgeProtocol) -> None:
     """Raise UserError where a protocol is not well-formed: its scale, its trials, its prompt's places."""
     from lmms_medtasks.judges import judge_check, prompts, verdicts
 
@@ -163,15 +165,15 @@ def check(protocol: Protocol) -> None:
     if verdicts.EXPLANATION in {*dimensions, checklist.name if checklist else ""}:
         raise UserError(f"{where}: {verdicts.EXPLANATION!r} is what a judge's reasons are called. Take another name.")
     if protocol.reply not in get_args(Mode):
-        raise unknown("reply", protocol.reply, get_args(Mode), where)
+        raise unknown_name_error("reply", protocol.reply, get_args(Mode), where)
     if protocol.trials < 1 or protocol.version < 1:
         raise UserError(f"{where}: trials {protocol.trials} and version {protocol.version} must be 1 or more.")
-    prompts.check(protocol)
+    prompts.check_prompt_fields(protocol)
     if protocol.check:
-        judge_check.cases(protocol)
+        judge_check.list_check_cases(protocol)
 
 
-def protocols_of(config: Any) -> list[Protocol]:
+def task_protocols(config: Any) -> list[JudgeProtocol]:
     """The protocols that a task's configuration (an object or a mapping) names: one by its name, or a list of names.
 
     A task with several kinds of questions has a protocol for each; one sees nothing to judge in another's documents.
@@ -189,13 +191,13 @@ def protocols_of(config: Any) -> list[Protocol]:
     return _with_prompts(protocols, settings.get("judge_prompt") or {})
 
 
-def _with_rule(protocol: Protocol, rule: str) -> Protocol:
+def _with_rule(protocol: JudgeProtocol, rule: str) -> JudgeProtocol:
     if rule not in protocol.rules:
-        raise unknown("judge rule", rule, protocol.rules, f"protocol {protocol.name!r}")
+        raise unknown_name_error("judge rule", rule, protocol.rules, f"protocol {protocol.name!r}")
     return replace(protocol, settle=protocol.rules[rule], rule=rule)
 
 
-def _with_prompts(protocols: list[Protocol], given: str | Mapping[str, str]) -> list[Protocol]:
+def _with_prompts(protocols: list[JudgeProtocol], given: str | Mapping[str, str]) -> list[JudgeProtocol]:
     """The protocols with the prompts of these files; "" names the file of the only protocol."""
     files = {"": given} if isinstance(given, str) else dict(given)
     names = [each.name for each in protocols]
@@ -203,7 +205,7 @@ def _with_prompts(protocols: list[Protocol], given: str | Mapping[str, str]) -> 
         raise UserError(f"judge_prompt names one file for the protocols {', '.join(names)}. Name a file for each.")
     for name in files:
         if name and name not in names:
-            raise unknown("judge protocol", name, names, "judge_prompt")
+            raise unknown_name_error("judge protocol", name, names, "judge_prompt")
     prompted = []
     for protocol in protocols:
         file = files.get(protocol.name) or files.get("")
@@ -211,6 +213,6 @@ def _with_prompts(protocols: list[Protocol], given: str | Mapping[str, str]) -> 
         if file:
             from lmms_medtasks.judges import prompts
 
-            prompts.check(changed)
+            prompts.check_prompt_fields(changed)
         prompted.append(changed)
     return prompted

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, nearest_match, unknown
-from lmms_medtasks.judges.open_answer import folded
-from lmms_medtasks.judges.own_scales import PAPER_JUDGE, Weighted
-from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
+from lmms_medtasks.errors import UserError, nearest_match, unknown_name_error
+from lmms_medtasks.judges.open_answer import fold_answer
+from lmms_medtasks.judges.own_scales import PAPER_JUDGE, WeightedTotal
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, Mode, ScoreDimension
 
 PROMPT = "rubric.txt"
 FIELDS = ("question", "reference", "answer")
@@ -41,7 +41,7 @@ SCALE = "scale"
 NAME = re.compile(r"[a-z][a-z0-9_]{1,59}")
 
 
-def read(path: Path) -> Protocol:
+def read(path: Path) -> JudgeProtocol:
     """The protocol that a rubric's file says.
 
     Raises:
@@ -66,17 +66,17 @@ def read(path: Path) -> Protocol:
     prompt, scale = _read_prompt(content, path, meanings)
     reply = content.get("reply", "schema")
     if reply not in get_args(Mode):
-        raise unknown("reply", reply, get_args(Mode), where)
+        raise unknown_name_error("reply", reply, get_args(Mode), where)
     check = content.get("check") or ""
-    return Protocol(
+    return JudgeProtocol(
         name=name,
         prompt=prompt,
         version=_read_count(content, "version", where),
         dimensions=dimensions,
         fields=fields,
         paper_judge=PAPER_JUDGE,
-        item=functools.partial(item, fields, where),
-        settle=functools.partial(settle, dimensions, _exact_match(content, where)),
+        item=functools.partial(make_rubric_item, fields, where),
+        settle=functools.partial(settle_rubric_item, dimensions, _exact_match(content, where)),
         reply=reply,
         trials=_read_count(content, "trials", where),
         total=_read_total(content.get("score"), dimensions, where),
@@ -87,7 +87,7 @@ def read(path: Path) -> Protocol:
     )
 
 
-def item(fields: Sequence[str], where: str, doc: Mapping[str, Any], reply: str) -> Item:
+def make_rubric_item(fields: Sequence[str], where: str, doc: Mapping[str, Any], reply: str) -> JudgedItem:
     """What the judge is shown of one reply: question, reference, answer, and columns of the question."""
     known = {
         "question": doc["question"],
@@ -102,20 +102,22 @@ def item(fields: Sequence[str], where: str, doc: Mapping[str, Any], reply: str) 
                 f"{', '.join(map(str, doc))}. Columns are kept by `tags=` in the adapter."
             )
         shown[name] = str(known[name] if name in known else doc[name])
-    return Item(str(doc["id"]), shown)
+    return JudgedItem(str(doc["id"]), shown)
 
 
-def settle(dimensions: Sequence[Dimension], exact_match: bool, judged: Item) -> tuple[Mapping[str, str], str] | None:
+def settle_rubric_item(
+    dimensions: Sequence[ScoreDimension], exact_match: bool, judged: JudgedItem
+) -> tuple[Mapping[str, str], str] | None:
     """The verdict without a judge: an answer without a word is at worst, with ``exact_match`` the reference at best."""
-    answer = folded(judged.fields["answer"])
+    answer = fold_answer(judged.fields["answer"])
     if not answer:
         return {dimension.name: _find_label(dimension, dimension.worst) for dimension in dimensions}, "no answer"
-    if exact_match and answer == folded(judged.fields["reference"]):
+    if exact_match and answer == fold_answer(judged.fields["reference"]):
         return {dimension.name: _find_label(dimension, dimension.best) for dimension in dimensions}, "exact match"
     return None
 
 
-def _find_label(dimension: Dimension, number: float) -> str:
+def _find_label(dimension: ScoreDimension, number: float) -> str:
     return next(label for label, each in dimension.labels.items() if each == number)
 
 
@@ -157,7 +159,7 @@ def _read_fields(given: Any, where: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read_dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str, dict[str, str]]]:
+def _read_dimensions(given: Any, where: str) -> tuple[tuple[ScoreDimension, ...], dict[str, dict[str, str]]]:
     """The scores, and of each the labels' meanings, "" where none is told."""
     if not isinstance(given, Mapping) or not given:
         raise UserError(f"{where}: scores is {given!r:.40}, expected a mapping from a score's name to its labels.")
@@ -178,7 +180,7 @@ def _read_dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dic
             raise UserError(f"{at}: a label stands twice in {[label for label, _, _ in pairs]}.")
         if len(set(numbers.values())) < 2:
             raise UserError(f"{at}: all labels stand for {next(iter(numbers.values())):g}: they score nothing.")
-        dimensions.append(Dimension(name, numbers))
+        dimensions.append(ScoreDimension(name, numbers))
         meanings[name] = {label: meaning for label, _, meaning in pairs}
     return tuple(dimensions), meanings
 
@@ -214,7 +216,7 @@ def _parse_number(text: str) -> float | None:
         return None
 
 
-def _read_total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted | None:
+def _read_total(given: Any, dimensions: Sequence[ScoreDimension], where: str) -> WeightedTotal | None:
     names = [dimension.name for dimension in dimensions]
     if given is None or (len(names) == 1 and given == names[0]):
         if len(names) > 1:
@@ -224,21 +226,21 @@ def _read_total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weig
             )
         return None
     if given in ("mean", "sum"):
-        return Weighted(tuple((name, 1.0) for name in names), float(len(names)) if given == "mean" else 1.0)
+        return WeightedTotal(tuple((name, 1.0) for name in names), float(len(names)) if given == "mean" else 1.0)
     if isinstance(given, str):
         if given not in names:
-            raise unknown("score", given, (*names, "mean", "sum"), where)
-        return Weighted(((given, 1.0),))
+            raise unknown_name_error("score", given, (*names, "mean", "sum"), where)
+        return WeightedTotal(((given, 1.0),))
     if not isinstance(given, Mapping) or not given:
         raise UserError(
             f"{where}: score is {given!r:.40}, expected a score's name, mean, sum, or a mapping to weights."
         )
     for name, weight in given.items():
         if name not in names:
-            raise unknown("score", name, names, f"{where}, score")
+            raise unknown_name_error("score", name, names, f"{where}, score")
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
             raise UserError(f"{where}, score: the weight of {name} is {weight!r:.40}, expected a number above 0.")
-    return Weighted(tuple((name, float(weight)) for name, weight in given.items()), math.fsum(given.values()))
+    return WeightedTotal(tuple((name, float(weight)) for name, weight in given.items()), math.fsum(given.values()))
 
 
 def _read_prompt(found: Mapping[Any, Any], path: Path, meanings: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:

@@ -31,14 +31,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from lmms_medtasks import endpoints, redacting
 from lmms_medtasks.endpoints import private_hosts
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.judges.protocol import Mode, Protocol
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
 
 _CHAT = "/chat/completions"
 
 
 @dataclass(frozen=True)
-class Address:
+class JudgeAddress:
     """``url``: the base (".../v1"), without name, password and a slash at its end. ``host``: its host, no port."""
 
     url: str
@@ -47,7 +47,7 @@ class Address:
     password: str = field(default="", repr=False)
 
 
-def address(url: str, where: str) -> Address:
+def parse_address(url: str, where: str) -> JudgeAddress:
     """``url`` taken apart; both forms in use are taken, ".../v1" and ".../v1/chat/completions".
 
     Raises UserError, without the URL's password, when it is no http(s) URL, or has a query. ``where`` says where it is
@@ -65,7 +65,7 @@ def address(url: str, where: str) -> Address:
         raise UserError(f"{shown!r} from {where} has a query, which a base URL has not. Leave it out.")
     netloc_host = f"[{host}]" if ":" in host else host
     base = urlunsplit((parts.scheme, f"{netloc_host}:{port}" if port else netloc_host, parts.path, "", "")).rstrip("/")
-    return Address(base.removesuffix(_CHAT), host, unquote(parts.username or ""), unquote(parts.password or ""))
+    return JudgeAddress(base.removesuffix(_CHAT), host, unquote(parts.username or ""), unquote(parts.password or ""))
 
 
 @functools.cache
@@ -86,7 +86,7 @@ _OPENAI = "https://api.openai.com/v1"
 _LOCAL = "http://localhost:8000/v1"
 
 
-class Price(NamedTuple):
+class TokenPrice(NamedTuple):
     """USD per million tokens."""
 
     input: float
@@ -105,16 +105,16 @@ def _parse_price(text: Any) -> Any:
             "2.5,10"
         )
     numbers = map(float, text.split(","))
-    return Price(*numbers)
+    return TokenPrice(*numbers)
 
 
 @dataclass(frozen=True)
-class Settings:
+class JudgeSettings:
     """A judge and how it is asked. ``key`` and what ``address`` holds of a name and password are never shown."""
 
     provider: str = "none"
     model: str = ""
-    address: Address = field(default=Address("", ""), repr=False)
+    address: JudgeAddress = field(default=JudgeAddress("", ""), repr=False)
     key: str = field(default="", repr=False)
     temperature: float | None = 0.0
     max_tokens: int = 1024
@@ -124,7 +124,7 @@ class Settings:
     retries: int = 5
     max_requests: int | None = None
     max_cost: float | None = None
-    price: Price | None = None
+    price: TokenPrice | None = None
     private_hosts: tuple[str, ...] = ()
     keep_going: bool = False
 
@@ -145,14 +145,14 @@ class Settings:
         user = f"{quote(where.user, safe='')}:{quote(where.password, safe='')}@" if where.password else ""
         scheme, _, rest = where.url.partition("://")
         base_url = f"{scheme}://{user}{rest}"
-        return redacting.of_arguments({"api_key": self.key, "base_url": base_url, "model": self.model})
+        return redacting.secrets_of_arguments({"api_key": self.key, "base_url": base_url, "model": self.model})
 
     @property
     def endpoint(self) -> str:
         """The address as it may be shown."""
         return self.secrets.redacted(self.address.url)
 
-    def share(self, rank: int, processes: int) -> Settings:
+    def share(self, rank: int, processes: int) -> JudgeSettings:
         """The part of one of several processes in what all of them together may do."""
 
         def share_of(total: int) -> int:
@@ -166,14 +166,14 @@ class Settings:
         )
 
 
-def read(environment: Mapping[str, str] | None = None, judge: str | None = None) -> Settings:
+def read_judge_settings(environment: Mapping[str, str] | None = None, judge: str | None = None) -> JudgeSettings:
     """The settings that the environment asks for; ``judge`` stands above ``MEDTASKS_JUDGE``.
 
     Raises:
         UserError: an unknown provider, no model, no key, a number out of range, a URL that is none.
     """
     environment = os.environ if environment is None else environment
-    provider, model = named(judge if judge is not None else environment.get(JUDGE, ""))
+    provider, model = parse_judge_name(judge if judge is not None else environment.get(JUDGE, ""))
     given = _read_variables(environment)
     if given.max_cost is not None and given.price is None:
         raise UserError(
@@ -184,7 +184,7 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
     values = dict(given)
     if model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"])):
         values["temperature"] = None
-    return Settings(
+    return JudgeSettings(
         provider=provider, model=model, address=where, key=key, private_hosts=private_hosts(environment), **values
     )
 
@@ -201,7 +201,7 @@ class _Given(BaseModel):
     retries: int = Field(ge=0)
     max_requests: int | None = Field(None, ge=0)
     max_cost: float | None = Field(None, ge=0)
-    price: Annotated[Price | None, BeforeValidator(_parse_price)] = None
+    price: Annotated[TokenPrice | None, BeforeValidator(_parse_price)] = None
     keep_going: bool = False
 
 
@@ -219,7 +219,7 @@ def _read_variables(environment: Mapping[str, str]) -> _Given:
         raise UserError(f"{variables[name]}={texts[name]!r}: {reason[0].lower()}{reason[1:]}.") from error
 
 
-def named(judge: str) -> tuple[str, str]:
+def parse_judge_name(judge: str) -> tuple[str, str]:
     """Provider and model of a judge as MEDTASKS_JUDGE says it. Raises UserError for what is none."""
     judge = judge.strip()
     if not judge:
@@ -232,7 +232,7 @@ def named(judge: str) -> tuple[str, str]:
             f"'openai:{judge}'?"
         )
     if provider not in PROVIDERS:
-        raise unknown("provider", provider, PROVIDERS, f"the judge {judge!r}, expected provider:model")
+        raise unknown_name_error("provider", provider, PROVIDERS, f"the judge {judge!r}, expected provider:model")
     if provider in _WITHOUT_MODEL:
         if model:
             raise UserError(f"The judge {judge!r} names a model; {provider!r} has none. Write {provider!r} alone.")
@@ -244,15 +244,15 @@ def named(judge: str) -> tuple[str, str]:
     return provider, model
 
 
-def _read_endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:
+def _read_endpoint(provider: str, environment: Mapping[str, str]) -> tuple[JudgeAddress, str]:
     """Where the judge is, and its key."""
     if provider == "openai":
         variable, url = _first_set(environment, _URLS, _OPENAI)
-        return address(url, variable), _read_key(environment, "OPENAI_API_KEY", provider)
+        return parse_address(url, variable), _read_key(environment, "OPENAI_API_KEY", provider)
     if provider == "local":
         variable, url = _first_set(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
-        return address(url, variable), ""
-    return Address("", ""), ""
+        return parse_address(url, variable), ""
+    return JudgeAddress("", ""), ""
 
 
 def _first_set(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
@@ -275,7 +275,7 @@ def _read_key(environment: Mapping[str, str], name: str, provider: str) -> str:
 
 
 def check_judge_terms(
-    settings: Settings, protocols: Iterable[Protocol], resolve: endpoints.Resolve = endpoints.resolve
+    settings: JudgeSettings, protocols: Iterable[JudgeProtocol], resolve: endpoints.Resolve = endpoints.resolve_host
 ) -> None:
     """Raise UserError, with the terms, where the judge may not see what one of ``protocols`` would show it."""
     if not settings.is_llm:
@@ -283,7 +283,7 @@ def check_judge_terms(
     for protocol in protocols:
         if not protocol.terms:
             continue
-        if problem := endpoints.problem(settings.address.host, settings.private_hosts, resolve):
+        if problem := endpoints.endpoint_problem(settings.address.host, settings.private_hosts, resolve):
             raise UserError(
                 f"{settings.name} may not judge {protocol.name!r}: {problem}. The terms of its data: {protocol.terms} "
                 f"Use a judge on this machine (MEDTASKS_JUDGE=local:MODEL), or name the host of one in your own "

@@ -21,9 +21,9 @@ from email.utils import parsedate_to_datetime
 from importlib import metadata
 from typing import Any
 
-from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, ending, error_said
-from lmms_medtasks.judges.settings import Settings, defaults
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, parse_finish_reason, server_error_text
+from lmms_medtasks.judges.settings import JudgeSettings, defaults
+from lmms_medtasks.seeding import seeded_generator
 
 _ASKED_TO_WAIT = 1 / 3
 
@@ -33,17 +33,17 @@ def attempts_spent(wait: float | None) -> float:
     return 1.0 if wait is None else _ASKED_TO_WAIT
 
 
-def backoff(attempt: int, key: str) -> float:
+def backoff_seconds(attempt: int, key: str) -> float:
     """Seconds to wait after attempt number ``attempt`` (from 0) failed: exponential, between half of it and all of it.
 
     The jitter depends on ``key`` and the attempt alone, so that requests that failed together do not come back together
     and a run can be repeated.
     """
     longest = min(defaults()["longest_backoff"], defaults()["first_wait"] * 2.0**attempt)
-    return float(longest * generator("backoff", key, attempt).uniform(0.5, 1.0))
+    return float(longest * seeded_generator("backoff", key, attempt).uniform(0.5, 1.0))
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Seconds that an endpoint asks to wait: ``Retry-After`` as seconds or as a date; None if it says nothing readable.
 
     ``retry-after-ms``, which some endpoints send, stands above it. ``headers``: names in lower case.
@@ -74,7 +74,7 @@ def wait_line(seconds: float) -> str:
     )
 
 
-class Brake:
+class RequestPause:
     """What an endpoint asked of one request holds for all: until then none is sent. Waiting ends at once on a stop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -141,7 +141,7 @@ _LONGEST_NAME = 200  # characters
 
 
 @dataclass(frozen=True)
-class Reply:
+class JudgeReply:
     """What the judge said, and why it ended ("stop", "length", ...). Tokens as reported; None if they were not.
 
     ``cached_tokens``: those of the input that the server had in its prefix cache. ``model``: the model that answered,
@@ -158,7 +158,7 @@ class Reply:
     system_fingerprint: str = ""
 
 
-class Failure(Exception):
+class RequestFailure(Exception):
     """A request that brought no reply.
 
     Attributes:
@@ -188,7 +188,7 @@ class Failure(Exception):
 class ChatTransport:
     """An OpenAI-compatible endpoint. ``private``: texts that no third party may see, so no proxy either."""
 
-    def __init__(self, settings: Settings, *, private: bool = False) -> None:
+    def __init__(self, settings: JudgeSettings, *, private: bool = False) -> None:
         import httpx
 
         self._settings = settings
@@ -214,8 +214,8 @@ class ChatTransport:
             trust_env=not private,
         )
 
-    def send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> Reply:
-        """Ask once; raises :class:`Failure`."""
+    def send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> JudgeReply:
+        """Ask once; raises :class:`RequestFailure`."""
         import httpx
 
         body = self._request_body(messages, schema)
@@ -223,17 +223,17 @@ class ChatTransport:
             with self._client.stream("POST", self._url, json=body, extensions={"trace": self._note_stream}) as response:
                 content = self._read_content(response)
         except httpx.TimeoutException as error:
-            raise Failure(
+            raise RequestFailure(
                 f"request failed: no reply in {self._settings.timeout:g} s", repeat=True, billed=True
             ) from error
         except (httpx.TransportError, httpx.StreamError) as error:
             # Refused is for certain not billed; cut off in the middle may be.
             cut = not isinstance(error, httpx.ConnectError)
-            raise Failure(
+            raise RequestFailure(
                 f"request failed: {self._shorten_message(str(error) or type(error).__name__)}", repeat=True, billed=cut
             ) from error
         except (httpx.InvalidURL, httpx.HTTPError, RuntimeError) as error:
-            raise Failure(f"request failed: {self._shorten_message(str(error))}") from error
+            raise RequestFailure(f"request failed: {self._shorten_message(str(error))}") from error
         if response.status_code != 200:
             raise self._status_failure(response.status_code, response.headers, content, schema is not None)
         return self._parse_reply(content)
@@ -274,21 +274,23 @@ class ChatTransport:
             if len(content) > LONGEST_BODY:
                 # The next one would be as long.
                 message = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
-                raise Failure(f"request failed: {message}", billed=True)
+                raise RequestFailure(f"request failed: {message}", billed=True)
             if time.monotonic() > deadline:
                 message = f"the reply had not ended after {self._settings.timeout:g} s"
-                raise Failure(f"request failed: {message}", repeat=True, billed=True)
+                raise RequestFailure(f"request failed: {message}", repeat=True, billed=True)
         return bytes(content)
 
-    def _status_failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
+    def _status_failure(
+        self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool
+    ) -> RequestFailure:
         message = self._shorten_message(content.decode("utf-8", "replace"))
         out_of_money = status == 429 and "insufficient_quota" in message
         if 300 <= status < 400:
             message = "it answers with a redirect, and none is followed"
-        return Failure(
+        return RequestFailure(
             f"request failed: status {status}, {message}",
             repeat=(status in _REPEAT or status >= 500) and not out_of_money,
-            wait=retry_after({name.lower(): value for name, value in headers.items()}),
+            wait=parse_retry_after({name.lower(): value for name, value in headers.items()}),
             fatal=(300 <= status < 500 and status not in _REPEAT | _ONE_TEXT) or out_of_money,
             status=status,
             unsupported=with_schema and status in _NO_SCHEMA,
@@ -299,12 +301,12 @@ class ChatTransport:
         line = " ".join(self._settings.secrets.redacted(text).split())
         return line if len(line) <= 300 else f"{line[:297]}..."
 
-    def _parse_reply(self, content: bytes) -> Reply:
+    def _parse_reply(self, content: bytes) -> JudgeReply:
         try:
             body = json.loads(content)
             rest = {name: each for name, each in body.items() if name != "choices"}
-            if not body.get("choices") and (error_text := error_said(rest.get("error") or rest)):
-                raise Failure(
+            if not body.get("choices") and (error_text := server_error_text(rest.get("error") or rest)):
+                raise RequestFailure(
                     f"request failed: an error with status 200, {self._shorten_message(error_text)}", repeat=True
                 )
             choice = body["choices"][0]
@@ -319,19 +321,19 @@ class ChatTransport:
                 cached = _token_count(usage.get("prompt_cache_hit_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             words = self._shorten_message(content.decode("utf-8", "replace"))
-            raise Failure(f"request failed: malformed body, {words}", repeat=True, billed=True) from error
+            raise RequestFailure(f"request failed: malformed body, {words}", repeat=True, billed=True) from error
         finish = choice.get("finish_reason")
-        if ending(finish) == "error":
-            error_text = error_said(choice.get("error"))
+        if parse_finish_reason(finish) == "error":
+            error_text = server_error_text(choice.get("error"))
             words = self._shorten_message(
                 f"the reply broke off, finish_reason {finish}{f': {error_text}' if error_text else ''}"
             )
-            raise Failure(f"request failed: {words}", repeat=True, billed=True)
+            raise RequestFailure(f"request failed: {words}", repeat=True, billed=True)
         text = content_text(content_parts)
         if text is None or not isinstance(refusal, str | None):
             # The next reply would have this form too.
-            raise Failure("request failed: malformed body, the message is no text", billed=True)
-        return Reply(
+            raise RequestFailure("request failed: malformed body, the message is no text", billed=True)
+        return JudgeReply(
             _encodable_text(text),
             finish if isinstance(finish, str) else "",
             _encodable_text(refusal),

@@ -1,7 +1,8 @@
 """Reading a verdict out of a judge's reply: as it must be, or not at all. Nothing is repaired, nothing is guessed.
 
 A verdict is the last JSON object of the reply and nothing follows it (marks that end a reply apart). Its keys are those
-of one strict model a protocol, :func:`model_of`, which makes the JSON schema too. Each value is one of the dimension's
+of one strict model a protocol, :func:`make_verdict_model`, which makes the JSON schema too. Each value is one of the
+dimension's
 labels: the label as text, or a number equal to it. A checklist is a list of numbers of the item's points. What is not
 so is missing, with a reason that begins with one of :data:`REASONS`.
 """
@@ -28,9 +29,9 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
-from lmms_medtasks.chat_replies import ending
+from lmms_medtasks.chat_replies import parse_finish_reason
 from lmms_medtasks.judges import checklists
-from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol, Verdict
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Mode, ScoreDimension
 from lmms_medtasks.parsing import Reply
 
 REASONS = (
@@ -61,10 +62,10 @@ class _Invalid(ValueError):
     """Why a reply holds no verdict."""
 
 
-def read(
-    protocol: Protocol, reply: str, *, mode: Mode | None = None, item: Item | None = None, finish: str = "",
+def parse_verdict(
+    protocol: JudgeProtocol, reply: str, *, mode: Mode | None = None, item: JudgedItem | None = None, finish: str = "",
     refusal: str = "",
-) -> Verdict:  # fmt: skip
+) -> JudgeVerdict:  # fmt: skip
     """The verdict in ``reply``: "judged" with a label for each dimension, or "missing" with the reason.
 
     ``mode``: how the judge was asked, the protocol's own way if None. ``finish`` is the endpoint's word on why the
@@ -74,14 +75,14 @@ def read(
     try:
         labels = _validate_labels(protocol, mode or protocol.reply, item, _last_object(reply, finish, refusal))
     except _Invalid as error:
-        return Verdict("missing", reason=str(error), reply=reply or refusal)
-    return Verdict("judged", labels, reply=reply)
+        return JudgeVerdict("missing", reason=str(error), reply=reply or refusal)
+    return JudgeVerdict("judged", labels, reply=reply)
 
 
 # --- The model of a verdict -------------------------------------------------------------------------------------------
 
 
-def model_of(protocol: Protocol, mode: Mode | None = None) -> type[BaseModel]:
+def make_verdict_model(protocol: JudgeProtocol, mode: Mode | None = None) -> type[BaseModel]:
     """The strict model of a verdict: reasons (by schema), the checklist, the dimensions, in the order of the prompt."""
     scales = tuple((dimension.name, tuple(dimension.labels)) for dimension in protocol.dimensions)
     return _build_model(
@@ -89,9 +90,9 @@ def model_of(protocol: Protocol, mode: Mode | None = None) -> type[BaseModel]:
     )
 
 
-def schema(protocol: Protocol) -> dict[str, Any]:
+def make_verdict_schema(protocol: JudgeProtocol) -> dict[str, Any]:
     """The JSON schema of a verdict; labels that are numbers are asked for as numbers. Its order is the model's."""
-    model_schema = model_of(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
+    model_schema = make_verdict_model(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
     return {name: model_schema[name] for name in ("type", "properties", "required", "additionalProperties")}
 
 
@@ -109,7 +110,7 @@ def _build_model(
         points = {"type": "array", "items": {"type": "integer"}}
         types.append((checklist, Annotated[Any, PlainValidator(_check_points), WithJsonSchema(points)]))
     for name, labels in scales:
-        dimension = Dimension(name, dict.fromkeys(labels, 0.0))
+        dimension = ScoreDimension(name, dict.fromkeys(labels, 0.0))
         types.append(
             (name, Annotated[Any, PlainValidator(_label_in(labels)), WithJsonSchema(_label_schema(dimension))])
         )
@@ -118,7 +119,7 @@ def _build_model(
     return create_model("Verdict", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
-def _label_schema(dimension: Dimension) -> dict[str, Any]:
+def _label_schema(dimension: ScoreDimension) -> dict[str, Any]:
     if not dimension.is_numeric:
         return {"type": "string", "enum": list(dimension.labels)}
     numbers = [json.loads(label) for label in dimension.labels]
@@ -140,9 +141,9 @@ def _label_in(labels: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def _check_points(value: Any, info: ValidationInfo) -> str:
-    if reason := checklists.problem(value, info.context):
+    if reason := checklists.points_problem(value, info.context):
         raise PydanticCustomError("points not there", "{reason}", {"reason": reason})
-    return checklists.label(value)
+    return checklists.join_point_numbers(value)
 
 
 def _as_number(label: str) -> float | None:
@@ -152,11 +153,13 @@ def _as_number(label: str) -> float | None:
         return None
 
 
-def _validate_labels(protocol: Protocol, mode: Mode, item: Item | None, content: dict[str, Any]) -> dict[str, str]:
+def _validate_labels(
+    protocol: JudgeProtocol, mode: Mode, item: JudgedItem | None, content: dict[str, Any]
+) -> dict[str, str]:
     checklist = protocol.checklist
     count = checklist.count(item.fields) if checklist and item else None
     try:
-        validated = model_of(protocol, mode).model_validate(content, context=count)
+        validated = make_verdict_model(protocol, mode).model_validate(content, context=count)
     except ValidationError as error:
         raise _Invalid(_first_problem(error, protocol, mode)) from error
     labels = validated.model_dump(by_alias=True)
@@ -164,11 +167,11 @@ def _validate_labels(protocol: Protocol, mode: Mode, item: Item | None, content:
     return labels
 
 
-def _first_problem(error: ValidationError, protocol: Protocol, mode: Mode) -> str:
+def _first_problem(error: ValidationError, protocol: JudgeProtocol, mode: Mode) -> str:
     """The first thing that is wrong: keys that there are not to be, keys that there are not, values."""
     errors = {each["type"]: each for each in reversed(error.errors(include_url=False))}
     if extra := errors.get("extra_forbidden"):
-        allowed = [str(field.alias) for field in model_of(protocol, mode).model_fields.values()]
+        allowed = [str(field.alias) for field in make_verdict_model(protocol, mode).model_fields.values()]
         return f"dimension not asked: {_shorten(str(extra['loc'][0]))}, asked: {', '.join(allowed)}"
     if missing := errors.get("missing"):
         return f"dimension missing: {missing['loc'][0]}"
@@ -181,9 +184,9 @@ def _first_problem(error: ValidationError, protocol: Protocol, mode: Mode) -> st
 
 
 def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
-    if refusal or ending(finish) == "withheld":
+    if refusal or parse_finish_reason(finish) == "withheld":
         raise _Invalid(f"refused: {_shorten(refusal or finish)}")
-    if ending(finish) == "length":
+    if parse_finish_reason(finish) == "length":
         raise _Invalid(f"cut off: the reply ended at the limit of tokens, {_shorten(reply[-60:])}")
     parts = Reply.of(reply)
     if parts.outcome == "cut":

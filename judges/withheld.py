@@ -20,13 +20,13 @@ from lmms_medtasks.judges import database
 _REPLIES = "CREATE TABLE IF NOT EXISTS replies (digest TEXT PRIMARY KEY, reply BLOB)"
 
 
-def keep(reply: str, question: str) -> str:
+def keep_withheld_reply(reply: str, question: str) -> str:
     """Store the ``reply`` to a question (its id) and return their digest (HMAC-SHA-256, 64 hexadecimal digits).
 
     Keeping it twice changes nothing.
     """
     text, signed = (each.encode("utf-8", "surrogatepass") for each in (reply, f"{question}\0{reply}"))
-    with database.opened(path(), _REPLIES) as base:
+    with database.open_database(withheld_replies_path(), _REPLIES) as base:
         name = hmac.new(_machine_secret(base), signed, hashlib.sha256).hexdigest()
         base.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (name, text))
     return name
@@ -39,17 +39,17 @@ def _machine_secret(base: sqlite3.Connection) -> bytes:
     return bytes(base.execute("SELECT value FROM secret").fetchone()[0])
 
 
-def recall(digest: str) -> str | None:
+def find_withheld_reply(digest: str) -> str | None:
     """The reply of this digest, None if it is not on this machine."""
-    if not path().is_file():
+    if not withheld_replies_path().is_file():
         return None
-    with database.opened(path(), _REPLIES) as base:
+    with database.open_database(withheld_replies_path(), _REPLIES) as base:
         row = base.execute("SELECT reply FROM replies WHERE digest = ?", (digest,)).fetchone()
     return row[0].decode("utf-8", "surrogatepass") if row else None
 
 
-def path() -> Path:
+def withheld_replies_path() -> Path:
     """Where the replies are."""
     from lmms_medtasks.data import store
 
-    return store.home() / "judge" / "withheld.sqlite"
+    return store.data_home() / "judge" / "withheld.sqlite"

@@ -28,7 +28,7 @@ import pyarrow as pa
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.writing import write_bytes
+from lmms_medtasks.writing import write_bytes_atomically
 
 T = TypeVar("T")
 DAYS = 30
@@ -51,7 +51,7 @@ class BuildCache:
     @classmethod
     def at(cls, folder: Path) -> BuildCache:
         """Make the cache in ``folder``. Raises UserError if it can't be written."""
-        release_folder = folder / _code_digest(confidence.level())
+        release_folder = folder / _code_digest(confidence.current_level())
         try:
             release_folder.mkdir(parents=True, exist_ok=True)
             _remove_unused(folder)
@@ -98,7 +98,7 @@ class BuildCache:
         made = make()
         content = written(made)
         try:
-            write_bytes(path, hashlib.sha256(content).hexdigest().encode() + content)
+            write_bytes_atomically(path, hashlib.sha256(content).hexdigest().encode() + content)
         except OSError as error:
             raise UserError(
                 f"{path} can't be written ({error}). Make room there, name another folder by --cache, or build with "

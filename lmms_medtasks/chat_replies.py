@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from lmms_medtasks.parsing.reply import Ending, SentReply
-from lmms_medtasks.parsing.texts import whole
+from lmms_medtasks.parsing.texts import replace_half_characters
 
 LONGEST_BODY = 4_000_000
 """Bytes that a completion may have for each reply in it; no more is read. A reply of so many is none that answers."""
@@ -17,7 +17,7 @@ _PARTS = ("text", "output_text")
 _SHOWN = 200  # characters of a server's words in a message
 
 
-class NoReply(Exception):
+class MissingReply(Exception):
     """A choice of a completion that is no reply. ``again``: the same request may bring one."""
 
     def __init__(self, why: str, *, again: bool) -> None:
@@ -25,7 +25,7 @@ class NoReply(Exception):
         self.again = again
 
 
-def ending(finish: object) -> Ending | Literal["withheld"]:
+def parse_finish_reason(finish: object) -> Ending | Literal["withheld"]:
     """What a ``finish_reason`` means, by ``finish_reasons.yml``; "" for a word that is not there, and for none."""
     return _load_endings().get(finish.casefold(), "") if isinstance(finish, str) else ""
 
@@ -51,13 +51,13 @@ def content_text(content: Any) -> str | None:
     return "".join(texts) if all(isinstance(text, str) for text in texts) else None
 
 
-def error_said(error: Any) -> str:
+def server_error_text(error: Any) -> str:
     """A server's own words in the field ``error`` of a body or a choice, on one line; "" where there are none."""
     said = error.get("message") or error if isinstance(error, Mapping) else error
     return " ".join(str(said or "").split())[:_SHOWN]
 
 
-def reply_of(choice: Any, limit: int | None) -> SentReply:
+def parse_choice(choice: Any, limit: int | None) -> SentReply:
     """What a choice of the ``openai`` package says, why it ended, and its ``limit``.
 
     ``reasoning_content`` beside the content is thoughts, and never the answer. Without content it is an empty reply
@@ -66,24 +66,24 @@ def reply_of(choice: Any, limit: int | None) -> SentReply:
     Raises NoReply where it broke off by a fault or was withheld, and where it has no text.
     """
     finish, message = choice.finish_reason, choice.message
-    ended = ending(finish)
+    ended = parse_finish_reason(finish)
     if ended == "error":
-        said = error_said(getattr(choice, "error", None))
-        raise NoReply(f"The reply broke off (finish_reason {finish}){f': {said}' if said else '.'}", again=True)
+        said = server_error_text(getattr(choice, "error", None))
+        raise MissingReply(f"The reply broke off (finish_reason {finish}){f': {said}' if said else '.'}", again=True)
     if ended == "withheld":
-        raise NoReply(f"The server withheld the reply (finish_reason {finish}).", again=False)
+        raise MissingReply(f"The server withheld the reply (finish_reason {finish}).", again=False)
     text = content_text(message.content)
     if text is None:
-        raise NoReply(f"The content is no text, but a {type(message.content).__name__}.", again=False)
+        raise MissingReply(f"The content is no text, but a {type(message.content).__name__}.", again=False)
     if message.content is None:
         text = str(getattr(message, "refusal", None) or "")
         if not text and not ended:
-            raise NoReply(f"No content, finish_reason {finish}.", again=False)
+            raise MissingReply(f"No content, finish_reason {finish}.", again=False)
     if len(text) > LONGEST_BODY:
-        raise NoReply(too_long(text), again=False)
-    return SentReply(whole(text), ended, limit)
+        raise MissingReply(describe_too_long_reply(text), again=False)
+    return SentReply(replace_half_characters(text), ended, limit)
 
 
-def too_long(text: str) -> str:
+def describe_too_long_reply(text: str) -> str:
     """Why a text longer than :data:`LONGEST_BODY` is no reply."""
     return f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}."

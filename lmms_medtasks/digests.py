@@ -33,7 +33,7 @@ _ENDINGS = (".json", ".py", ".txt", ".yaml", ".yml", "_yaml")
 _DIGITS = 12
 
 
-def digest(*contents: bytes) -> str:
+def content_digest(*contents: bytes) -> str:
     """The first 12 hexadecimal digits of a SHA-256 over ``contents``, each with its length."""
     total = hashlib.sha256()
     for content in contents:
@@ -43,7 +43,7 @@ def digest(*contents: bytes) -> str:
 
 def of_files(files: Iterable[Path]) -> str:
     """Digest of the names and contents of files."""
-    return digest(*(content for file in files for content in (file.name.encode(), file.read_bytes())))
+    return content_digest(*(content for file in files for content in (file.name.encode(), file.read_bytes())))
 
 
 def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -51,9 +51,9 @@ def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
 
     ``settings``: its ``lmms_eval_specific_kwargs``. Raises UserError if the prompt's file does not exist.
     """
-    digests = {"package": package()}
+    digests = {"package": package_digest()}
     if settings.get("prompt"):
-        digests["prompt"] = digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
+        digests["prompt"] = content_digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
     if not settings.get("rendered") and settings.get("severity") != 0:
         digests["degradations"] = degraded_pixels()
     return dict(sorted(digests.items()))
@@ -70,13 +70,13 @@ def of_task(found: Mapping[str, str]) -> dict[str, str]:
 
 
 @functools.cache
-def package() -> str:
+def package_digest() -> str:
     """Digest of all code and data that can change a number; equal for a wheel and a working copy."""
     return _of_package("")
 
 
 @functools.cache
-def degradations() -> str:
+def degradations_digest() -> str:
     """Digest of the degradations' code and data, for cached degraded images."""
     return _of_package(_DEGRADATIONS)
 
@@ -89,10 +89,10 @@ def degraded_pixels() -> str:
     modified, it covers their code.
     """
     if any(name.startswith(_DEGRADATIONS) for name in _changed_files() or ()):
-        return degradations()
+        return degradations_digest()
     path = dict(_number_files())[f"{_DEGRADATIONS}severity.yaml"]
     version = next(line for line in path.read_text("utf-8").splitlines() if line.startswith("version:"))
-    return digest(version.encode())
+    return content_digest(version.encode())
 
 
 def is_modified() -> bool | None:
@@ -135,7 +135,7 @@ def _committed_digests() -> dict[str, str]:
 
 def _of_package(start: str) -> str:
     files = (entry for entry in _number_files() if entry[0].startswith(start))
-    return digest(*(content for name, path in files for content in (name.encode(), path.read_bytes())))
+    return content_digest(*(content for name, path in files for content in (name.encode(), path.read_bytes())))
 
 
 def _number_files() -> list[tuple[str, Path]]:

@@ -25,7 +25,7 @@ def private_hosts(environment: Mapping[str, str] | None = None) -> tuple[str, ..
     return tuple(filter(None, (each.strip() for each in text.split(","))))
 
 
-def resolve(host: str) -> list[str]:
+def resolve_host(host: str) -> list[str]:
     """All addresses of a host name, as this machine resolves it; [] if it does not."""
     try:
         return sorted({str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
@@ -33,7 +33,7 @@ def resolve(host: str) -> list[str]:
         return []
 
 
-def problem(host: str, named: Sequence[str], resolve: Resolve = resolve) -> str | None:
+def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve_host) -> str | None:
     """Why a server at ``host`` may not see it, as a clause about "its host"; None if it may.
 
     ``named``: the hosts that the user named as private.

@@ -31,7 +31,9 @@ MOST_NAMES = 30
 _NEAREST = 6
 
 
-def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "", listed_by: str = "") -> UserError:
+def unknown_name_error(
+    kind: str, got: object, allowed: Iterable[str], where: str = "", listed_by: str = ""
+) -> UserError:
     """Make the :class:`UserError` for a name that is not in ``allowed``, with the nearest match if there is one.
 
     ``kind``: what the name is of ("degradation"). ``where``: where it was found ("severity.yaml", "row 7").
@@ -50,18 +52,18 @@ def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "", lis
 
 def nearest_match(got: object, names: Iterable[str]) -> str:
     """ " Did you mean NAME?" for the name most similar to ``got``; "" if none is similar."""
-    near = nearest(got, names)
+    near = nearest_name(got, names)
     return f" Did you mean {near!r}?" if near else ""
 
 
 def nearest_path(path: Path) -> str:
     """ " Did you mean PATH?" for the most similar name beside a missing path; "" if none is similar."""
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    near = nearest(path.name, [entry.name for entry in beside], likeness=0.6)
+    near = nearest_name(path.name, [entry.name for entry in beside], likeness=0.6)
     return f" Did you mean {str(path.parent / near)!r}?" if near else ""
 
 
-def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
+def nearest_name(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
     """The name most similar to ``got``; "" if none is similar.
 
     ``likeness``: the least ratio of difflib's SequenceMatcher, from 0 (nothing in common) to 1 (equal).

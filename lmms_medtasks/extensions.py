@@ -29,7 +29,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from lmms_medtasks.errors import UserError, line_in_file, nearest, unknown
+from lmms_medtasks.errors import UserError, line_in_file, nearest_name, unknown_name_error
 
 Kind = Literal["degradation", "modality", "parser", "metric", "judge protocol", "data reader"]
 
@@ -51,7 +51,7 @@ GROUPS: Mapping[Kind, str] = {
 
 
 @dataclass(frozen=True)
-class Part:
+class Extension:
     """An extension.
 
     ``value``: the object itself, not checked for being what its kind must be. ``name``: what reports call it: an entry
@@ -76,7 +76,7 @@ def is_reference(text: object) -> bool:
     return isinstance(text, str) and ":" in text
 
 
-def located(text: str, folder: Path | None) -> str:
+def resolve_extension_path(text: str, folder: Path | None) -> str:
     """Prefix a reference to a file with ``folder``, that of the task's YAML; any other text is returned unchanged."""
     file, _, name = text.rpartition(":")
     if folder is None or not file.endswith(".py") or Path(file).is_absolute():
@@ -84,15 +84,15 @@ def located(text: str, folder: Path | None) -> str:
     return f"{(folder / file).resolve()}:{name}"
 
 
-def portable(text: str, folder: Path | None) -> str:
-    """The inverse of :func:`located`: a reference to a file in ``folder`` as the YAML writes it."""
+def portable_reference(text: str, folder: Path | None) -> str:
+    """The inverse of :func:`resolve_extension_path`: a reference to a file in ``folder`` as the YAML writes it."""
     file, _, name = text.rpartition(":")
     if folder is None or not file.endswith(".py") or not Path(file).is_relative_to(folder.resolve()):
         return text
     return f"{Path(file).relative_to(folder.resolve())}:{name}"
 
 
-def raised(error: BaseException, file: Path | None) -> str:
+def describe_exception(error: BaseException, file: Path | None) -> str:
     """Describe an exception of custom code: "ValueError: too dark (parts.py, line 12)"."""
     line = line_in_file(error, file)
     location = f" ({file.name}, line {line})" if file and line else ""
@@ -100,7 +100,7 @@ def raised(error: BaseException, file: Path | None) -> str:
 
 
 @functools.cache
-def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
+def installed_extensions(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
     """Name -> entry point of the extensions of a kind in installed packages; nothing is imported.
 
     Raises:
@@ -125,21 +125,21 @@ def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
     Raises:
         UserError: An installed package offers a part by the name of one of ours.
     """
-    for name, each in installed(kind).items():
+    for name, each in installed_extensions(kind).items():
         if name in ours:
             raise UserError(
                 f"{_package_title(each)} offers a {kind} called {name!r}, which is one of ours. It needs another name; "
                 f"until then uninstall it, or name it by {each.value}."
             )
-    return (*ours, *sorted(installed(kind)))
+    return (*ours, *sorted(installed_extensions(kind)))
 
 
-def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> Part:
+def load_extension(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> Extension:
     """Load the extension that ``text`` refers to: a full reference, or the name of an installed one.
 
     Args:
         kind: What it must be, for words and for the group of entry points.
-        text: The reference; that to a file has the folder before it (:func:`located`).
+        text: The reference; that to a file has the folder before it (:func:`resolve_extension_path`).
         ours: The names of our own parts, for the error about an unknown name.
         where: Where the reference stands, said before the error.
 
@@ -148,28 +148,30 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
     """
     prefix = f"{where}: " if where else ""
     if not is_reference(text):
-        entry = installed(kind).get(text)
+        entry = installed_extensions(kind).get(text)
         if entry is None:
             raise UserError(
-                f"{prefix}{unknown(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file beside the "
-                "YAML, or package.module:NAME."
+                f"{prefix}{unknown_name_error(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file "
+                "beside the YAML, or package.module:NAME."
             )
-        part = load(
+        part = load_extension(
             kind, entry.value.partition(" ")[0], ours, f"{prefix}the {kind} {text!r} of {_package_title(entry)}"
         )
-        return Part(part.value, entry.name, part.reference, f"package {_package_title(entry)}", part.file)
+        return Extension(part.value, entry.name, part.reference, f"package {_package_title(entry)}", part.file)
     source, _, name = text.rpartition(":")
     if not name.isidentifier() or not source:
         raise UserError(f"{prefix}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
     module = _import_source(source, f"{prefix}the {kind} {text!r}")
     if not hasattr(module, name):
-        near = nearest(name, [attribute for attribute in vars(module) if not attribute.startswith("_")])
+        near = nearest_name(name, [attribute for attribute in vars(module) if not attribute.startswith("_")])
         hint = f" Did you mean {near!r}?" if near else ""
-        raise UserError(f"{prefix}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
-                        f"no {name!r}.{hint}")  # fmt: skip
+        raise UserError(
+            f"{prefix}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
+            f"no {name!r}.{hint}"
+        )
     path = getattr(module, "__file__", None)
     origin = Path(source).name if source.endswith(".py") else f"module {source}"
-    return Part(getattr(module, name), name, text, origin, Path(path) if path else None)
+    return Extension(getattr(module, name), name, text, origin, Path(path) if path else None)
 
 
 def _import_source(source: str, subject: str) -> Any:
@@ -231,7 +233,7 @@ def _package_title(entry: metadata.EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value.partition(":")[0]
 
 
-def digests(metadata: object) -> list[str]:
+def custom_code_digests(metadata: object) -> list[str]:
     """The digests of a task's custom code, from its metadata."""
     described = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
     parts = [described.get("parser"), *(described.get("metrics") or [])] if isinstance(described, Mapping) else []

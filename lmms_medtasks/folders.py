@@ -18,21 +18,21 @@ PACKAGE = "lmms_medtasks.task_configs"
 MOST_YAML = 2**21
 
 
-def folder() -> Path:
+def suites_root() -> Path:
     """The folder with the installed benchmarks, one folder each."""
     return Path(importlib.import_module(PACKAGE).__path__[0])
 
 
-def having(file: str) -> list[Path]:
+def folders_with_file(file: str) -> list[Path]:
     """The folders of installed benchmarks that have ``file``, by name."""
-    return sorted(path.parent for path in folder().glob(f"*/{file}") if path.is_file())
+    return sorted(path.parent for path in suites_root().glob(f"*/{file}") if path.is_file())
 
 
 @functools.cache
 def task_files() -> Mapping[str, Path]:
     """The YAML of every installed task and group, by name. A file is named as what it defines."""
     path_of_task: dict[str, Path] = {}
-    for root, _, files in sorted(os.walk(folder())):
+    for root, _, files in sorted(os.walk(suites_root())):
         for file in sorted(each for each in files if each.endswith(".yaml")):
             name, path = file.removesuffix(".yaml"), Path(root, file)
             if name in path_of_task:
@@ -43,12 +43,12 @@ def task_files() -> Mapping[str, Path]:
     return path_of_task
 
 
-def module(folder_of_benchmark: Path, name: str) -> ModuleType:
+def suite_module(folder_of_benchmark: Path, name: str) -> ModuleType:
     """The module ``name`` ("source") of a benchmark's folder: of an installed one by its dotted name, else its file.
 
     A folder that is not installed has no package: a module there imports installed modules only.
     """
-    if folder_of_benchmark.parent == folder():
+    if folder_of_benchmark.parent == suites_root():
         return importlib.import_module(f"{PACKAGE}.{folder_of_benchmark.name}.{name}")
     return _from_file((folder_of_benchmark / f"{name}.py").resolve())
 

@@ -22,7 +22,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class Size:
+class GridSize:
     """A square grid of ``side`` by ``side`` panels; ``str`` gives "2x2", ``shown`` the "2×2" of the questions."""
 
     side: int
@@ -46,9 +46,9 @@ class Size:
         return f"{self.side}x{self.side}"
 
 
-def parse_size(text: str) -> Size:
+def parse_size(text: str) -> GridSize:
     """The size that "2x2", "3×3" or "4*4" names; UserError for anything but a square of 2 to 5 panels a side."""
     match = re.fullmatch(r"\s*(\d+)\s*[x×X*]\s*(\d+)\s*", text)
     if not match or match.group(1) != match.group(2) or int(match.group(1)) not in SIDES:
         raise UserError(f"A grid of size {text!r} cannot be made. Allowed: {', '.join(f'{n}x{n}' for n in SIDES)}.")
-    return Size(int(match.group(1)))
+    return GridSize(int(match.group(1)))

@@ -62,7 +62,7 @@ class WindowWarning(UserWarning):
     """A picture uses a part of its 16 bits only; which, was taken from its own values."""
 
 
-def opened(picture: Any) -> Image:
+def open_image(picture: Any) -> Image:
     """A picture as a document holds it (PIL image, encoded bytes, {"bytes": …} or {"path": …}) as a PIL image.
 
     The picture is read to its end. Raises UserError for anything else, and for what is no image, truncated, or has more
@@ -112,7 +112,7 @@ def refusing_truncated() -> Iterator[None]:
             ImageFile.LOAD_TRUNCATED_IMAGES = before
 
 
-def rgb8(image: Image) -> Image:
+def to_rgb8(image: Image) -> Image:
     """A new picture with ``image``'s pixels as 8-bit RGB, of the type ``PIL.Image.Image`` itself, never a file's.
 
     Every runner treats that alike. Several of the harness (llava_onevision, longva, egogpt) ask for that very type, and
@@ -133,7 +133,7 @@ def rgb8(image: Image) -> Image:
         _check_range(values, 1.0, image.mode)
         return Images.fromarray(_grey_levels(values, 0.0, 1.0)).convert("RGB")
     if image.has_transparency_data:
-        return Images.fromarray(opaque(image)[0])
+        return Images.fromarray(flatten_alpha(image)[0])
     return image.convert("RGB")  # a copy where it is RGB already
 
 
@@ -148,7 +148,7 @@ def shown_as(image: Image) -> dict[str, Any]:
     if image.mode in WIDE_MODES:
         window = window_of(image)
         return {} if window == FULL_WINDOW else {"window": list(window)}
-    background = opaque(image)[1] if image.mode != "F" and image.has_transparency_data else None
+    background = flatten_alpha(image)[1] if image.mode != "F" and image.has_transparency_data else None
     return {"background": background} if background else {}
 
 
@@ -182,7 +182,7 @@ def window_info(image: Image) -> dict[str, str]:
     return {_CENTRE: f"{(low + high + 1) / 2:g}", _WIDTH: f"{high - low + 1:g}"}
 
 
-def opaque(image: Image) -> tuple[np.ndarray, str | None]:
+def flatten_alpha(image: Image) -> tuple[np.ndarray, str | None]:
     """(H, W, 3) uint8 of an 8-bit picture, transparent pixels laid on white or black, and which; None if there is none.
 
     For the modes that can be transparent: LA, RGBA, P, and L or RGB with a transparent colour.
@@ -294,15 +294,15 @@ def image_id(images: Sequence[bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
-def stored(images: Sequence[bytes]) -> dict[str, Any]:
+def stored_images(images: Sequence[bytes]) -> dict[str, Any]:
     """The fields ``image``, ``images`` and ``image_id`` of a document that has these images in it, one or several."""
     cells = [{"bytes": data, "path": None} for data in images]
     one = len(cells) == 1
     return {"image": cells[0] if one else None, "images": [] if one else cells, "image_id": image_id(images)}
 
 
-def encoded(image: Image) -> bytes:
-    """The PNG file of ``image``, whose mode must be RGB (see :func:`lmms_medtasks.pictures.rgb8`); same pixels.
+def encode_png(image: Image) -> bytes:
+    """The PNG file of ``image``, whose mode must be RGB (see :func:`lmms_medtasks.pictures.to_rgb8`); same pixels.
 
     One filter for all rows, and zlib at its fastest level: 6 ms for 512 x 512 pixels where Pillow takes 50 (it tries
     five filters a row, and compresses at level 6), for a file that is about a tenth larger. zlib lets other threads

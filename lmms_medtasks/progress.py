@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def bar(total: int | None, what: str, unit: str) -> Iterator[Callable[[int], None]]:
+def progress_bar(total: int | None, what: str, unit: str) -> Iterator[Callable[[int], None]]:
     """A progress bar of ``total`` steps, a count where that is None; gives the function that takes steps."""
     from tqdm import tqdm
 
@@ -22,6 +22,6 @@ def bar(total: int | None, what: str, unit: str) -> Iterator[Callable[[int], Non
         yield step
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """One line to stderr."""
     print(message, file=sys.stderr, flush=True)

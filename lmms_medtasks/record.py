@@ -42,7 +42,7 @@ _COUNTS = ("judged", "requested")
 
 
 @dataclass(frozen=True)
-class MeasureValue:
+class ScoreValue:
     """What one question gives to one measure.
 
     Attributes:
@@ -60,7 +60,7 @@ class MeasureValue:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class QuestionJudgement:
     """Who judged a question's replies, what was shown, and what came back.
 
     Attributes:
@@ -90,7 +90,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Record:
+class QuestionRecord:
     """One question as a scoring hook leaves it.
 
     Attributes:
@@ -109,10 +109,10 @@ class Record:
     cluster: str
     trials: tuple[str, ...]
     expected: str | None
-    measures: Mapping[str, MeasureValue]
+    measures: Mapping[str, ScoreValue]
     tags: Mapping[str, Tag] = field(default_factory=dict)
     pair: str = ""
-    judgement: Judgement | None = None
+    judgement: QuestionJudgement | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     replies: tuple[Mapping[str, Any], ...] = ()
 
@@ -158,18 +158,18 @@ EARLIER = 3
 """The version before, whose replies ``lmms-medtasks reread`` reads again. Nothing else reads a record of it."""
 
 
-def from_earlier_json(content: object, where: str) -> Record:
-    """As :func:`from_json`, also a record of version :data:`EARLIER`, for reading its replies again.
+def record_from_earlier_json(content: object, where: str) -> QuestionRecord:
+    """As :func:`record_from_json`, also a record of version :data:`EARLIER`, for reading its replies again.
 
     That version called :data:`CUT` "truncated" and did not say why replies ended.
     """
     if isinstance(content, dict) and content.get("version") == EARLIER and isinstance(content.get("trials"), list):
         trials = [CUT if each == "truncated" else each for each in content["trials"]]
         content = {**content, "version": VERSION, "trials": trials}
-    return from_json(content, where)
+    return record_from_json(content, where)
 
 
-def from_json(content: object, where: str) -> Record:
+def record_from_json(content: object, where: str) -> QuestionRecord:
     """The record that ``to_json`` wrote. ``where``: its file and line, for messages.
 
     Raises UserError when it is of another version, lacks a field, or a field is not what it must be.
@@ -202,7 +202,7 @@ def from_json(content: object, where: str) -> Record:
     if not isinstance(notes, list) or not all(isinstance(note, dict) for note in notes):
         raise UserError(f"{where}: replies is {notes!r:.60}, expected a list of mappings.")
     expected = content.get("expected")
-    return Record(
+    return QuestionRecord(
         id=content["id"],
         cluster=content["cluster"],
         trials=tuple(trials),
@@ -216,11 +216,11 @@ def from_json(content: object, where: str) -> Record:
     )
 
 
-def _filled_fields(value: MeasureValue) -> dict[str, float]:
+def _filled_fields(value: ScoreValue) -> dict[str, float]:
     return {name: each for name in (*_NUMBERS, *_COUNTS) if (each := getattr(value, name)) is not None}
 
 
-def _parse_value(name: str, content: object, where: str) -> MeasureValue:
+def _parse_value(name: str, content: object, where: str) -> ScoreValue:
     if not isinstance(content, dict) or not content.keys() <= {*_NUMBERS, *_COUNTS}:
         raise UserError(
             f"{where}: the measure {name!r} is {content!r:.80}, expected {', '.join((*_NUMBERS, *_COUNTS))}."
@@ -229,10 +229,10 @@ def _parse_value(name: str, content: object, where: str) -> MeasureValue:
         # bool is an int to Python; NaN and infinity are floats.
         if isinstance(each, bool) or not isinstance(each, int | float) or not math.isfinite(each):
             raise UserError(f"{where}: {field_name} of the measure {name!r} is {each!r:.40}, expected a number.")
-    return MeasureValue(**content)
+    return ScoreValue(**content)
 
 
-def _parse_judgement(content: object, where: str) -> Judgement:
+def _parse_judgement(content: object, where: str) -> QuestionJudgement:
     try:
         verdicts = tuple(tuple(verdicts) for verdicts in content["verdicts"])  # type: ignore[index]
         statuses = {verdict["status"] for each in verdicts for verdict in each}
@@ -245,7 +245,7 @@ def _parse_judgement(content: object, where: str) -> Judgement:
             raise ValueError(f"a verdict has the status {sorted(statuses)!r}")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{where}: its judgement can't be read ({error!r:.80}). Was the log edited?") from None
-    return Judgement(
+    return QuestionJudgement(
         judge=judge,
         items=items if isinstance(items, str) else tuple(items),
         verdicts=verdicts,

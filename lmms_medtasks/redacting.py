@@ -99,7 +99,7 @@ class Secrets:
         return type(value)(map(self.redacted_tree, value)) if type(value) in (list, tuple) else value
 
 
-def of_arguments(arguments: str | Mapping[str, Any] | None) -> Secrets:
+def secrets_of_arguments(arguments: str | Mapping[str, Any] | None) -> Secrets:
     """The secrets in a model's arguments: ``name=value,name=value``, or a mapping."""
     given = arguments if isinstance(arguments, Mapping) else dict(_iter_arguments(str(arguments or "")))
     values: set[str] = set()
@@ -120,7 +120,7 @@ def of_arguments(arguments: str | Mapping[str, Any] | None) -> Secrets:
     return Secrets(values, dict(sorted(told.items(), key=lambda pair: -len(pair[0]))))
 
 
-def of_environment(environment: Mapping[str, str] | None = None) -> Secrets:
+def secrets_of_environment(environment: Mapping[str, str] | None = None) -> Secrets:
     """The secrets in the environment: variables called after keys, tokens and passwords, and addresses with one."""
     environment = os.environ if environment is None else environment
     values = {value for name, value in environment.items() if is_secret_name(name) and not _is_placeholder(value)}
@@ -132,9 +132,9 @@ def of_environment(environment: Mapping[str, str] | None = None) -> Secrets:
     return Secrets({each for each in values if not each.startswith(("/", "~"))}, told)  # a file with one is none
 
 
-def of_command(arguments: Iterable[str], environment: Mapping[str, str] | None = None) -> Secrets:
+def secrets_of_command(arguments: Iterable[str], environment: Mapping[str, str] | None = None) -> Secrets:
     """The secrets in a command's arguments (``--model_args``, options called after a key) and in the environment."""
-    found, name = of_environment(environment), ""
+    found, name = secrets_of_environment(environment), ""
     for argument in arguments:
         option, equals, value = argument.partition("=")
         is_option = argument.startswith("--")
@@ -148,10 +148,10 @@ def of_command(arguments: Iterable[str], environment: Mapping[str, str] | None =
 
 def _of_option(option: str, value: str) -> Secrets:
     name = option.lstrip("-")
-    return of_arguments(value) if name.endswith("args") else of_arguments({name: value})
+    return secrets_of_arguments(value) if name.endswith("args") else secrets_of_arguments({name: value})
 
 
-def shown_address(address: str, names: Iterable[str] = ()) -> str:
+def redact_address(address: str, names: Iterable[str] = ()) -> str:
     """An address without its password, the keys in its path, its query and its fragment; other text as it is.
 
     ``names``: what is no key in a path, such as the model's name.
@@ -221,7 +221,7 @@ def _told_of_address(address: str, names: Iterable[str] = ()) -> dict[str, str]:
     user, at, _ = address.partition("://")[2].partition("/")[0].rpartition("@")
     name, colon, _ = user.partition(":")
     told = {f"{user}@": f"{name}:{SHOWN}@"} if at and colon else {}
-    shown = shown_address(address, names)
+    shown = redact_address(address, names)
     return {address: shown, **told} if shown != address else told
 
 

@@ -20,6 +20,6 @@ def stable_seed(*parts: str | int) -> int:
     return int.from_bytes(digest.digest()[:8], "little")
 
 
-def generator(*parts: str | int) -> np.random.Generator:
+def seeded_generator(*parts: str | int) -> np.random.Generator:
     """A NumPy generator (PCG64) seeded with :func:`stable_seed` of ``parts``."""
     return np.random.Generator(np.random.PCG64(stable_seed(*parts)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 _WORD_ENDS = " -_/.:"
 
 
-def short(text: str, most: int = 28, mark: str = "…") -> str:
+def shorten_text(text: str, most: int = 28, mark: str = "…") -> str:
     """The text, cut to so many characters with the ``mark`` of what is missing."""
     return text if len(text) <= most else text[: most - len(mark)] + mark
 
@@ -60,7 +60,7 @@ def _cut_in_the_middle(text: str, width: int, end: int) -> str:
     return f"{start}…{text[left:] if 2 * (len(text) - left) >= end > 0 else tail}"
 
 
-def listed(texts: Sequence[str]) -> str:
+def join_with_and(texts: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
@@ -78,7 +78,9 @@ def first_named(texts: Sequence[str], most: int | None) -> str:
     return f"{', '.join(texts[:most])} and {len(texts) - most} more"
 
 
-def listed_or_counted(texts: Sequence[str], most: int, noun: str, join: Callable[[Sequence[str]], str] = listed) -> str:
+def listed_or_counted(
+    texts: Sequence[str], most: int, noun: str, join: Callable[[Sequence[str]], str] = join_with_and
+) -> str:
     """``a, b and c`` of few, ``12 models`` (``noun``) of more than ``most``."""
     return join(texts) if len(texts) <= most else f"{len(texts)} {noun}"
 
@@ -88,6 +90,6 @@ def interval_text(low: float | None, high: float | None, digits: int = 1) -> str
     return "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """``1 record``, ``2,153 records``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -7,7 +7,7 @@ _BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Letters and marks that Unicode calls printable and that no font draws."""
 
 
-def visible(text: str) -> str:
+def replace_invisible(text: str) -> str:
     """``text`` with U+FFFD for each character that can't be seen, but for line feeds and tabs.
 
     These are control characters (escape sequences of a terminal), marks that turn the direction of a text, characters

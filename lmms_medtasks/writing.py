@@ -11,19 +11,20 @@ from pathlib import Path
 from lmms_medtasks.errors import UnwritableFile
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes_atomically(path: Path, content: bytes) -> None:
     """Write ``content`` so that a reader of ``path`` never sees half of it; its folder is made.
 
     Raises UnwritableFile when it can't be written; then ``path`` is as it was, and nothing is left beside it.
     """
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_bytes(content)
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """As :func:`write_bytes`: gives the path of a file beside ``path`` that takes its place once it is written."""
-    with writable(path):
+def atomic_write(path: Path) -> Iterator[Path]:
+    """As :func:`write_bytes_atomically`: gives the path of a file beside ``path`` that takes its place once it is
+    written."""
+    with unwritable_as_user_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
         os.close(handle)
@@ -37,7 +38,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def writable(path: Path) -> Iterator[None]:
+def unwritable_as_user_error(path: Path) -> Iterator[None]:
     """Raises UnwritableFile, which names ``path``, where the system refuses what is done within."""
     try:
         yield
@@ -51,10 +52,13 @@ def writable(path: Path) -> Iterator[None]:
 
 def check_folder(path: Path) -> None:
     """Raises UnwritableFile where no file could be written below ``path``, which need not be there; makes nothing."""
-    with writable(path), tempfile.TemporaryFile(dir=next(each for each in (path, *path.parents) if each.exists())):
+    with (
+        unwritable_as_user_error(path),
+        tempfile.TemporaryFile(dir=next(each for each in (path, *path.parents) if each.exists())),
+    ):
         pass
 
 
-def write_text(path: Path, text: str) -> None:
-    """As :func:`write_bytes`; a text of others may hold half a surrogate pair, which is written as ``?``."""
-    write_bytes(path, text.encode("utf-8", "replace"))
+def write_text_atomically(path: Path, text: str) -> None:
+    """As :func:`write_bytes_atomically`; a text of others may hold half a surrogate pair, which is written as ``?``."""
+    write_bytes_atomically(path, text.encode("utf-8", "replace"))

@@ -141,15 +141,15 @@ def write_run(medq_deg_runs, tmp_path):
 @pytest.fixture
 def task_sets_of():
     """From the folders of runs to MedQ-Deg's task sets in them, as sources of a report."""
-    from lmms_medtasks.report import Options
+    from lmms_medtasks.report import ReportOptions
     from lmms_medtasks.samples import runs as report_runs
     from lmms_medtasks.suites.suite_rows import suite_table
     from lmms_medtasks.task_configs.medq_deg.measures import SUITE
     from lmms_medtasks.task_configs.medq_deg.report_published import task_sets
 
     def of(*folders, resamples=50):
-        runs = report_runs.find(folders)
-        return task_sets(SUITE, runs, suite_table(SUITE, runs), Options(resamples=resamples))
+        runs = report_runs.find_result_files(folders)
+        return task_sets(SUITE, runs, suite_table(SUITE, runs), ReportOptions(resamples=resamples))
 
     return of
 

@@ -16,7 +16,7 @@ def write_run(folder: Path, tasks: dict[str, dict], model: str = "a model", **co
     for name, task in tasks.items():
         template = templates.get(task["template"])
         metadata = {"template": template.name, "version": 1.0, "data": "full", **task.get("metadata", {})}
-        config = binding.bound(
+        config = binding.bind_template_hooks(
             {
                 "task": name,
                 "process_results": (choice_scoring if template.kind == "choice" else judged_scoring).process_results,

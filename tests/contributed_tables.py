@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lmms_medtasks.contribute import loaded, static
-from lmms_medtasks.contribute.validate import validate
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.contribute.validate import validate_folder
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
 TEXTS = ["None", "NA", "null", "nan", "NaN", "<NA>", "007", "1e3", "2.50", "True", "-0", "1_000", "inf", "a, b",
@@ -21,11 +21,11 @@ def table_rows():
 
 
 def errors(folder):
-    return [str(each) for each in validate(folder, write=True).errors]
+    return [str(each) for each in validate_folder(folder, write=True).errors]
 
 
 def load(folder):
-    found = Findings()
-    task = loaded.load(static.check(folder / f"{folder.name}.yaml", found)[0], found)
+    found = ValidationLog()
+    task = loaded.load_task(static.check_static(folder / f"{folder.name}.yaml", found)[0], found)
     assert task is not None, found.errors
     return task

@@ -56,8 +56,8 @@ def write_benchmark(folder: Path, questions: int = 24) -> Path:
         "words.csv": "\n".join(words) + "\n",
         "prompt.txt": "{question}\n{options}\n",
         "words.txt": "{question}\n",
-        "_template_yaml": templates.text_of("multiple_choice"),
-        "_open_template_yaml": templates.text_of("open"),
+        "_template_yaml": templates.template_yaml("multiple_choice"),
+        "_open_template_yaml": templates.template_yaml("open"),
         "README.md": "# Spots\n",
     }
     for name, content in files.items():

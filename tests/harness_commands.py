@@ -103,7 +103,7 @@ def read_package_once() -> None:
     for name in names:
         importlib.import_module(name)
     Image.init()
-    digests.package()
+    digests.package_digest()
 
 
 def serve(folder: Path) -> None:
@@ -233,7 +233,7 @@ def _add_to_path(folders: list[str]) -> None:
     from lmms_medtasks import extensions
 
     MODEL_REGISTRY_V2.load_entrypoint_manifests(overwrite=True)
-    extensions.installed.cache_clear()
+    extensions.installed_extensions.cache_clear()
 
 
 if __name__ == "__main__":

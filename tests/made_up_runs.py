@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board.installed import of_task
-from lmms_medtasks.record import Judgement, MeasureValue, Record
+from lmms_medtasks.board.installed import find_installed_task
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 
 DIGESTS = {"package": "c0de", "prompt": "9409"}
@@ -36,12 +36,12 @@ def choice_rows(trials: Mapping[str, str], *, images: int | None = None, **tags:
         replies = [each for each in read if each != "failed"]
         score = replies.count("A") / len(replies) if replies else None
         cluster = f"image {number % images if images else number}"
-        record = Record(
+        record = QuestionRecord(
             id=name,
             cluster=cluster,
             trials=read,
             expected="A",
-            measures={"accuracy": MeasureValue(score)},
+            measures={"accuracy": ScoreValue(score)},
             tags={**TAGS, **tags},
         )
         rows.append(
@@ -78,15 +78,15 @@ def judged_rows(
         low, high = (0.0, 100.0) if total is None else (total, total)
         judged = int(total is not None)
         # All parts alike: a total of 100 (1 + 1 + 4 + 4) s / (5 * 10) = 20 s.
-        part = MeasureValue(None if total is None else total / 20, low / 20, high / 20, judged, 1)
-        record = Record(
+        part = ScoreValue(None if total is None else total / 20, low / 20, high / 20, judged, 1)
+        record = QuestionRecord(
             id=name,
             cluster=f"image {number}",
             trials=("empty" if name in settled else "ok",),
             expected=None,
-            measures={"total": MeasureValue(total, low, high, judged, 1), **dict.fromkeys(WEIGHTS, part)},
+            measures={"total": ScoreValue(total, low, high, judged, 1), **dict.fromkeys(WEIGHTS, part)},
             tags={"data": "full", "dimension": "SOD", "form": "open", "parts": "both"},
-            judgement=Judgement(
+            judgement=QuestionJudgement(
                 described,
                 ({"answer": "secret"},),
                 (({"status": status, **verdict},),),
@@ -150,7 +150,7 @@ def write(
     """Write a run of these tasks, rows by task, and give its result file."""
     folder.mkdir(parents=True, exist_ok=True)
     results = {task: {"alias": task, **means(rows), **(reported or {})} for task, rows in tasks.items()}
-    known = {task: float(found.version) if (found := of_task(task)) else 1.0 for task in tasks}
+    known = {task: float(found.version) if (found := find_installed_task(task)) else 1.0 for task in tasks}
     own = {
         "version": next(iter(known.values()), 1.0), "data": "full", "data_digest": "da7a",
         "digests": DIGESTS, "package_version": "1.0",

@@ -39,7 +39,7 @@ def record(question: str, level: int, trials: str, questions: Mapping[str, tuple
         "options": [f"option {number}" for number in range(options)],
         "answer": answer,
     }
-    return measures.record(doc, [REPLIES.get(letter, letter) for letter in trials]).to_json()
+    return measures.choice_question_record(doc, [REPLIES.get(letter, letter) for letter in trials]).to_json()
 
 
 def write(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
 COLUMNS = (
@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def expecting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes MedQ-Deg as small as the tests' tables: ``expecting(Expected(("clean",), 3))`` and so on."""
 
-    def make(*expected: Expected) -> None:
+    def make(*expected: ExpectedCounts) -> None:
         monkeypatch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
 
     return make

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lmms_medtasks.chat_replies import NoReply, content_text, ending, error_said, reply_of
-from lmms_medtasks.parsing.texts import whole
+from lmms_medtasks.chat_replies import MissingReply, content_text, parse_choice, parse_finish_reason, server_error_text
+from lmms_medtasks.parsing.texts import replace_half_characters
 
 
 def choice(content="B", finish="stop", **more):
@@ -21,7 +21,7 @@ def choice(content="B", finish="stop", **more):
     ],
 )  # fmt: skip
 def test_what_a_finish_reason_means(finish, meaning):
-    assert ending(finish) == meaning
+    assert parse_finish_reason(finish) == meaning
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_list_of_parts_is_a_text_without_the_thinking(content, text):
     ],
 )
 def test_a_reply_says_why_it_ended(sent, text, ended):
-    found = reply_of(sent, 64)
+    found = parse_choice(sent, 64)
     assert (found, found.ended, found.limit, found.tags) == (text, ended, 64, ())
 
 
@@ -69,19 +69,19 @@ def test_a_reply_says_why_it_ended(sent, text, ended):
     ],
 )
 def test_what_is_no_reply(sent, again, said):
-    with pytest.raises(NoReply, match=said) as caught:
-        reply_of(sent, 64)
+    with pytest.raises(MissingReply, match=said) as caught:
+        parse_choice(sent, 64)
     assert caught.value.again == again
 
 
 def test_a_provider_s_own_words_stand_in_the_reason():
     broken = choice("It", "error")
     broken.error = {"message": "upstream\n is gone", "code": 502}
-    with pytest.raises(NoReply, match="upstream is gone"):
-        reply_of(broken, None)
-    assert [error_said(each) for each in (None, "", "full", {"code": 5})] == ["", "", "full", "{'code': 5}"]
-    assert len(error_said("x" * 999)) == 200
+    with pytest.raises(MissingReply, match="upstream is gone"):
+        parse_choice(broken, None)
+    assert [server_error_text(each) for each in (None, "", "full", {"code": 5})] == ["", "", "full", "{'code': 5}"]
+    assert len(server_error_text("x" * 999)) == 200
 
 
 def test_halves_of_characters_are_made_whole():
-    assert whole("\ud83d\ude00 \ud83d") == "😀 \ufffd"
+    assert replace_half_characters("\ud83d\ude00 \ud83d") == "😀 \ufffd"

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.data import sources
 from lmms_medtasks.harness.plugin import task_index
 from lmms_medtasks.judges import registry
@@ -53,12 +53,12 @@ def all_commands():
 @pytest.mark.parametrize("command", all_commands())
 def test_command_exists_with_its_options(command):
     words = shlex.split(command.replace("…", " "))
-    groups = {group.name for group in build().registered_groups}
+    groups = {group.name for group in build_app().registered_groups}
     deeper = words[0] in groups and len(words) > 1 and not words[1].startswith(("-", "runs/", "RUN"))
     names = words[:2] if deeper else words[:1]
     if words[0] in DEFAULT_COMMANDS and not deeper:
         names = [words[0], DEFAULT_COMMANDS[words[0]]]
-    done = CliRunner().invoke(build(), [*names, "--help"], env={"COLUMNS": "300", "NO_COLOR": "1"})
+    done = CliRunner().invoke(build_app(), [*names, "--help"], env={"COLUMNS": "300", "NO_COLOR": "1"})
     assert done.exit_code == 0, done.output
     for word in words:
         if word.startswith("--") and not (names == ["run"] and word in HARNESS_OPTIONS):
@@ -112,7 +112,7 @@ def test_a_card_names_all_tasks_of_its_suite(card):
 
 @pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
 def test_a_card_names_the_versions_of_its_tasks_and_what_changed(card):
-    ours = [installed.of_task(name) for name in installed.tasks()]
+    ours = [installed.find_installed_task(name) for name in installed.installed_tasks()]
     versions = {each.version for each in ours if each is not None and each.suite == card.parent.name}
     about, changes = card.read_text("utf-8").split("## Changelog")
     [row] = re.findall(r"\| Task version \|(.*)\|", about)

@@ -4,8 +4,8 @@ from lmms_medtasks import endpoints
 
 
 def test_this_machine_resolves_its_own_name():
-    assert set(endpoints.resolve("localhost")) <= {"127.0.0.1", "::1"}
-    assert endpoints.resolve("no.such.host.invalid") == []
+    assert set(endpoints.resolve_host("localhost")) <= {"127.0.0.1", "::1"}
+    assert endpoints.resolve_host("no.such.host.invalid") == []
 
 
 def test_hosts_are_named_with_commas_between():

@@ -3,24 +3,24 @@
 import pytest
 
 from lmms_medtasks import errors
-from lmms_medtasks.errors import UserError, unknown, user_errors
+from lmms_medtasks.errors import UserError, unknown_name_error, user_errors
 
 
 def test_names_the_nearest_match_and_what_is_allowed():
-    message = str(unknown("degradation", "gausian_noise", ["gaussian_noise", "bubble"], "row 7"))
+    message = str(unknown_name_error("degradation", "gausian_noise", ["gaussian_noise", "bubble"], "row 7"))
     assert message == (
         "Unknown degradation 'gausian_noise' in row 7. Did you mean 'gaussian_noise'? Allowed: bubble, gaussian_noise."
     )
 
 
 def test_without_a_near_match():
-    assert str(unknown("suite", "x", ["medq_deg"])) == "Unknown suite 'x'. Allowed: medq_deg."
-    assert str(unknown("suite", "x", [])) == "Unknown suite 'x'. Allowed: (none)."
+    assert str(unknown_name_error("suite", "x", ["medq_deg"])) == "Unknown suite 'x'. Allowed: medq_deg."
+    assert str(unknown_name_error("suite", "x", [])) == "Unknown suite 'x'. Allowed: (none)."
 
 
 def test_is_a_value_error():
     with pytest.raises(ValueError, match="Unknown suite"):
-        raise unknown("suite", "x", [])
+        raise unknown_name_error("suite", "x", [])
     assert issubclass(UserError, ValueError)
 
 
@@ -47,8 +47,8 @@ def test_other_errors_pass(monkeypatch):
 
 def test_of_many_names_the_nearest_are_listed_and_where_all_are():
     names = [f"medq_deg_{number}" for number in range(100)]
-    said = str(unknown("task", "medq_deg_x", names, listed_by="lmms-eval --tasks list"))
+    said = str(unknown_name_error("task", "medq_deg_x", names, listed_by="lmms-eval --tasks list"))
     assert said.count("medq_deg_") < 10
     assert "100" in said
     assert said.endswith("All of them: lmms-eval --tasks list")
-    assert str(unknown("task", "x", names)).count("medq_deg_") == 100
+    assert str(unknown_name_error("task", "x", names)).count("medq_deg_") == 100

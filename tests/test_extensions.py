@@ -24,31 +24,31 @@ def offer(monkeypatch: pytest.MonkeyPatch, *entries: tuple[str, str]) -> None:
     group = extensions.GROUPS["parser"]
     found = [metadata.EntryPoint(name, value, group) for name, value in entries]
     monkeypatch.setattr(metadata, "entry_points", lambda group: found)
-    extensions.installed.cache_clear()
-    monkeypatch.setattr(extensions, "installed", extensions.installed.__wrapped__)
+    extensions.installed_extensions.cache_clear()
+    monkeypatch.setattr(extensions, "installed_extensions", extensions.installed_extensions.__wrapped__)
 
 
 def test_a_file_beside_the_yaml(parts: Path) -> None:
-    text = extensions.located("parts.py:read_finding", parts)
-    part = extensions.load("parser", text)
+    text = extensions.resolve_extension_path("parts.py:read_finding", parts)
+    part = extensions.load_extension("parser", text)
     assert part.value("B") == "B"
     assert (part.name, part.origin, part.file) == ("read_finding", "parts.py", (parts / "parts.py").resolve())
 
 
 def test_a_module() -> None:
-    part = extensions.load("parser", "os.path:join")
+    part = extensions.load_extension("parser", "os.path:join")
     assert part.value("a", "b") == "a/b" and part.origin == "module os.path"
 
 
 def test_other_texts_keep_their_place() -> None:
     for text in ("letter", "package.module:NAME", "/elsewhere/parts.py:read_finding"):
-        assert extensions.located(text, Path("/folder")) == text
+        assert extensions.resolve_extension_path(text, Path("/folder")) == text
 
 
 def test_an_entry_point_stands_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     offer(monkeypatch, ("joined", "os.path:join"))
     assert extensions.names("parser", ("letter", "option")) == ("letter", "option", "joined")
-    assert extensions.load("parser", "joined").name == "joined"
+    assert extensions.load_extension("parser", "joined").name == "joined"
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_a_name_is_one_part(monkeypatch: pytest.MonkeyPatch, entries: list[tuple
 )
 def test_a_mistake_is_named(parts: Path, text: str, said: str) -> None:
     with pytest.raises(UserError, match=said) as caught:
-        extensions.load("parser", extensions.located(text, parts), ("letter",), "task.yaml")
+        extensions.load_extension("parser", extensions.resolve_extension_path(text, parts), ("letter",), "task.yaml")
     assert str(caught.value).startswith("task.yaml: ")

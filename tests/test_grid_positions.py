@@ -3,12 +3,12 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grid_positions import Size, parse_size
+from lmms_medtasks.grid_positions import GridSize, parse_size
 
 
 @pytest.mark.parametrize(("text", "side"), [("2x2", 2), (" 3×3 ", 3), ("4*4", 4), ("5X5", 5)])
 def test_sizes(text, side):
-    assert parse_size(text) == Size(side)
+    assert parse_size(text) == GridSize(side)
     assert str(parse_size(text)) == f"{side}x{side}"
 
 
@@ -19,8 +19,8 @@ def test_other_sizes_are_refused(text):
 
 
 def test_positions_in_reading_order():
-    assert Size(2).positions == ("top-left", "top-right", "bottom-left", "bottom-right")
-    assert Size(3).positions[4] == "middle-center"
+    assert GridSize(2).positions == ("top-left", "top-right", "bottom-left", "bottom-right")
+    assert GridSize(3).positions[4] == "middle-center"
     # 4×4: index 6 is in the second row (6 = 4 + 2), third column.
-    assert Size(4).positions[6] == "row 2, column 3"
-    assert len(set(Size(5).positions)) == 25
+    assert GridSize(4).positions[6] == "row 2, column 3"
+    assert len(set(GridSize(5).positions)) == 25

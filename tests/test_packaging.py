@@ -71,7 +71,7 @@ def test_nothing_generic_lands_in_site_packages(wheel):
 
 
 def seen_in(folder):
-    code = "from lmms_medtasks import digests as d; print(d.package(), d.degraded_pixels(), d.is_modified())"
+    code = "from lmms_medtasks import digests as d; print(d.package_digest(), d.degraded_pixels(), d.is_modified())"
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     command = [sys.executable, "-c", code]
     return subprocess.run(
@@ -92,7 +92,7 @@ def test_a_changed_file_that_can_move_a_number_is_seen(target):
     def seen():
         return seen_in(target)
 
-    package, degradations = digests.package(), digests.degraded_pixels()
+    package, degradations = digests.package_digest(), digests.degraded_pixels()
     assert seen() == [package, degradations, "False"]
     for name in ("report/quotable.py", "task_configs/medq_deg/report.py", "task_configs/medq_deg/README.md"):
         (target / "lmms_medtasks" / name).write_text("# changed\n")

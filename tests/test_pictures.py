@@ -21,14 +21,14 @@ from lmms_medtasks.pictures import image_id, image_problem
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I", "F"])
 def test_every_mode_becomes_rgb(mode):
     image = Image.new(mode, (5, 3))
-    result = pictures.rgb8(image)
+    result = pictures.to_rgb8(image)
     assert (result.mode, result.size) == ("RGB", (5, 3))
     assert np.asarray(result).dtype == np.uint8
 
 
 def test_rgb_keeps_its_pixels():
     values = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
-    assert np.array_equal(pictures.rgb8(Image.fromarray(values)), values)
+    assert np.array_equal(pictures.to_rgb8(Image.fromarray(values)), values)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "BMP"])
@@ -37,28 +37,28 @@ def test_a_picture_read_from_a_file_becomes_a_plain_image(kind, mode):
     """Runners of the harness ask ``type(image) == Image.Image``, and show the picture before where it is another."""
     buffer = io.BytesIO()
     Image.fromarray(np.arange(64, dtype=np.uint8).reshape(8, 8)).convert(mode).save(buffer, kind)
-    read = pictures.opened(buffer.getvalue())
+    read = pictures.open_image(buffer.getvalue())
     assert type(read) is not Image.Image
-    result = pictures.rgb8(read)
+    result = pictures.to_rgb8(read)
     assert type(result) is Image.Image and np.array_equal(result, read.convert("RGB"))
 
 
 def test_sixteen_bit_is_scaled_not_clipped():
     # 65535 -> 255; 257 -> 1; 128 / 257 = 0.498 -> 0; 129 / 257 = 0.502 -> 1.
     image = Image.fromarray(np.array([[65535, 257, 128, 129]], dtype=np.uint16))
-    assert np.asarray(pictures.rgb8(image))[0, :, 0].tolist() == [255, 1, 0, 1]
+    assert np.asarray(pictures.to_rgb8(image))[0, :, 0].tolist() == [255, 1, 0, 1]
 
 
 def test_float_is_scaled_from_the_unit_interval():
     # 0.5 * 255 = 127.5, rounded to the even 128.
     image = Image.fromarray(np.array([[0.0, 0.5, 1.0]], dtype=np.float32))
-    assert np.asarray(pictures.rgb8(image))[0, :, 0].tolist() == [0, 128, 255]
+    assert np.asarray(pictures.to_rgb8(image))[0, :, 0].tolist() == [0, 128, 255]
 
 
 @pytest.mark.parametrize("values", [[[-0.1]], [[1.5]], [[np.nan]]])
 def test_float_out_of_range(values):
     with pytest.raises(UserError, match="mode 'F'"):
-        pictures.rgb8(Image.fromarray(np.array(values, dtype=np.float32)))
+        pictures.to_rgb8(Image.fromarray(np.array(values, dtype=np.float32)))
 
 
 @pytest.mark.parametrize(("colour", "background"), [((10, 20, 30), "white"), ((240, 230, 250), "black")])
@@ -71,7 +71,7 @@ def test_transparent_pixels_are_laid_on_what_they_stand_out_from(mode, colour, b
     image = image.convert("LA") if mode == "LA" else image
     if mode == "P":
         image = image.quantize(4)
-    result = pictures.rgb8(image)
+    result = pictures.to_rgb8(image)
     level = 255 if background == "white" else 0
     assert result.getpixel((0, 0)) == result.getpixel((1, 0)) == (level, level, level)
     assert result.getpixel((3, 1)) == (
@@ -82,10 +82,10 @@ def test_transparent_pixels_are_laid_on_what_they_stand_out_from(mode, colour, b
 
 def test_half_transparent_pixels_are_mixed_and_opaque_pictures_are_left_alone():
     image = Image.new("RGBA", (2, 1), (100, 0, 0, 255))
-    assert pictures.rgb8(image).getpixel((0, 0)) == (100, 0, 0) and pictures.shown_as(image) == {}
+    assert pictures.to_rgb8(image).getpixel((0, 0)) == (100, 0, 0) and pictures.shown_as(image) == {}
     image.putpixel((0, 0), (100, 0, 0, 51))  # a fifth: 20 + 0.8 * 255 = 224
-    assert pictures.rgb8(image).getpixel((0, 0)) == (224, 204, 204)
-    assert pictures.rgb8(Image.new("RGBA", (2, 1), (100, 0, 0, 0))).getpixel((0, 0)) == (255, 255, 255)
+    assert pictures.to_rgb8(image).getpixel((0, 0)) == (224, 204, 204)
+    assert pictures.to_rgb8(Image.new("RGBA", (2, 1), (100, 0, 0, 0))).getpixel((0, 0)) == (255, 255, 255)
 
 
 def wide(*values, **info):
@@ -95,7 +95,7 @@ def wide(*values, **info):
 
 
 def levels(image):
-    return np.asarray(pictures.rgb8(image))[0, :, 0].tolist()
+    return np.asarray(pictures.to_rgb8(image))[0, :, 0].tolist()
 
 
 def test_twelve_bits_in_sixteen_are_shown_in_their_own_range():
@@ -130,7 +130,7 @@ def test_a_window_that_the_file_states_counts(centre, width, recwarn):
 def test_a_window_that_is_none(centre, width):
     image = wide(0, 60000, WindowCenter=centre, WindowWidth=width)
     with pytest.raises(UserError, match="WindowCenter .* WindowWidth"):
-        pictures.rgb8(image)
+        pictures.to_rgb8(image)
 
 
 def test_a_window_in_a_png_is_read(tmp_path):
@@ -138,20 +138,20 @@ def test_a_window_in_a_png_is_read(tmp_path):
     texts.add_text("WindowCenter", "1000")
     texts.add_text("WindowWidth", "2001")
     wide(0, 1000, 4095).save(tmp_path / "scan.png", pnginfo=texts)
-    assert levels(pictures.opened((tmp_path / "scan.png").read_bytes())) == [0, 128, 255]
+    assert levels(pictures.open_image((tmp_path / "scan.png").read_bytes())) == [0, 128, 255]
 
 
 def test_opens_bytes_and_records():
     buffer = io.BytesIO()
     Image.new("L", (4, 4), 9).save(buffer, "PNG")
     for held in (buffer.getvalue(), {"bytes": buffer.getvalue(), "path": None}):
-        assert pictures.opened(held).getpixel((0, 0)) == 9
+        assert pictures.open_image(held).getpixel((0, 0)) == 9
 
 
 @pytest.mark.parametrize("held", [b"no image", {"bytes": None, "path": "a.png"}, "a.png", 3])
 def test_refuses_what_is_no_picture(held):
     with pytest.raises(UserError, match="[Ii]mage"):
-        pictures.opened(held)
+        pictures.open_image(held)
 
 
 def test_truncated_images_are_refused_whatever_the_process_says(monkeypatch):
@@ -172,7 +172,7 @@ def test_pictures_of_a_document_are_read_to_their_end(monkeypatch):
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)  # as in the harness
     for held in (cut, {"bytes": cut, "path": None}, Image.open(io.BytesIO(cut))):
         with pytest.raises(UserError, match="truncated"):
-            pictures.opened(held)
+            pictures.open_image(held)
 
 
 def test_a_decompression_bomb_is_refused(monkeypatch):
@@ -180,7 +180,7 @@ def test_a_decompression_bomb_is_refused(monkeypatch):
     Image.new("1", (3000, 3000)).save(buffer, "PNG")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     with pytest.raises(UserError, match="bomb"):
-        pictures.opened(buffer.getvalue())
+        pictures.open_image(buffer.getvalue())
 
 
 def test_the_switch_is_safe_between_threads(monkeypatch):
@@ -267,20 +267,20 @@ def pixel_arrays():
 
 @pytest.mark.parametrize("pixels", list(pixel_arrays()), ids=lambda pixels: "x".join(map(str, pixels.shape)))
 def test_pillow_reads_the_pixels_that_were_written(pixels):
-    with Image.open(io.BytesIO(pictures.encoded(Image.fromarray(pixels)))) as read:
+    with Image.open(io.BytesIO(pictures.encode_png(Image.fromarray(pixels)))) as read:
         assert (read.format, read.mode) == ("PNG", "RGB")
         read.verify()  # every chunk's checksum
-    with Image.open(io.BytesIO(pictures.encoded(Image.fromarray(pixels)))) as read:
+    with Image.open(io.BytesIO(pictures.encode_png(Image.fromarray(pixels)))) as read:
         assert np.array_equal(np.asarray(read), pixels)
 
 
 def test_a_part_of_a_picture_and_a_picture_of_its_own_are_alike():
     whole = Image.fromarray(np.random.default_rng(2).integers(0, 256, (40, 40, 3), dtype=np.uint8))
     part = whole.crop((3, 5, 30, 31))
-    assert np.array_equal(np.asarray(Image.open(io.BytesIO(pictures.encoded(part)))), np.asarray(whole)[5:31, 3:30])
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(pictures.encode_png(part)))), np.asarray(whole)[5:31, 3:30])
 
 
 @pytest.mark.parametrize("mode", ["L", "RGBA", "P", "I;16", "F"])
 def test_other_modes_are_refused(mode):
     with pytest.raises(UserError, match=f"its mode is '{mode}'"):
-        pictures.encoded(Image.new(mode, (4, 4)))
+        pictures.encode_png(Image.new(mode, (4, 4)))

@@ -8,25 +8,31 @@ from hypothesis import strategies as st
 
 from lmms_medtasks import record as form
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import Judgement, MeasureValue, Record, from_earlier_json, from_json
+from lmms_medtasks.record import (
+    QuestionJudgement,
+    QuestionRecord,
+    ScoreValue,
+    record_from_earlier_json,
+    record_from_json,
+)
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 COUNTS = st.integers(0, 9)
 VALUES = st.builds(
-    MeasureValue, st.none() | NUMBERS, st.none() | NUMBERS, st.none() | NUMBERS, st.none() | COUNTS, st.none() | COUNTS
+    ScoreValue, st.none() | NUMBERS, st.none() | NUMBERS, st.none() | NUMBERS, st.none() | COUNTS, st.none() | COUNTS
 )
 TAGS = st.dictionaries(st.text(max_size=5), st.none() | st.text(max_size=5) | st.integers() | st.booleans(), max_size=3)
 
 
 @given(
     st.builds(
-        Record, id=st.text(), cluster=st.text(), trials=st.lists(st.text(), min_size=1).map(tuple),
+        QuestionRecord, id=st.text(), cluster=st.text(), trials=st.lists(st.text(), min_size=1).map(tuple),
         expected=st.none() | st.text(), measures=st.dictionaries(st.text(max_size=5), VALUES, max_size=3), tags=TAGS,
         pair=st.text(max_size=3),
     )
 )  # fmt: skip
 def test_what_is_written_is_read_back(record):
-    assert from_json(json.loads(json.dumps(record.to_json())), "here") == record
+    assert record_from_json(json.loads(json.dumps(record.to_json())), "here") == record
 
 
 def verdict(status):
@@ -46,13 +52,13 @@ def verdict(status):
 )
 def test_status_of_a_questions_judgements(statuses, together):
     verdicts = tuple(tuple(map(verdict, each)) for each in statuses)
-    judgement = Judgement({"name": "none", "protocol": "p"}, (None,) * len(verdicts), verdicts)
+    judgement = QuestionJudgement({"name": "none", "protocol": "p"}, (None,) * len(verdicts), verdicts)
     assert judgement.status == together
-    record = Record("q", "i", ("ok",), None, {}, judgement=judgement)
-    assert from_json(json.loads(json.dumps(record.to_json())), "here").judgement == judgement
+    record = QuestionRecord("q", "i", ("ok",), None, {}, judgement=judgement)
+    assert record_from_json(json.loads(json.dumps(record.to_json())), "here").judgement == judgement
 
 
-GOOD = Record("q", "i", ("A",), "A", {"accuracy": MeasureValue(1.0)}).to_json()
+GOOD = QuestionRecord("q", "i", ("A",), "A", {"accuracy": ScoreValue(1.0)}).to_json()
 
 
 @pytest.mark.parametrize(
@@ -88,19 +94,19 @@ GOOD = Record("q", "i", ("A",), "A", {"accuracy": MeasureValue(1.0)}).to_json()
 )
 def test_what_is_no_record_is_refused_with_its_place(content, said):
     with pytest.raises(UserError) as error:
-        from_json(content, "run/x_samples_t.jsonl, line 7")
+        record_from_json(content, "run/x_samples_t.jsonl, line 7")
     assert "run/x_samples_t.jsonl, line 7" in str(error.value)
     assert said in str(error.value)
 
 
 def test_a_record_of_the_version_before_is_only_read_to_be_read_again():
     earlier = {**GOOD, "version": form.EARLIER, "trials": ["A", "truncated"]}
-    assert from_earlier_json(earlier, "here").trials == ("A", form.CUT)
-    assert from_earlier_json(GOOD, "here") == from_json(GOOD, "here")
+    assert record_from_earlier_json(earlier, "here").trials == ("A", form.CUT)
+    assert record_from_earlier_json(GOOD, "here") == record_from_json(GOOD, "here")
     with pytest.raises(UserError, match="here: the record is of version 3.*lmms-medtasks reread RUN --output FOLDER"):
-        from_json(earlier, "here")
+        record_from_json(earlier, "here")
     with pytest.raises(UserError, match=r"version 2, .*\. Run the task again"):
-        from_earlier_json({**earlier, "version": 2}, "here")
+        record_from_earlier_json({**earlier, "version": 2}, "here")
 
 
 @pytest.mark.parametrize(
@@ -113,5 +119,5 @@ def test_a_record_of_the_version_before_is_only_read_to_be_read_again():
     ],
 )
 def test_the_right_answer_of_a_judged_question_is_what_its_judge_compares_with(items, expected, answer):
-    record = Record("q1", "image", ("ok",), expected, {}, judgement=Judgement({"name": "j"}, items, ()))
+    record = QuestionRecord("q1", "image", ("ok",), expected, {}, judgement=QuestionJudgement({"name": "j"}, items, ()))
     assert record.right_answer == answer

@@ -13,7 +13,7 @@ KEY = "sk-test+0123/456789&abcdef"
 PASSWORD = "pa55/w0rd&more"
 PATH = "d41d8cd98f00b204"
 ADDRESS = f"http://me:{quote(PASSWORD, safe='')}@127.0.0.1:80/{PATH}/v1"
-SECRETS = redacting.of_arguments(f"model=tiny,base_url={ADDRESS},api_key={KEY},timeout=3")
+SECRETS = redacting.secrets_of_arguments(f"model=tiny,base_url={ADDRESS},api_key={KEY},timeout=3")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_has_the_form_of_a_secret_is_left_out_of_messages():
 
 @pytest.mark.parametrize("key", ["none", "EMPTY", "B", "4", "correctness", "not-needed", "12345678", ""])
 def test_ordinary_text_stays(key):
-    secrets = redacting.of_arguments({"api_key": key, "base_url": "http://127.0.0.1:8000/v1", "model": "m"})
+    secrets = redacting.secrets_of_arguments({"api_key": key, "base_url": "http://127.0.0.1:8000/v1", "model": "m"})
     said = "B: none of 12345678 is EMPTY; correctness 4, not-needed. Basic authentication, max_tokens=512, a@b.org"
     assert secrets.redacted_reply(said) == said
     if key not in ("correctness", "12345678"):  # a word is left out of messages, for it is the key
@@ -59,7 +59,7 @@ def test_ordinary_text_stays(key):
 
 
 def test_a_short_key_is_left_out_where_it_stands_as_one():
-    secrets = redacting.of_arguments("model=m,api_key=B4")
+    secrets = redacting.secrets_of_arguments("model=m,api_key=B4")
     assert secrets.redacted("m (model=m,api_key=B4), B4") == "m (model=m,api_key=***), B4"
     assert secrets.redacted_tree({"a": [{"api_key": "B4", "key": "B4"}], "n": 1, "t": ("x",)}) == {
         "a": [{"api_key": "***", "key": "B4"}],
@@ -81,14 +81,14 @@ def test_a_short_key_is_left_out_where_it_stands_as_one():
     ],
 )
 def test_shown_addresses(address, shown):
-    assert redacting.shown_address(address, ["org/qwen2vl7binstruct"]) == shown
+    assert redacting.redact_address(address, ["org/qwen2vl7binstruct"]) == shown
 
 
 def test_secrets_of_a_command_and_its_environment():
     secret = {"HF_TOKEN": "hf_" + "a1" * 12, "HTTPS_PROXY": "http://u:pr0xy-pass@h"}
     environment = {**secret, "API_KEY": "none", "HOME": "/a"}
     given = ["--model_args", "model=m,api_key=first-k3y", "--judge_key=second-k3y", "--seed", "12345678"]
-    secrets = redacting.of_command(given, environment)
+    secrets = redacting.secrets_of_command(given, environment)
     said = " ".join([*environment.values(), "first-k3y second-k3y 12345678"])
     assert secrets.redacted_reply(said) == "*** http://u:***@h none /a *** *** 12345678"
 

@@ -3,12 +3,12 @@
 import pytest
 
 from lmms_medtasks.report import report_page
-from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.csv_writer import csv_text
+from lmms_medtasks.report.cells import label_column
+from lmms_medtasks.report.csv_writer import render_csv
 from lmms_medtasks.report.document import Cell, Frame, FrameRow
-from lmms_medtasks.report.markdown import escaped
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.report.markdown import escape_markdown
+from lmms_medtasks.samples.runs import make_printable
+from lmms_medtasks.visible_text import replace_invisible
 
 HIDDEN = [
     "\x1b[31m",
@@ -29,13 +29,13 @@ HIDDEN = [
 @pytest.mark.parametrize("hidden", HIDDEN, ids=ascii)
 def test_every_writer_makes_it_visible(hidden):
     text, shown = f"a{hidden}b", f"a\ufffd{hidden[1:]}b"
-    page = report_page.environment().from_string("{{ text }}").render(text=text)
-    table = Frame("t", "t", (label("x"),), (FrameRow((Cell(text),)),))
-    assert visible(text) == printable(text) == page == shown
-    assert shown in csv_text(table) and hidden not in csv_text(table)
-    assert hidden not in escaped(text)
+    page = report_page.jinja_environment().from_string("{{ text }}").render(text=text)
+    table = Frame("t", "t", (label_column("x"),), (FrameRow((Cell(text),)),))
+    assert replace_invisible(text) == make_printable(text) == page == shown
+    assert shown in render_csv(table) and hidden not in render_csv(table)
+    assert hidden not in escape_markdown(text)
 
 
 def test_what_can_be_seen_stays():
     text = "Größe 5 µm, 左肺 ✓\n\tx"
-    assert visible(text) == text and printable("ä b") == "ä b" and printable("a\nb") == "a\ufffdb"
+    assert replace_invisible(text) == text and make_printable("ä b") == "ä b" and make_printable("a\nb") == "a\ufffdb"

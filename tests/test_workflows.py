@@ -39,9 +39,9 @@ def step(path, name):
 
 @pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / ACTION], ids=lambda path: path.name)
 def test_every_command_exists_with_its_options(path):
-    from lmms_medtasks.cli.app import build
+    from lmms_medtasks.cli.app import build_app
 
-    root = typer.main.get_command(build())
+    root = typer.main.get_command(build_app())
     for text in (each["run"] for each in steps(path) if "run" in each):
         for call in COMMAND.findall(text.replace("\\\n", " ")):
             words = shlex.split(call.split("||")[0])
@@ -134,10 +134,10 @@ def test_a_candidate_that_is_not_there_is_no_submission_that_holds(shell):
 def packed(runs, folder, path, right, **chosen):
     """A pack at ``path`` of a run that is written to ``folder``."""
     from lmms_medtasks.board import packing
-    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.collect import collect_entries
 
     write(runs, folder, right, **chosen)
-    packing.write(packing.pack(collect([folder]).entries, "A B <a@b.org>"), path)
+    packing.write_submission(packing.make_submission(collect_entries([folder]).entries, "A B <a@b.org>"), path)
 
 
 def test_the_check_of_packs_of_the_action_refuses_a_tampered_one(tmp_path, runs, shell):

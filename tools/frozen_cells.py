@@ -109,7 +109,7 @@ class Internals:
 
         self._ids: dict[int, tuple[Any, str, list[Any]]] = {}
         self._written: dict[str, Any] = {}
-        fill, write = views.Table.filled, pages.csv_text
+        fill, write = views.TableSpec.filled, pages.render_csv
 
         def filled(table: Any, sources: Any) -> Any:
             made = fill(table, sources)
@@ -122,19 +122,19 @@ class Internals:
             self._written[text] = table
             return text
 
-        views.Table.filled = filled  # type: ignore[method-assign]
-        pages.csv_text = csv_text
+        views.TableSpec.filled = filled  # type: ignore[method-assign]
+        pages.render_csv = csv_text
 
     def _note(self, table: Any, sources: Any, made: Any) -> None:
         """Keep of each declared row what it is about, and over how many questions each cell is."""
-        from lmms_medtasks.report.views import _both
+        from lmms_medtasks.report.views import _intersect_restrictions
         from lmms_medtasks.suites.estimates import Estimate
 
         for row, done in zip(table.rows_of(sources), made.rows, strict=False):
             counts: list[Any] = [None] * len(row.labels)
             source = row.source or sources[0]
             for column in table.columns_of(sources):
-                of, where = row.estimates.get(column.name, column.of), _both(row.where, column.within)
+                of, where = row.estimates.get(column.name, column.of), _intersect_restrictions(row.where, column.within)
                 count = None
                 if isinstance(of, Estimate) and where is not None:
                     rows = source.derived(column.over) if column.over else source
@@ -189,8 +189,8 @@ class Internals:
         from lmms_medtasks.board.comparison import compared_entries, gate
 
         rules = gate.read_rules(None, margin=None, on_cannot_tell=None)
-        one, other = (compared_entries.read(path, rules=rules.board) for path in (first, second))
-        found = gate.gate(one, other, rules)
+        one, other = (compared_entries.read_compared_runs(path, rules=rules.board) for path in (first, second))
+        found = gate.run_gate(one, other, rules)
         yield key("gate", name, "decision"), {"value": found.decision}
         for verdict in found.verdicts:
             row = f"gate|{name}|{verdict.task}/{verdict.measure}"
@@ -204,10 +204,10 @@ class Internals:
     def power(self, name: str, first: Path, second: Path) -> Cells:
         """What two runs can show."""
         from lmms_medtasks.board.comparison import compared_entries, planning
-        from lmms_medtasks.statistics.power import Criterion
+        from lmms_medtasks.statistics.power import TestCriterion
 
-        plan = planning.Plan(0.02, Criterion(0.05, 0.8, 1), (1, 3, 10))
-        one, other = (compared_entries.read(path) for path in (first, second))
+        plan = planning.PowerPlan(0.02, TestCriterion(0.05, 0.8, 1), (1, 3, 10))
+        one, other = (compared_entries.read_compared_runs(path) for path in (first, second))
         for power in planning.of_runs(one, other, plan):
             row = f"power|{name}|{power.task}/{power.measure}"
             yield key(row, "shown"), {"value": power.shown, "n": power.questions, "reason": power.reason}

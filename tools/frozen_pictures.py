@@ -117,7 +117,7 @@ def model_name(number: int) -> str:
 
 def mix_runs(core: Path, folder: Path) -> None:
     """Write runs of models of rising skill, which take each reply of those in ``core``: a right or a wrong one."""
-    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.collect import collect_entries
 
     # That of the third model fails at times, and a run with failed requests is not ranked.
     sources = {True: ("alpha", "beta", "gamma"), False: ("alpha", "beta")}
@@ -145,7 +145,7 @@ def mix_runs(core: Path, folder: Path) -> None:
             chosen = [row[-1 if drawn.random() < skill else 0][1] for row in rows]
             (target / name).write_text("".join(f"{line}\n" for line in chosen), "utf-8")
     numbers = json.loads(results.read_text("utf-8"))["results"]
-    for entry in collect([folder], by_measure=True).entries:
+    for entry in collect_entries([folder], by_measure=True).entries:
         # A run whose numbers are not those of its rows is refused.
         content = json.loads(entry.source.results.read_text("utf-8"))
         estimates = entry.declaration.estimates if entry.declaration else {}

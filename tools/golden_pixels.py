@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks import degradations
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 SHAPE = (14, 16)
 """Rows and columns; three channels."""
@@ -37,5 +37,5 @@ def _picture() -> np.ndarray:
     """A body with an edge, texture and a dark background, in 8-bit RGB."""
     y, x = np.mgrid[-1 : 1 : SHAPE[0] * 1j, -1 : 1 : SHAPE[1] * 1j]
     body = (150 * (x**2 + y**2 < 0.8) + 60 * ((x - 0.2) ** 2 + y**2 < 0.1))[..., None]
-    texture = generator("golden picture").integers(0, 25, (*SHAPE, 3))
+    texture = seeded_generator("golden picture").integers(0, 25, (*SHAPE, 3))
     return (body + texture * (body > 0)).astype(np.uint8)

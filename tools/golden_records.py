@@ -20,15 +20,15 @@ import yaml
 
 from lmms_medtasks.data import documents, sources
 from lmms_medtasks.harness import hooks, judged, provenance
-from lmms_medtasks.harness.rescoring import Definitions, results_of
+from lmms_medtasks.harness.rescoring import TaskDefinitions, compute_task_results
 from lmms_medtasks.judges import checklists, prompts, records
-from lmms_medtasks.judges.judging import settled
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict, key_of
+from lmms_medtasks.judges.judging import settle_by_rule
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, judgement_key
 from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.parsing import words
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.record import KEY
-from lmms_medtasks.seeding import generator, stable_seed
+from lmms_medtasks.seeding import seeded_generator, stable_seed
 from tools.mini.files import png
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _NO_WORDS = {"languages", "source"}
 """Keys in those files that are for people."""
 
 
-def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
+def record_of(task: str, definitions: TaskDefinitions) -> dict[str, Any]:
     """The golden record of a task of ours, JSON-safe; digests are over what stands in the logs.
 
     ``generation``: what a model is asked with. ``prompt``: the first one. ``prompts``, ``targets``, ``pictures`` (by
@@ -64,20 +64,20 @@ def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
     config = definitions.get_definition(task)
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     docs = _documents(config)
-    protocols = judged.protocols_of(config)
+    protocols = judged.find_judge_protocols(config)
     ids = [str(doc["id"]) for doc in docs]
     texts = [config["doc_to_text"](doc, settings) for doc in docs]
     shown: dict[str, list[Any]] = {}
     for doc in docs:
         pixels = [_pixels(each) for each in config["doc_to_visual"](doc, settings)]
-        shown.setdefault(hooks.order_of(doc, settings), []).append(pixels)
+        shown.setdefault(hooks.describe_degradation(doc, settings), []).append(pixels)
     # All replies are read in each task, however few its questions are.
     count = max(_REPLIES, config.get("repeats") or 1, math.ceil(len(_pool()) / len(docs)))
     replies = [_replies(row, doc, count) for row, doc in enumerate(docs)]
     judge = {protocol.name: _judge(protocol, docs, replies) for protocol in protocols}
     metrics = [config["process_results"](doc, own) for doc, own in zip(docs, replies, strict=True)]
     TABLE.clear()
-    found = results_of(task, config, config, metrics, "golden")
+    found = compute_task_results(task, config, config, metrics, "golden")
     logged = [json.loads(json.dumps(metric[KEY])) for metric in metrics]
     return {
         "generation": _asked(config),
@@ -113,7 +113,7 @@ def _read(logged: dict[str, Any]) -> str:
 
 def _documents(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The documents of a task as its hooks get them."""
-    dataset = _dataset(tuple(provenance.locations_of(config)))
+    dataset = _dataset(tuple(provenance.list_data_locations(config)))
     dataset = config["process_docs"](dataset) if config.get("process_docs") else dataset
     return [dict(row) for row in dataset]
 
@@ -123,7 +123,7 @@ def _dataset(locations: tuple[tuple[str, str], ...]) -> Dataset:
     import datasets
     import pyarrow as pa
 
-    schema = documents.schema(sources.get(locations[0][0]).tags)
+    schema = documents.document_schema(sources.get(locations[0][0]).tags)
     rows = [row for suite, split in locations for row in _rows(FOLDER / "documents" / f"{suite}-{split}.jsonl")]
     return datasets.Dataset(pa.Table.from_pylist(rows, schema=schema))
 
@@ -138,7 +138,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 def _picture(name: str, number: int) -> bytes:
     """A body with an edge, texture and a dark background."""
     y, x = np.mgrid[-1 : 1 : _SHAPE[0] * 1j, -1 : 1 : _SHAPE[1] * 1j]
-    texture = generator("golden", name, number).integers(0, 60, (*_SHAPE, 3))
+    texture = seeded_generator("golden", name, number).integers(0, 60, (*_SHAPE, 3))
     return png(((150 * (x**2 + y**2 < 0.8))[..., None] + texture * (x**2 + y**2 < 0.8)[..., None]).astype(np.uint8))
 
 
@@ -177,34 +177,37 @@ def _replies(row: int, doc: Mapping[str, Any], count: int) -> list[str]:
     return found
 
 
-def _judge(protocol: Protocol, docs: Sequence[Mapping[str, Any]], replies: Sequence[list[str]]) -> str:
+def _judge(protocol: JudgeProtocol, docs: Sequence[Mapping[str, Any]], replies: Sequence[list[str]]) -> str:
     """Give verdicts of ``protocol`` on all replies to the hooks; what a judge is asked by."""
     TABLE.set_judge(protocol, {**_JUDGE, "protocol": protocol.name})
     rendered: list[Any] = []
     for doc, own in zip(docs, replies, strict=True):
-        for item in records.items_of(doc, own, protocol):
+        for item in records.make_judged_items(doc, own, protocol):
             if item is not None:
-                rendered.append(prompts.render(protocol, item))
+                rendered.append(prompts.render_prompt(protocol, item))
                 TABLE.put(
-                    {key_of(protocol, item, trial): _verdict(protocol, item, trial) for trial in range(protocol.trials)}
+                    {
+                        judgement_key(protocol, item, trial): _verdict(protocol, item, trial)
+                        for trial in range(protocol.trials)
+                    }
                 )
-    return f"{protocol.version} {prompts.digest(protocol)} {_digest([str(each) for each in rendered])}"
+    return f"{protocol.version} {prompts.prompt_digest(protocol)} {_digest([str(each) for each in rendered])}"
 
 
-def _verdict(protocol: Protocol, item: Item, trial: int) -> Verdict:
+def _verdict(protocol: JudgeProtocol, item: JudgedItem, trial: int) -> JudgeVerdict:
     """A verdict that the item's text decides: one in eight is missing."""
     number = stable_seed("golden", json.dumps(dict(item.fields), sort_keys=True), trial)
-    if by_rule := settled(protocol, item):
+    if by_rule := settle_by_rule(protocol, item):
         return by_rule
     if number % 8 == 0:
-        return Verdict("missing", reason="no verdict: prose")
+        return JudgeVerdict("missing", reason="no verdict: prose")
     labels = {
         dimension.name: list(dimension.labels)[number % len(dimension.labels)] for dimension in protocol.dimensions
     }
     if protocol.checklist:
         count = protocol.checklist.count(item.fields)
-        labels[protocol.checklist.name] = checklists.label(list(range(1, 1 + number % (count + 1))))
-    return Verdict("judged", labels, model="golden")
+        labels[protocol.checklist.name] = checklists.join_point_numbers(list(range(1, 1 + number % (count + 1))))
+    return JudgeVerdict("judged", labels, model="golden")
 
 
 # --- Words ------------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def main() -> None:
     draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(15)
     for column, (modality, name) in enumerate(SHOWN.items()):
         row = next(row for row in rows if row["modality"] == modality)
-        clean = pictures.rgb8(pictures.opened(row["image"]))
+        clean = pictures.to_rgb8(pictures.open_image(row["image"]))
         x = LEFT + column * (TILE + GAP)
         draw.text((x + TILE / 2, 12), modality, "black", font, anchor="mm")
         draw.text((x + TILE / 2, 31), name.replace("_artifact", "").replace("_", " "), "dimgray", font, anchor="mm")

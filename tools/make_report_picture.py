@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image, ImageChops
 
-from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report import ReportOptions, build_report
+from lmms_medtasks.report.report_page import render_html
 
 WIDTH, HEIGHT = 1440, 1200
 COLOURS = 256
@@ -28,7 +28,7 @@ _ONLY_FIRST = "main, footer { display: none !important }</style>"
 def main() -> None:
     run = Path(sys.argv[1])
     target = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(__file__).parents[1] / "docs" / "report.png"
-    text = page(build([run], Options())).replace("</style>", _ONLY_FIRST, 1)
+    text = render_html(build_report([run], ReportOptions())).replace("</style>", _ONLY_FIRST, 1)
     with TemporaryDirectory() as folder:
         source, taken = Path(folder) / "report.html", Path(folder) / "taken.png"
         source.write_text(text, encoding="utf-8")

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from lmms_medtasks.baselines.observer import FILTERS, View, responses
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.baselines.observer import FILTERS, FilteredImage, filter_responses
+from lmms_medtasks.seeding import seeded_generator
 from tools.mini import phantoms
 
 PICTURES = 240
@@ -29,7 +29,7 @@ PICTURES = 240
 def training_pictures(modality: str, count: int = PICTURES) -> Iterator[tuple[dict[str, str], NDArray[np.uint8]]]:
     """Phantoms with independently drawn facts, the fact "modality" included, and their pixels."""
     for number in range(count):
-        rng = generator("observer training", modality, number)
+        rng = seeded_generator("observer training", modality, number)
         facts = {name: str(rng.choice(values)) for name, values in phantoms.facts_of(modality).items()}
         yield {**facts, "modality": modality}, phantoms.draw(modality, facts, rng)
 
@@ -43,10 +43,10 @@ def train(modalities: Iterable[str] = phantoms.MODALITIES, count: int = PICTURES
     found: dict[str, dict[str, list[NDArray[np.float64]]]] = defaultdict(lambda: defaultdict(list))
     for modality in modalities:
         for facts, pixels in training_pictures(modality, count):
-            view = View(Image.fromarray(pixels))
+            view = FilteredImage(Image.fromarray(pixels))
             for owner, fact in FILTERS:
                 if owner in (modality, "any") and (fact, facts[fact]) != ("mark", "none"):
-                    found[f"{owner}/{fact}"][facts[fact]].append(responses(view, owner, fact))
+                    found[f"{owner}/{fact}"][facts[fact]].append(filter_responses(view, owner, fact))
     return {name: _summary(dict(sorted(values.items()))) for name, values in sorted(found.items())}
 
 

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 FOLDER = Path("tests", "golden")
 _ROOT = Path(__file__).resolve().parents[1]
@@ -51,13 +51,13 @@ def made(suite: str) -> Records:
     """The records as the code makes them now."""
     from lmms_medtasks.board import installed
     from tools import golden_pixels
-    from tools.golden_records import Definitions, record_of
+    from tools.golden_records import TaskDefinitions, record_of
 
     if suite == DEGRADATIONS:
         return golden_pixels.records()
-    definitions, found = Definitions(), {}
-    for task in sorted(installed.tasks()):
-        known = installed.of_task(task)
+    definitions, found = TaskDefinitions(), {}
+    for task in sorted(installed.installed_tasks()):
+        known = installed.find_installed_task(task)
         if known and known.suite == suite:
             found[task] = {"version": known.version, **record_of(task, definitions)}
     return found
@@ -196,7 +196,7 @@ def _chosen(suites: Sequence[str]) -> Sequence[str]:
     known = [*registry.names(), DEGRADATIONS]
     for suite in suites:
         if suite not in known:
-            raise unknown("suite", suite, known, "the golden records")
+            raise unknown_name_error("suite", suite, known, "the golden records")
     return suites or known
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
 from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable
-from lmms_medtasks.suites.contributions import contributions, paired_change
+from lmms_medtasks.suites.contributions import image_contributions, paired_change
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Fraction, Macro, Mean
 from simulations.claims import Claim, percent
 
@@ -32,7 +32,7 @@ _MODELS = 4
 def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """A claim for each number and size; all numbers are of the same data sets."""
     for images, questions in _SIZES:
-        rng = generator("any number", seed, images, questions)
+        rng = seeded_generator("any number", seed, images, questions)
         found: dict[str, list[tuple[bool, bool, bool]]] = {name: [] for name in NUMBERS}
         linear: dict[str, bool] = {}
         for _ in range(repeats):
@@ -50,9 +50,11 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
             yield Claim(_ABOUT, setting, claimed, tuple(percent(each, said) for said, each in figures), len(own))
 
 
-def _outcome(made: Sequence[Callable[[], Samples]], estimate: Estimate) -> tuple[bool, tuple[bool, bool, bool]] | None:
+def _outcome(
+    made: Sequence[Callable[[], QuestionTable]], estimate: Estimate
+) -> tuple[bool, tuple[bool, bool, bool]] | None:
     """Whether the number is linear, and what was told apart; None where a model has no number or there is no test."""
-    two, all_models = paired_change(*made[:2], estimate), contributions(made, estimate)
+    two, all_models = paired_change(*made[:2], estimate), image_contributions(made, estimate)
     if two.contributions is None or two.p is None or all_models is None or all_models.reason:
         return None
     low, high = two.interval.low, two.interval.high
@@ -63,7 +65,7 @@ def _outcome(made: Sequence[Callable[[], Samples]], estimate: Estimate) -> tuple
 
 def tables(
     images: int, questions: int, easy: np.ndarray, rng: np.random.Generator, models: int
-) -> list[Callable[[], Samples]]:
+) -> list[Callable[[], QuestionTable]]:
     """Tables of equal models on the same questions; ``easy``: (images,) shares of right answers."""
     image = np.repeat(np.arange(images), questions)
     group, truth = rng.choice(3, len(image), p=(0.6, 0.3, 0.1)), rng.random(len(image)) < 0.3
@@ -79,9 +81,9 @@ def tables(
 
 def table(
     image: np.ndarray, right: np.ndarray, group: np.ndarray, truth: np.ndarray, votes: Mapping[str, np.ndarray]
-) -> Callable[[], Samples]:
+) -> Callable[[], QuestionTable]:
     """A model's table: a row a question, whose side is 0 or 1 in turn."""
-    rows = Samples(pa.table({
+    rows = QuestionTable(pa.table({
         "id": [f"{number:05d}" for number in range(len(image))], "cluster": [f"{each:04d}" for each in image],
         "accuracy.score": right.astype(float), "accuracy.asked": np.ones(len(image), bool), "group": group,
         "side": np.arange(len(image)) % 2, "truth": truth, **votes,
@@ -89,17 +91,17 @@ def table(
     return lambda: rows
 
 
-def _top(rows: Samples) -> np.ndarray:
+def _top(rows: QuestionTable) -> np.ndarray:
     """Of F1 of the truth: twice the true positives."""
     return 2.0 * rows.column("truth").astype(float) * rows.column("accuracy.score")
 
 
-def _bottom(rows: Samples) -> np.ndarray:
+def _bottom(rows: QuestionTable) -> np.ndarray:
     """Twice the true positives, and the wrong answers, which are false positives or false negatives."""
     return _top(rows) + 1.0 - rows.column("accuracy.score")
 
 
-def _calibration(rows: Samples) -> Draw:
+def _calibration(rows: QuestionTable) -> Draw:
     count = len(rows)
     votes = np.column_stack([*(rows.column(f"votes_{each}").astype(int) for each in range(4)), np.zeros(count, int)])
     ids, images = tuple(rows.column("id")), tuple(rows.column("cluster"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites.contributions import paired_change
 from simulations.any_number import NUMBERS, table
@@ -39,7 +39,7 @@ _CASES = {
 def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """A claim for each number and size."""
     for images, questions in _SIZES:
-        rng = generator("any number, gate", seed, images, questions)
+        rng = seeded_generator("any number, gate", seed, images, questions)
         found: dict[str, list[tuple[bool, bool, bool]]] = {name: [] for name in _CASES}
         linear: dict[str, bool] = {}
         for _ in range(repeats):

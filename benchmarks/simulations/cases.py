@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.rank_tests import kruskal_wallis
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from simulations.claims import Claim, percent
@@ -42,7 +42,7 @@ def _kruskal(answers: np.ndarray) -> bool:
 def _models(cases: int, models: int, own: float, repeats: int, seed: int) -> Iterator[Claim]:
     ranks, blocks = [], []
     for number in range(repeats):
-        answers = _answers(generator("models", seed, cases, models, str(own), number), cases, models, own)
+        answers = _answers(seeded_generator("models", seed, cases, models, str(own), number), cases, models, own)
         ranks.append(_kruskal(answers))
         if models == 2:
             sums = answers.sum(axis=1)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.calibration import Confidence, calibrated_shift, calibration, calibration_draw
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.statistics.calibration import Confidence, calibrated_shift, calibration_draw, measure_calibration
 from lmms_medtasks.statistics.dunning_kruger import inter_model_dkes, intra_model_dke
-from lmms_medtasks.statistics.intervals import intervals
-from lmms_medtasks.statistics.ranks import swaps_beyond_chance
-from lmms_medtasks.statistics.sums import group
+from lmms_medtasks.statistics.intervals import estimate_intervals
+from lmms_medtasks.statistics.ranks import find_significant_swaps
+from lmms_medtasks.statistics.sums import make_sum_group
 from lmms_medtasks.statistics.votes import VoteTable
 from simulations.claims import Claim, average, percent
 
@@ -65,7 +65,7 @@ def _inter_model(repeats: int, seed: int) -> Iterator[Claim]:
     """Twelve models that are alike, 350 images of three questions."""
     found = []
     for repeat in range(repeats):
-        rng = generator("alike", seed, repeat)
+        rng = seeded_generator("alike", seed, repeat)
         chances, answers = _drawn_questions(1050, rng)
         tables = {f"m{number:02d}": _table(chances, answers, 10, np.arange(1050) // 3, rng) for number in range(12)}
         dke = inter_model_dkes([(tables, "entropy")], exchanges=50)[0]
@@ -92,7 +92,7 @@ def _intra_model(repeats: int, seed: int) -> Iterator[Claim]:
     for images, on_image, trials in ((20, 1, 10), (60, 2, 10), (200, 1, 10), (60, 2, 3)):
         rows = []
         for repeat in range(repeats):
-            rng = generator("no change", seed, images, on_image, trials, repeat)
+            rng = seeded_generator("no change", seed, images, on_image, trials, repeat)
             count = images * on_image
             chances, answers = _drawn_questions(count, rng)
             rows.append(_levels(chances, chances, answers, on_image, trials, rng))
@@ -116,7 +116,7 @@ def _intra_model(repeats: int, seed: int) -> Iterator[Claim]:
         for images in (60, 200):
             rows = []
             for repeat in range(repeats):
-                rng = generator("change", seed, said, images, repeat)
+                rng = seeded_generator("change", seed, said, images, repeat)
                 right = rng.random(images)
                 wrong = rng.integers(1, _OPTIONS, images)
                 chances = [_peaked(np.where(right < share, 0, wrong), peak) for share, peak in (before, after)]
@@ -160,7 +160,7 @@ def _calibration(repeats: int, seed: int) -> Iterator[Claim]:
         for said in ("guesser", "calibrated", "right in .7 of the trials, .1 each other option"):
             rows, covered = [], []
             for repeat in range(repeats):
-                rng = generator("calibration", seed, said, trials, repeat)
+                rng = seeded_generator("calibration", seed, said, trials, repeat)
                 if said == "calibrated":
                     chances = rng.dirichlet([0.5] * _OPTIONS, count)
                     # An option of chance p is right with probability p.
@@ -170,9 +170,9 @@ def _calibration(repeats: int, seed: int) -> Iterator[Claim]:
                     chances = guesser if said == "guesser" else always
                     answers = np.zeros(count, dtype=np.int32)
                 table = _table(chances, answers, trials, np.arange(count), rng)
-                agreeing = calibration(table, "agreement").shift
-                rows.append((calibration(table).shift, calibrated_shift(table), agreeing))
-                interval = intervals(*calibration_draw(table, "agreement"))["shift"]
+                agreeing = measure_calibration(table, "agreement").shift
+                rows.append((measure_calibration(table).shift, calibrated_shift(table), agreeing))
+                interval = estimate_intervals(*calibration_draw(table, "agreement"))["shift"]
                 truth = 0.52 - 0.7 if said.startswith("right") else 0.0
                 covered.append(
                     interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
@@ -205,7 +205,7 @@ def _orders(repeats: int, seed: int) -> Iterator[Claim]:
             for said, factor, claimed in orders:
                 swapped = []
                 for repeat in range(repeats):
-                    rng = generator("orders", seed, said, models, images, repeat)
+                    rng = seeded_generator("orders", seed, said, models, images, repeat)
                     own = np.linspace(-1, 1, models)
                     # What an image and a model have in common is the same in both sets.
                     common = rng.normal(0, 1.5, images) + rng.normal(0, 0.7, (models, images))
@@ -214,7 +214,9 @@ def _orders(repeats: int, seed: int) -> Iterator[Claim]:
                     for skill in (own, factor * own):
                         chance = 1 / (1 + np.exp(-(skill[:, None] + common)))
                         scores = rng.binomial(3, chance) / 3
-                        both.append({f"m{number:02d}": group(labels, each) for number, each in enumerate(scores)})
-                    swapped.append(bool(swaps_beyond_chance(*both)[1]))
+                        both.append(
+                            {f"m{number:02d}": make_sum_group(labels, each) for number, each in enumerate(scores)}
+                        )
+                    swapped.append(bool(find_significant_swaps(*both)[1]))
                 setting = f"{models} models, {images:,} images in both sets, T = 3; {said}"
                 yield Claim("a swap is beyond chance", setting, claimed, (percent(swapped),), repeats)

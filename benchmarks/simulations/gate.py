@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.board.comparison.gate import Rule, outcomes, read_rules
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.board.comparison.gate import GateRule, read_rules, test_outcomes
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from simulations.claims import Claim, percent
 
@@ -45,7 +45,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
 def _curve(
     images: int, questions: int, drop: float, changed: float, repeats: int, seed: int, margin: float = _MARGIN
 ) -> Claim:
-    rng = generator("gate", seed, images, questions, str(drop), str(changed), str(margin))
+    rng = seeded_generator("gate", seed, images, questions, str(drop), str(changed), str(margin))
     said = np.array(
         [_outcomes([_drops(rng, images, questions, drop, changed)], questions, margin)[0] for _ in range(repeats)]
     )
@@ -62,7 +62,7 @@ def _curve(
 
 def _many(images: int, repeats: int, seed: int) -> Claim:
     """A gate of ten measures of which none has dropped by more than the margin."""
-    rng = generator("gate of ten", seed, images)
+    rng = seeded_generator("gate of ten", seed, images)
     failed = [
         "worse" in _outcomes([_drops(rng, images, 3, _MARGIN, 0.2) for _ in range(10)], 3, _MARGIN)
         for _ in range(repeats)
@@ -73,7 +73,7 @@ def _many(images: int, repeats: int, seed: int) -> Claim:
 
 def _few_gain(images: int, repeats: int, seed: int) -> Claim:
     """Nearly all images lose a little, 2 % gain all their six questions: the drop is the margin on the whole."""
-    rng = generator("gate, few gain", seed, images)
+    rng = seeded_generator("gate, few gain", seed, images)
     found = []
     for _ in range(repeats):
         gains = rng.random(images) < 0.02
@@ -90,12 +90,12 @@ def _outcomes(drops: list[np.ndarray], questions: int, margin: float) -> list[st
     rule = _rule()
     tests = [margin_test(drop, np.full(len(drop), questions), margin) for drop in drops]
     counted = [test for test in tests if test is not None and test.clusters >= rule.min_images]
-    found = iter(outcomes(counted, [rule.alpha] * len(counted), "holm"))
+    found = iter(test_outcomes(counted, [rule.alpha] * len(counted), "holm"))
     return [next(found)[0] if len(drop) >= rule.min_images else "can't tell" for drop in drops]
 
 
 @functools.cache
-def _rule() -> Rule:
+def _rule() -> GateRule:
     """The built-in one of any measure."""
     return read_rules().of("any task", "any measure")
 

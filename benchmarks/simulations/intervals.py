@@ -3,7 +3,7 @@
 An image has its own chance of a right answer (beta with the intra-image correlation), a question its own around that of
 its image (correlation of its trials 0.5), and the score of a question is the mean of its trials. Means, changes and
 ratios are of many data sets at once, through the functions that the package's intervals are made by; calibration errors
-and coefficients of agreement through :func:`lmms_medtasks.statistics.intervals.intervals` itself.
+and coefficients of agreement through :func:`lmms_medtasks.statistics.intervals.estimate_intervals` itself.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.agreement import agreement
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.statistics.agreement import measure_agreement
 from lmms_medtasks.statistics.intervals import (
-    Limits,
+    StatisticLimits,
     difference_limits,
-    intervals,
+    estimate_intervals,
     ratio_limits,
     share_limits,
     student_limits,
@@ -79,7 +79,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
 
 
 def _shares(images: int, design: Design, repeats: int, seed: int) -> Claim:
-    rng = generator("intervals", "shares", seed, images, str(design))
+    rng = seeded_generator("intervals", "shares", seed, images, str(design))
     sizes = design.sizes(images)
     covered = []
     for share in SHARES:
@@ -91,7 +91,7 @@ def _shares(images: int, design: Design, repeats: int, seed: int) -> Claim:
 
 def _changes(images: int, design: Design, repeats: int, seed: int) -> Iterator[Claim]:
     """Two models on the same questions: paired by question, and the difference of the two means as they are."""
-    rng = generator("intervals", "changes", seed, images, str(design))
+    rng = seeded_generator("intervals", "changes", seed, images, str(design))
     sizes = design.sizes(images)
     paired, whole = [], []
     for first, second in PAIRS:
@@ -107,7 +107,7 @@ def _changes(images: int, design: Design, repeats: int, seed: int) -> Iterator[C
 
 def _apart(images: int, design: Design, repeats: int, seed: int) -> Iterator[Claim]:
     """Two tests on images of their own: their difference, and their ratio."""
-    rng = generator("intervals", "apart", seed, images, str(design))
+    rng = seeded_generator("intervals", "apart", seed, images, str(design))
     sizes = design.sizes(images)
     nothing = np.zeros((repeats, images))
     differences, ratios = [], []
@@ -124,7 +124,7 @@ def _apart(images: int, design: Design, repeats: int, seed: int) -> Iterator[Cla
 
 def _macro(images: int, repeats: int, seed: int) -> Claim:
     """Three groups of six, three and one tenth of the images, of shares p, p + (1 - p)/3 and p/2."""
-    rng = generator("intervals", "macro", seed, images)
+    rng = seeded_generator("intervals", "macro", seed, images)
     design = Design(2, 3, 0.3)
     covered = []
     for share in SHARES:
@@ -137,7 +137,7 @@ def _macro(images: int, repeats: int, seed: int) -> Claim:
             parts.append((scores.sum(-1) / sizes.sum() / 3, sizes / sizes.sum() / 3, found.deviations / 3))
         means, deviations = (np.concatenate([part[place] for part in parts], axis=1) for place in (0, 2))
         weights = np.concatenate([part[1] for part in parts])
-        limits = Limits(means.sum(-1), *share_limits(means, weights, deviations), deviations)
+        limits = StatisticLimits(means.sum(-1), *share_limits(means, weights, deviations), deviations)
         covered.append(_covers(limits, float(np.mean(truths))))
     return _claim("macro mean of 3 groups", f"{images} images (60, 30, 10 %), {design}", covered, SHARES, repeats)
 
@@ -172,7 +172,7 @@ def harder_images(
 
 def _uneven(images: int, repeats: int, seed: int) -> Iterator[Claim]:
     """Images with unlike numbers of questions; where the harder ones have more, their number tells of the score."""
-    rng = generator("intervals", "uneven", seed, images)
+    rng = seeded_generator("intervals", "uneven", seed, images)
     for setting in HARDER:
         sums, sizes, truth, said = harder_images(rng, *setting, repeats, images)
         limits = _limits_of_sums(sums, sizes)
@@ -191,7 +191,7 @@ def _uneven(images: int, repeats: int, seed: int) -> Iterator[Claim]:
 
 def _unbounded(images: int, repeats: int, seed: int) -> Claim:
     """Student's t of a skewed score (log-normal) without a known range."""
-    scores = generator("intervals", "unbounded", seed, images).lognormal(0, 1, (repeats, images))
+    scores = seeded_generator("intervals", "unbounded", seed, images).lognormal(0, 1, (repeats, images))
     deviations = (scores - scores.mean(-1, keepdims=True)) / (images - 1)
     low, high = student_limits(scores.mean(-1), deviations)
     truth = np.exp(0.5)
@@ -201,12 +201,12 @@ def _unbounded(images: int, repeats: int, seed: int) -> Claim:
 
 def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
     """Calibration errors of T = 10 votes on two questions an image, and agreement of two raters on five stars."""
-    rng = generator("intervals", "others", seed, images)
+    rng = seeded_generator("intervals", "others", seed, images)
     for calibrated, names in ((False, ("ece", "brier", "aurc")), (True, ("ece",))):
-        truths = _calibration(generator("intervals", "truth", seed), 20000, calibrated)
+        truths = _calibration(seeded_generator("intervals", "truth", seed), 20000, calibrated)
         held: dict[str, list[bool]] = {name: [] for name in names}
         for _ in range(repeats):
-            found = intervals(*reliability_draw(_votes(rng, images, calibrated)))
+            found = estimate_intervals(*reliability_draw(_votes(rng, images, calibrated)))
             for name in names:
                 low, high = found[name].low, found[name].high
                 held[name].append(low is not None and high is not None and low <= truths[name] <= high)
@@ -214,13 +214,15 @@ def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
             setting = f"{images} images, 2 an image, T = 10; truth {truths[name]:.3f}"
             yield Claim(name, setting, "95 %", (percent(held[name]),), repeats)
     coefficients = ("kappa", "kappa_quadratic", "spearman", "exact")
-    first, second, _ = _ratings(generator("intervals", "ratings", seed), 20000)
+    first, second, _ = _ratings(seeded_generator("intervals", "ratings", seed), 20000)
     labels = [str(item) for item in range(len(first))]
-    wanted = {name: each.value for name, each in agreement(first, second, labels[:], names=coefficients).items()}
+    wanted = {
+        name: each.value for name, each in measure_agreement(first, second, labels[:], names=coefficients).items()
+    }
     held = {name: [] for name in coefficients}
     for _ in range(repeats):
         one, other, clusters = _ratings(rng, images)
-        for name, each in agreement(one, other, clusters, names=coefficients).items():
+        for name, each in measure_agreement(one, other, clusters, names=coefficients).items():
             low, high, truth = each.interval.low, each.interval.high, wanted[name]
             held[name].append(low is not None and high is not None and truth is not None and low <= truth <= high)
     for name in coefficients:
@@ -254,7 +256,7 @@ def _beta(rng: np.random.Generator, chance: np.ndarray, correlation: float) -> n
 def _truth(design: Design, share: float, seed: int) -> float:
     if not design.majority:
         return share
-    rng = generator("intervals", "majority", seed)
+    rng = seeded_generator("intervals", "majority", seed)
     return float(_scores(rng, 1, np.full(400_000, 1), design, share).mean())
 
 
@@ -291,9 +293,9 @@ def _votes(rng: np.random.Generator, images: int, calibrated: bool) -> VoteTable
 
 
 def _calibration(rng: np.random.Generator, images: int, calibrated: bool) -> dict[str, float]:
-    from lmms_medtasks.statistics.intervals import estimates
+    from lmms_medtasks.statistics.intervals import point_estimates
 
-    found = estimates(*reliability_draw(_votes(rng, images, calibrated)))
+    found = point_estimates(*reliability_draw(_votes(rng, images, calibrated)))
     return {name: float(each.estimate or 0) for name, each in found.items()}
 
 
@@ -309,20 +311,20 @@ def _ratings(rng: np.random.Generator, images: int) -> tuple[np.ndarray, np.ndar
 # --- Counting ---------------------------------------------------------------------------------------------------------
 
 
-def _limits(scores: np.ndarray, sizes: np.ndarray) -> Limits:
-    """The interval of each data set's mean, as :func:`intervals` makes it of the jackknife over images."""
+def _limits(scores: np.ndarray, sizes: np.ndarray) -> StatisticLimits:
+    """The interval of each data set's mean, as :func:`estimate_intervals` makes it of the jackknife over images."""
     return _limits_of_sums(scores.sum(-1), sizes)
 
 
-def _limits_of_sums(sums: np.ndarray, sizes: np.ndarray) -> Limits:
+def _limits_of_sums(sums: np.ndarray, sizes: np.ndarray) -> StatisticLimits:
     total = sizes.sum(-1, keepdims=True)
     value = sums.sum(-1) / total[..., 0]
     left_out = (sums.sum(-1, keepdims=True) - sums) / (total - sizes)
     deviations = left_out.mean(-1, keepdims=True) - left_out
-    return Limits(value, *share_limits(sums / total, sizes / total, deviations), deviations)
+    return StatisticLimits(value, *share_limits(sums / total, sizes / total, deviations), deviations)
 
 
-def _covers(limits: Limits, truth: float) -> float:
+def _covers(limits: StatisticLimits, truth: float) -> float:
     """Share of the data sets with an interval whose interval covers the truth."""
     with_one = np.isfinite(limits.low) & np.isfinite(limits.high)
     held = (limits.low <= truth + 1e-9) & (limits.high >= truth - 1e-9)

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.task_configs.sure_vqa.report_paper import (
     MOST_FREQUENT,
     NO_IMAGE,
     Against,
-    Scored,
-    Standing,
-    against,
-    corrected,
+    ImageScore,
+    MethodStanding,
+    compare_with_baseline,
+    corrected_comparisons,
 )
-from lmms_medtasks.task_configs.sure_vqa.report_published import Condition, Shift
+from lmms_medtasks.task_configs.sure_vqa.report_published import PublishedShift, ShiftCondition
 from simulations.claims import Claim, percent
 
 QUESTIONS = 3
@@ -36,7 +36,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
               "frequent": (0.5, 0.5)}  # fmt: skip
     first, called, good = [], [], []
     for number in range(repeats):
-        answers = _answers(generator("guesser", seed, number), images, shares)
+        answers = _answers(seeded_generator("guesser", seed, number), images, shares)
         ood = _is_ood(images)
         rr = {name: answers[name][ood].mean() / answers[name][~ood].mean() for name in ("good", "fair", "guesser")}
         first.append(max(rr, key=rr.__getitem__) == "guesser")
@@ -75,23 +75,23 @@ def _is_ood(images: int) -> np.ndarray:
 
 
 def _better(answers: Mapping[str, np.ndarray]) -> dict[str, bool]:
-    condition = Condition(Shift("slake", "modality"), "closed")
+    condition = ShiftCondition(PublishedShift("slake", "modality"), "closed")
     baselines = {NO_IMAGE: "blind", MOST_FREQUENT: "frequent"}
     found = [
-        Standing(name, condition, {known: _against(answers, name, other) for known, other in baselines.items()})
+        MethodStanding(name, condition, {known: _against(answers, name, other) for known, other in baselines.items()})
         for name in ("good", "fair", "guesser")
     ]
-    return {each.method: each.better for each in corrected(found)}
+    return {each.method: each.better for each in corrected_comparisons(found)}
 
 
 def _against(answers: Mapping[str, np.ndarray], name: str, baseline: str) -> Against:
     iid = np.flatnonzero(~_is_ood(len(answers[name])))
     method, other = (
         {
-            f"{image}/{place}": Scored(str(image), score)
+            f"{image}/{place}": ImageScore(str(image), score)
             for image in iid
             for place, score in enumerate(answers[each][image])
         }
         for each in (name, baseline)
     )
-    return against(method, other)
+    return compare_with_baseline(method, other)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
 from simulations.claims import Claim, average, percent
 
@@ -27,13 +27,13 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     for images, models in _SETTINGS:
         for said, shape in _HARD.items():
             for questions in (1, 4):
-                rng = generator("rank intervals", seed, images, models, said, questions)
+                rng = seeded_generator("rank intervals", seed, images, models, said, questions)
                 wrong = [_told(_scores(rng, images, models, questions, shape)).any() for _ in range(repeats)]
                 setting = f"{models} equal models, {_data(images, questions)}, {said}"
                 yield Claim(_ABOUT, setting, "some pair told apart: at most 5 %", (percent(wrong),), repeats)
     for images, models in ((20, 6), (100, 6), (400, 6)):
         for gap in (0.1, 0.2):
-            rng = generator("rank intervals, two better", seed, images, models, gap)
+            rng = seeded_generator("rank intervals, two better", seed, images, models, gap)
             wrong, found = [], []
             for _ in range(repeats):
                 told = _told(_scores(rng, images, models, 3, (6.0, 5.0), better=2, gap=gap))
@@ -47,7 +47,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
 def _unlike(repeats: int, seed: int) -> Iterator[Claim]:
     """Two models with equal means that are not alike: the chance claimed does not hold."""
     for images in (10, 20, 60):
-        rng = generator("rank intervals, unlike", seed, images)
+        rng = seeded_generator("rank intervals, unlike", seed, images)
         settings: dict[str, list[bool]] = {
             "6 questions an image: one misses all of an image where the other misses single ones": [],
             "1 question an image, T = 10, .9 right: one always gives the same answer": [],

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from simulations.claims import Claim, Figure, percent
 from simulations.intervals import HARDER, SHARES, Design, _limits_of_sums, _scores, harder_images
 
@@ -58,7 +58,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     for images in IMAGES:
         found: dict[str, list[list[np.ndarray]]] = {name: [] for name in METHODS}
         for design in DESIGNS:
-            rng = generator("rivals", seed, images, str(design))
+            rng = seeded_generator("rivals", seed, images, str(design))
             sizes = design.sizes(images)
             of_design: dict[str, list[np.ndarray]] = {name: [] for name in METHODS}
             for share in SHARES:
@@ -71,7 +71,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
         for name, held_by_design in found.items():
             yield _claim(name, images, held_by_design, repeats)
     for images in IMAGES[1:]:
-        rng = generator("rivals", "harder", seed, images)
+        rng = seeded_generator("rivals", "harder", seed, images)
         sums, sizes, truth, said = harder_images(rng, *HARDER[0], repeats, images)
         for name, covers in METHODS.items():
             held = covers(Data(sums, sizes, sums.sum(-1)), truth, rng)

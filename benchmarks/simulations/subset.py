@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.data.subsets import Subset, drawn, strata_of
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.data.subsets import DataSubset, draw_subset, strata_of
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.suites.estimates import Mean
 from simulations.claims import Claim, average, percent
 
@@ -24,9 +24,9 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
         clusters = np.array([row["cluster"] for row in rows])
         truth, covered, widths, errors = right.mean(), [], [], []
         for repeat in range(repeats):
-            chosen = drawn(places, Subset(size, repeat))
+            chosen = draw_subset(places, DataSubset(size, repeat))
             kept = np.flatnonzero(np.isin(clusters, list(chosen)))
-            found = Mean().of(Samples.of_rows(rows[row] for row in kept))["mean"]
+            found = Mean().of(QuestionTable.of_rows(rows[row] for row in kept))["mean"]
             assert found.estimate is not None and found.low is not None and found.high is not None
             covered.append(found.low <= truth <= found.high)
             widths.append(100 * (found.high - found.low))
@@ -39,7 +39,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
 
 def _benchmark(images: int, seed: int) -> tuple[list[dict[str, object]], np.ndarray]:
     """Questions of images of groups that differ in difficulty and size; 1 to 11 questions an image, 5.8 on average."""
-    rng = generator("subset", images, seed)
+    rng = seeded_generator("subset", images, seed)
     group = rng.choice(_GROUPS, size=images, p=rng.dirichlet(np.full(_GROUPS, 3.0)))
     logit = np.log(_ACCURACY / (1 - _ACCURACY)) + rng.normal(0, 0.8, _GROUPS)[group] + rng.normal(0, 1.0, images)
     counts = 1 + rng.binomial(10, 0.48, images)

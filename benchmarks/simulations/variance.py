@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.samples.table import Samples, row_of
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.intervals import Interval, mean_interval
+from lmms_medtasks.record import QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable, record_to_row
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_mean
 from lmms_medtasks.suites.image_benefit import LostBenefit
 from simulations.claims import Claim, percent
 
@@ -22,7 +22,7 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     yield from _lost_benefit(repeats, seed)
 
 
-def _holds(interval: Interval, truth: float) -> bool:
+def _holds(interval: IntervalEstimate, truth: float) -> bool:
     return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
 
 
@@ -32,12 +32,12 @@ def _holds(interval: Interval, truth: float) -> bool:
 def _repeated_judgements(repeats: int, seed: int) -> Iterator[Claim]:
     """The interval of a mean over images has the noise of judgements in it, as much as there is."""
     for images, noise in ((20, 0.0), (20, 2.0), (100, 2.0)):
-        rng = generator(_SEED, "repeated", images, int(noise), seed)
+        rng = seeded_generator(_SEED, "repeated", images, int(noise), seed)
         covered = []
         for _ in range(repeats):
             effects = np.repeat(rng.standard_normal(images), 3)
             judged = effects + noise * rng.standard_normal((3 * images, 3)).mean(axis=1)
-            interval = mean_interval([str(row // 3) for row in range(3 * images)], judged)
+            interval = estimate_mean([str(row // 3) for row in range(3 * images)], judged)
             covered.append(_holds(interval, 0))
         yield Claim(
             "interval of a judged mean, one judge",
@@ -57,7 +57,7 @@ def _lost_benefit(repeats: int, seed: int) -> Iterator[Claim]:
         (20, 0.25, 0.75, 0.5), (60, 0.25, 0.75, 0.5), (200, 0.25, 0.75, 0.5), (60, 0.25, 0.45, 0.35),
         (200, 0.25, 0.45, 0.35), (200, 0.25, 0.25, 0.25),
     ):  # fmt: skip
-        rng = generator(_SEED, "benefit", images, str(clean), seed)
+        rng = seeded_generator(_SEED, "benefit", images, str(clean), seed)
         covered, shown = [], []
         for _ in range(repeats):
             rows, without = _questions(rng, images, floor, clean, degraded)
@@ -80,7 +80,7 @@ def _lost_benefit(repeats: int, seed: int) -> Iterator[Claim]:
 
 def _questions(
     rng: np.random.Generator, images: int, floor: float, clean: float, degraded: float
-) -> tuple[Samples, dict[tuple[str], float]]:
+) -> tuple[QuestionTable, dict[tuple[str], float]]:
     """Three questions an image; an image is harder or easier by up to 0.2 for all of them, with T = 3 replies each."""
     records, without = [], {}
     for image in range(images):
@@ -90,8 +90,10 @@ def _questions(
             without[name,] = float(rng.binomial(3, floor)) / 3
             for severity, share in ((0, clean), (2, degraded)):
                 score = float(rng.binomial(3, np.clip(share + shift, 0, 1))) / 3
-                measures = {"accuracy": MeasureValue(score)}
+                measures = {"accuracy": ScoreValue(score)}
                 records.append(
-                    Record(f"{name}/L{severity}", str(image), ("A",), "A", measures, {"severity": severity}, name)
+                    QuestionRecord(
+                        f"{name}/L{severity}", str(image), ("A",), "A", measures, {"severity": severity}, name
+                    )
                 )
-    return Samples.of_rows(map(row_of, records)), without
+    return QuestionTable.of_rows(map(record_to_row, records)), without

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 SIDE = 96
 HOSPITALS = {"north": False, "south": False, "harbour": True}
@@ -30,7 +30,7 @@ def phantom(number: int, side: str, shape: str, inverted: bool) -> Image.Image:
     y = 30 + 6 * (number % 6)
     box = (x - 7, y - 7, x + 7, y + 7)
     (draw.ellipse if shape == "round" else draw.rectangle)(box, fill=220)
-    noise = generator("example", number).normal(0, 6, (SIDE, SIDE))
+    noise = seeded_generator("example", number).normal(0, 6, (SIDE, SIDE))
     values = np.clip(np.asarray(image) + noise, 0, 255).astype(np.uint8)
     return Image.fromarray(255 - values if inverted else values)
 
@@ -39,7 +39,7 @@ def chest_side(folder: Path) -> None:
     """Multiple choice; columns img, q, a, b, label."""
     rows = []
     for number in range(12):
-        side = "left" if generator("chest_side", number).random() < 0.5 else "right"
+        side = "left" if seeded_generator("chest_side", number).random() < 0.5 else "right"
         name = f"images/p{number:02}.png"
         _save(phantom(number, side, "round", False), folder / name)
         question = "On which side of the picture is the bright spot?"
@@ -52,7 +52,7 @@ def lesion_words(folder: Path) -> None:
     rows = []
     for number in range(18):
         hospital = list(HOSPITALS)[number % 3]
-        drawn = generator("lesion_words", number)
+        drawn = seeded_generator("lesion_words", number)
         side = "left" if drawn.random() < 0.5 else "right"
         shape = "round" if drawn.random() < 0.5 else "square"
         name = f"images/w{number:02}.png"

@@ -27,7 +27,7 @@ def made() -> dict[Path, str]:
     tests_page = ROOT / "docs" / "intervals_and_tests.md"
     found[tests_page] = with_part(tests_page, "main metrics", main_metric_lines())
     for suite in map(registry.get, registry.names()):
-        card, own = ROOT / "task_configs" / suite.name / "README.md", paper.of(suite.name)
+        card, own = ROOT / "task_configs" / suite.name / "README.md", paper.find_paper_protocol(suite.name)
         found[card] = with_part(card, "metrics of each task", metric_lines(suite))
         if own is not None:
             found[card] = with_part(card, "differences from the paper", card_lines(own), found[card])
@@ -46,7 +46,7 @@ def with_part(path: Path, name: str, lines: Iterator[str], text: str | None = No
 
 def image_lines() -> Iterator[str]:
     """What runners.yaml says of runners that change images, and of which version of the harness: a row a change."""
-    known = runners.table()
+    known = runners.load_runners()
     yield f"This page is about lmms-eval {known['read_in']}. Of others, reports say that their runners are not known."
     yield ""
     yield from ("| Images | `--model` |", "|---|---|")
@@ -57,7 +57,7 @@ def image_lines() -> Iterator[str]:
 
 def call_lines() -> Iterator[str]:
     """How this plugin calls runners that need care, from runners.yaml: a row a reason."""
-    known = runners.table()
+    known = runners.load_runners()
     yield from ("| How it is called | `--model` |", "|---|---|")
     for how, group in (("at batch size 1, for tasks that sample", True), ("always", False)):
         why = {name: each["does"] for name, each in known["one_request_a_call"].items() if ("trials" in each) is group}
@@ -71,7 +71,11 @@ def _rows(text: str, told: Mapping[str, object]) -> Iterator[str]:
     named: dict[str, list[str]] = {}
     for module, what in told.items():
         kind, _, name = module.partition(".")
-        shown = f"`{name}`" if kind == (runners.kind(name, False) or kind) else f"`{name}` with `--force_simple`"
+        shown = (
+            f"`{name}`"
+            if kind == (runners.find_runner_kind(name, False) or kind)
+            else f"`{name}` with `--force_simple`"
+        )
         named.setdefault(text.format(what), []).append(shown)
     yield from (f"| {what} | {', '.join(names)} |" for what, names in sorted(named.items()))
 
@@ -99,7 +103,7 @@ def main_metric_lines() -> Iterator[str]:
         yield f"| {title} | {', '.join(names)} | {' | '.join(said)} |"
 
 
-def card_lines(own: paper.Paper) -> Iterator[str]:
+def card_lines(own: paper.PaperProtocol) -> Iterator[str]:
     """The card's list: each difference, whose it is, and whether the papers' settings leave it."""
     for each in own.differences:
         line = each.said(own.ours)
@@ -108,16 +112,16 @@ def card_lines(own: paper.Paper) -> Iterator[str]:
         names = [name for name, settings in own.settings.items() if each.gone and _leaves(each, settings)]
         parts += [f"Not so with {_options(names)}."] if names else []
         if each.only:
-            held = [name for name, settings in own.settings.items() if paper.hold(each.only, _facts(settings))]
+            held = [name for name, settings in own.settings.items() if paper.has_facts(each.only, _facts(settings))]
             parts += [f"Only with {_options(held)}."] if held else []
         yield from _wrapped(" ".join(parts))
 
 
-def _leaves(difference: paper.Difference, settings: paper.Settings) -> bool:
-    return any(paper.hold(each, _facts(settings)) for each in difference.gone)
+def _leaves(difference: paper.PaperDifference, settings: paper.PaperSettings) -> bool:
+    return any(paper.has_facts(each, _facts(settings)) for each in difference.gone)
 
 
-def _facts(settings: paper.Settings) -> dict[str, Any]:
+def _facts(settings: paper.PaperSettings) -> dict[str, Any]:
     return {
         **paper.facts_of({"lmms_eval_specific_kwargs": {"default": settings.default}}),
         **{f"generation.{name}": value for name, value in settings.generation.items()},

@@ -18,7 +18,7 @@ from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Estimate, Fraction, Macro, MacroContrast, Mean, Units
 from lmms_medtasks.suites.suite import Metric, Suite
 from lmms_medtasks.suites.templates import measures
-from lmms_medtasks.task_yaml.chain import installed
+from lmms_medtasks.task_yaml.chain import installed_chains
 
 PROSE = Path(__file__).resolve().parents[1] / "metrics.yml"
 DIRECTIONS = {True: "higher", False: "lower", None: "no direction"}
@@ -53,7 +53,7 @@ def declared_metrics() -> tuple[DeclaredMetric, ...]:
     for suite in map(registry.get, registry.names()):
         link, tasks = f"[{suite.title}](../task_configs/{suite.name}/README.md)", tasks_by_kind(suite)
         found += [_declared(suite, metric, link, tasks) for metric in suite.metrics]
-    on_templates = measures.suite(TEMPLATES)
+    on_templates = measures.contributed_suite(TEMPLATES)
     link = "[tasks on a template](../docs/contributing/templates.md)"
     kinds = {kind: [f"template {kind}"] for kind in on_templates.tasks}
     return (*found, *(_declared(on_templates, metric, link, kinds) for metric in on_templates.metrics))
@@ -78,7 +78,7 @@ def tasks_by_kind(suite: Suite) -> dict[str, list[str]]:
     """Kind of task -> its tasks: those whose scoring hook is of it."""
     folder = registry.folder_of(suite.name)
     found: dict[str, list[str]] = {kind: [] for kind in suite.tasks}
-    for chain in installed(sorted(name for name, path in folders.task_files().items() if path.parent == folder)):
+    for chain in installed_chains(sorted(name for name, path in folders.task_files().items() if path.parent == folder)):
         _, kind = registry.scored_by(str(chain.value("process_results"))) or (None, "")
         if kind in found:
             found[kind].append(chain.path.stem)

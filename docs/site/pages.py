@@ -27,8 +27,8 @@ def settings_page() -> str:
         "[settings.py](../../lmms_medtasks/task_yaml/settings.py), which the code checks every task by.",
         "",
     ]
-    for name, field in schema.Settings.model_fields.items():
-        allowed = [f"`{each}`" for each in schema.allowed(name)]
+    for name, field in schema.TaskSettings.model_fields.items():
+        allowed = [f"`{each}`" for each in schema.allowed_values(name)]
         lines += [f"## {name}", "", str(field.description), "", f"- Type: {_type(field.annotation)}"]
         lines += [f"- Allowed: {', '.join(allowed)}"] if allowed else []
         lines += [f"- Default: `{json.dumps(field.default)}`"] if field.default is not None else []
@@ -57,7 +57,7 @@ def templates_page() -> str:
         "All templates have these lines; below each stand those that it adds, or has in their place:",
         "",
     ]
-    base = templates.resource("base_yaml")
+    base = templates.read_resource("base_yaml")
     lines += _yaml_block(base)
     shared = templates.blocks_of(base)
     for name in templates.names():
@@ -69,7 +69,7 @@ def templates_page() -> str:
         lines += [f"- Metrics: {', '.join(f'`{each}`' for each in template.metrics)}"]
         if template.variants:
             lines += [f"- Variants beside the task: {', '.join(f'`NAME_{each}`' for each in template.variants)}"]
-        blocks = templates.blocks_of(templates.text_of(name)).items()
+        blocks = templates.blocks_of(templates.template_yaml(name)).items()
         own = [text for number, (key, text) in enumerate(blocks) if number and shared.get(key) != text]
         lines += ["", *_yaml_block("".join(own))]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -102,9 +102,9 @@ def _degradation_page(name: str) -> str:
         "",
     ]
     lines += [f"![{name} at levels 0, 1 and 2, on drawn phantoms]({name}.png)", ""]
-    sections = [each for each in registry.sections() if each.split("@")[0] == name]
+    sections = [each for each in registry.load_sections() if each.split("@")[0] == name]
     for section in sections:
-        row = registry.sections()[section]
+        row = registry.load_sections()[section]
         modality = section.partition("@")[2] or None
         degradation = degradations.get(name, modality)
         lines += [

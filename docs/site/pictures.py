@@ -23,7 +23,7 @@ def draw(folder: Path) -> None:
         for row, modality in enumerate(shown):
             for level in (0, 1, 2):
                 image = degradations.apply(phantoms[modality], name, severity=level, seed="docs", modality=modality)
-                small = pictures.rgb8(image).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+                small = pictures.to_rgb8(image).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
                 sheet.paste(small, (level * (SIDE + GAP), row * (SIDE + GAP)))
         sheet.save(folder / f"{name}.png", optimize=True)
 
@@ -38,5 +38,5 @@ def _phantoms() -> dict[str, Image.Image]:
     found: dict[str, Image.Image] = {}
     for row in rows:
         if row["modality"] not in found:
-            found[row["modality"]] = pictures.opened(row["image"])
+            found[row["modality"]] = pictures.open_image(row["image"])
     return found

@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.judges import identity, records
-from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.record import Judgement, Record
+from lmms_medtasks.judges.protocol import JudgeProtocol
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord
 from lmms_medtasks.samples import runs as report_runs
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.result_files import ResultFile
 
 TOTAL = "total"
-"""The measure that :attr:`Protocol.total` makes of all dimensions."""
+"""The measure that :attr:`JudgeProtocol.total` makes of all dimensions."""
 
 _MODEL = "model"
 
@@ -32,7 +32,7 @@ class AnswerKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgedAnswer:
     """One reply of a model as one judge judged it.
 
     Attributes:
@@ -55,14 +55,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedAnswers:
     """The answers of some runs, all judged by one protocol, each by one or several judges.
 
     ``notes``: what must stand wherever a judge's numbers do (that it is no language model), by judge.
     """
 
-    protocol: Protocol
-    answers: tuple[Answer, ...]
+    protocol: JudgeProtocol
+    answers: tuple[JudgedAnswer, ...]
     notes: Mapping[str, str]
 
     @property
@@ -81,15 +81,15 @@ class Judged:
         return [dimension.name for dimension in self.protocol.dimensions] + ([TOTAL] if self.protocol.total else [])
 
     @functools.cached_property
-    def by_key(self) -> dict[AnswerKey, Answer]:
+    def by_key(self) -> dict[AnswerKey, JudgedAnswer]:
         """Each answer once, whoever judged it."""
-        answers: dict[AnswerKey, Answer] = {}
+        answers: dict[AnswerKey, JudgedAnswer] = {}
         for answer in self.answers:
             answers.setdefault(answer.key, answer)
         return answers
 
 
-def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -> Judged:
+def read_judged_answers(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -> JudgedAnswers:
     """The judged answers in the sample logs of the runs at ``paths``.
 
     ``tasks``: names or wildcards, all if none. ``protocol``: whose answers, where there are several protocols'.
@@ -97,12 +97,12 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     Raises UserError when there are none, they are of several protocols, an answer is there twice for one judge, or two
     judges of one model did not judge the same texts.
     """
-    found_runs = report_runs.find(paths)
+    found_runs = report_runs.find_result_files(paths)
     judged = [
         (run, task)
         for run in found_runs
         for task in run.content.get("configs", {})
-        if report_runs.settings_of(run, task).get("judge")
+        if report_runs.task_settings(run, task).get("judge")
     ]
     if not judged:
         others = ", ".join(sorted({task for run in found_runs for task in run.tasks})) or "none"
@@ -114,7 +114,7 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     rows = [row for run, task in chosen for row in _read_answers(run, task)]
     protocols = {each.name: each for each, _, _ in rows}
     if protocol and protocol not in protocols:
-        raise unknown("judge protocol", protocol, sorted(protocols), "these runs")
+        raise unknown_name_error("judge protocol", protocol, sorted(protocols), "these runs")
     if not protocol and len(protocols) > 1:
         names = ", ".join(sorted(protocols))
         raise UserError(f"The answers were judged by several protocols: {names}. Choose one with --protocol.")
@@ -125,22 +125,22 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     answers = _named_judges(chosen_rows)
     _check_answers(answers)
     notes = {
-        answer.judge: report_runs.printable(str(judge["note"]))
+        answer.judge: report_runs.make_printable(str(judge["note"]))
         for answer, (_, judge) in zip(answers, chosen_rows, strict=True)
         if judge["note"]
     }
-    return Judged(protocols[protocol_name], answers, notes)
+    return JudgedAnswers(protocols[protocol_name], answers, notes)
 
 
-def _read_answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, Any]]]:
+def _read_answers(run: ResultFile, task: str) -> list[tuple[JudgeProtocol, JudgedAnswer, Mapping[str, Any]]]:
     """For each of the task's answers its protocol, the answer, and a description of its judge."""
-    rows: list[tuple[Protocol, Answer, Mapping[str, Any]]] = []
-    for record, line in report_runs.records(run, task):
+    rows: list[tuple[JudgeProtocol, JudgedAnswer, Mapping[str, Any]]] = []
+    for record, line in report_runs.iter_records(run, task):
         location = f"{run.samples_file(task)}, line {line}"
         if record.judgement is None:
             raise UserError(f"{location}: its record holds no verdicts. The log is not of a judged task of ours.")
         try:
-            protocol = records.protocol_of(record.judgement)
+            protocol = records.judgement_protocol(record.judgement)
             judge = {key: record.judgement.judge.get(key) for key in (*identity.SAME, "note")}
             judge[_MODEL] = " + ".join(map(identity.answer_phrase, identity.answered_models(record.judgement))) or None
             rows += [
@@ -161,15 +161,15 @@ def _read_answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[s
 
 
 def _iter_record_answers(
-    record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol
-) -> Iterator[Answer]:
+    record: QuestionRecord, judgement: QuestionJudgement, run: ResultFile, task: str, protocol: JudgeProtocol
+) -> Iterator[JudgedAnswer]:
     measures: dict[str, records.Measure] = {dimension.name: dimension.name for dimension in protocol.dimensions}
     if protocol.total:
         measures[TOTAL] = protocol.total
-    numbers = {name: iter(records.scores(judgement, measure)) for name, measure in measures.items()}
+    numbers = {name: iter(records.verdict_scores(judgement, measure)) for name, measure in measures.items()}
     model = report_runs.model_name(run.content)
     for index, (_, verdicts) in enumerate(zip(record.trials, judgement.verdicts, strict=True)):
-        yield Answer(
+        yield JudgedAnswer(
             key=AnswerKey(model, record.id, index + 1),
             judge=str(judgement.judge["name"]),
             task=task,
@@ -182,7 +182,7 @@ def _iter_record_answers(
         )
 
 
-def _named_judges(rows: Sequence[tuple[Answer, Mapping[str, Any]]]) -> tuple[Answer, ...]:
+def _named_judges(rows: Sequence[tuple[JudgedAnswer, Mapping[str, Any]]]) -> tuple[JudgedAnswer, ...]:
     """Judges of one name that differ in anything that matters (prompt, settings) are told apart by what differs."""
     by_name: dict[str, list[Mapping[str, Any]]] = {}
     for answer, judge in rows:
@@ -197,12 +197,12 @@ def _named_judges(rows: Sequence[tuple[Answer, Mapping[str, Any]]]) -> tuple[Ans
 def _judge_name(name: str, judge: Mapping[str, Any], of_that_name: Sequence[Mapping[str, Any]]) -> str:
     differing = sorted(key for key in judge if any(each[key] != judge[key] for each in of_that_name))
     difference = f" ({', '.join(f'{key} {judge[key]}' for key in differing)})" if differing else ""
-    return report_runs.printable(name + difference)
+    return report_runs.make_printable(name + difference)
 
 
-def _check_answers(answers: Sequence[Answer]) -> None:
-    seen: dict[tuple[AnswerKey, str], Answer] = {}
-    texts: dict[AnswerKey, Answer] = {}
+def _check_answers(answers: Sequence[JudgedAnswer]) -> None:
+    seen: dict[tuple[AnswerKey, str], JudgedAnswer] = {}
+    texts: dict[AnswerKey, JudgedAnswer] = {}
     for answer in answers:
         before = seen.setdefault((answer.key, answer.judge), answer)
         if before is not answer:

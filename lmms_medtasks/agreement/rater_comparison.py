@@ -15,15 +15,30 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from lmms_medtasks.agreement.judged_answers import TOTAL, Answer, AnswerKey, Judged
+from lmms_medtasks.agreement.judged_answers import TOTAL, AnswerKey, JudgedAnswer, JudgedAnswers
 from lmms_medtasks.agreement.ratings import Scores
-from lmms_medtasks.agreement.sheet import alike
+from lmms_medtasks.agreement.sheet import describe_equal_labels
 from lmms_medtasks.report import cells
-from lmms_medtasks.report.document import Document, Flag, Frame, FrameColumn, FrameRow, Part, Section, Value
-from lmms_medtasks.statistics.agreement import COEFFICIENTS, Measure, agreement, alpha_of, without_value
+from lmms_medtasks.report.document import (
+    Frame,
+    FrameColumn,
+    FrameRow,
+    ReportChapter,
+    ReportDocument,
+    ReportNotice,
+    ReportSection,
+    Value,
+)
+from lmms_medtasks.statistics.agreement import (
+    COEFFICIENTS,
+    AgreementEstimate,
+    estimate_without_value,
+    measure_agreement,
+    measure_alpha,
+)
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import Interval, mean_interval
-from lmms_medtasks.statistics.win_rates import Contest, WinRates, win_rates, wins
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_mean
+from lmms_medtasks.statistics.win_rates import ModelContest, WinRates, compute_win_rates, score_wins
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -66,7 +81,7 @@ class Rater:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RaterComparison:
     """Two raters, or all of several, in one measure.
 
     Attributes:
@@ -78,11 +93,11 @@ class Comparison:
     raters: tuple[str, ...]
     measure: str
     n: int
-    coefficients: Mapping[str, Measure]
+    coefficients: Mapping[str, AgreementEstimate]
 
 
 @dataclass(frozen=True)
-class Wins:
+class JudgeWinRates:
     """The win rates of models in one measure, by people and by one judge."""
 
     judge: str
@@ -91,20 +106,20 @@ class Wins:
 
 
 @dataclass(frozen=True)
-class Result:
+class AgreementResult:
     """All that was compared. ``rated``: answers that people rated.
 
     ``left_out``: a judge -> how many of these it is not compared for, since it gave no verdict, or a rule settled them.
     """
 
-    comparisons: tuple[Comparison, ...]
-    wins: tuple[Wins, ...]
+    comparisons: tuple[RaterComparison, ...]
+    wins: tuple[JudgeWinRates, ...]
     left_out: Mapping[str, tuple[int, int]]
     raters: tuple[str, ...]
     rated: int
 
 
-def compare(judged: Judged, people: Scores) -> Result:
+def compare(judged: JudgedAnswers, people: Scores) -> AgreementResult:
     """Everything that the runs and the ratings allow to compare, measure by measure.
 
     What a rule settled says nothing of a judge and is left out, but not from win rates: those are about the benchmark's
@@ -112,9 +127,9 @@ def compare(judged: Judged, people: Scores) -> Result:
     """
     people = _add_totals(people, judged)
     # A run without a judge names one that gave no verdict.
-    judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0]).numbers]
-    comparisons: list[Comparison] = []
-    won: list[Wins] = []
+    judges = [name for name in judged.judges if judge_as_rater(judged, name, judged.measures[0]).numbers]
+    comparisons: list[RaterComparison] = []
+    won: list[JudgeWinRates] = []
     for measure in judged.measures:
         numbers = {
             name: {key: each[measure] for key, each in rows.items() if measure in each} for name, rows in people.items()
@@ -123,14 +138,14 @@ def compare(judged: Judged, people: Scores) -> Result:
         for name in judges if raters else ():
             comparisons += _compare_with_people(judged, name, raters, measure)
             if len(judged.models) > 1:
-                won.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
+                won.append(JudgeWinRates(name, measure, _win_rates(judged, name, measure, raters)))
         comparisons += _compare_each_two(judged, "people", raters, measure)
-        sides = [of_judge(judged, name, measure) for name in judges]
+        sides = [judge_as_rater(judged, name, measure) for name in judges]
         comparisons += _compare_each_two(judged, "judges", sides, measure)
         for name in judges:
-            comparisons += _compare_each_two(judged, "repeated judgings", judgings(judged, name, measure), measure)
+            comparisons += _compare_each_two(judged, "repeated judgings", list_judgings(judged, name, measure), measure)
     comparisons.sort(key=lambda each: KINDS.index(each.kind))
-    return Result(
+    return AgreementResult(
         comparisons=tuple(comparisons),
         wins=tuple(won),
         left_out={name: _count_left_out(judged, name, people) for name in judges} if people else {},
@@ -139,7 +154,7 @@ def compare(judged: Judged, people: Scores) -> Result:
     )
 
 
-def mean_of(raters: Sequence[Rater]) -> Rater:
+def mean_rater(raters: Sequence[Rater]) -> Rater:
     """The mean of each answer's ratings; the rater, if there is but one."""
     if len(raters) == 1:
         return raters[0]
@@ -151,13 +166,13 @@ def mean_of(raters: Sequence[Rater]) -> Rater:
     return Rater(f"mean of {len(raters)} people", {key: fmean(each) for key, each in numbers.items()}, labels)
 
 
-def of_judge(judged: Judged, judge: str, measure: str, *, settled: bool = False) -> Rater:
+def judge_as_rater(judged: JudgedAnswers, judge: str, measure: str, *, settled: bool = False) -> Rater:
     """The judge's numbers, each the mean over the judgings of the answer that were had."""
     numbers = {each.key: fmean(had) for each, had in _iter_scored(judged, judge, measure, settled)}
     return Rater(judge, numbers, labels=judged.protocol.trials == 1 and measure != TOTAL)
 
 
-def majority_of_judge(judged: Judged, judge: str, measure: str) -> Rater | None:
+def majority_of_judge(judged: JudgedAnswers, judge: str, measure: str) -> Rater | None:
     """The label that more than half of the judgings of an answer gave; None where there is one judging, or no label.
 
     Labels of the same number are one here. An answer without a majority is not in it.
@@ -169,7 +184,7 @@ def majority_of_judge(judged: Judged, judge: str, measure: str) -> Rater | None:
     return Rater(f"{judge}, majority", numbers, labels=True)
 
 
-def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
+def list_judgings(judged: JudgedAnswers, judge: str, measure: str) -> list[Rater]:
     """The repeated judgings of the same answers as raters; [] if there was one each."""
     scores = {
         answer.key: answer.scores[measure] for answer in judged.answers if answer.judge == judge and not answer.settled
@@ -184,8 +199,8 @@ def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
 
 
 def _iter_scored(
-    judged: Judged, judge: str, measure: str, settled: bool = False
-) -> Iterator[tuple[Answer, list[float]]]:
+    judged: JudgedAnswers, judge: str, measure: str, settled: bool = False
+) -> Iterator[tuple[JudgedAnswer, list[float]]]:
     """The judge's answers with the numbers that it gave them, where it gave any."""
     for answer in judged.answers:
         had = [number for number in answer.scores[measure] if number is not None]
@@ -193,7 +208,7 @@ def _iter_scored(
             yield answer, had
 
 
-def _add_totals(people: Scores, judged: Judged) -> Scores:
+def _add_totals(people: Scores, judged: JudgedAnswers) -> Scores:
     """The ratings, with the total where a rater rated all dimensions of an answer."""
     total, names = judged.protocol.total, {dimension.name for dimension in judged.protocol.dimensions}
     if total is None:
@@ -204,10 +219,12 @@ def _add_totals(people: Scores, judged: Judged) -> Scores:
     }
 
 
-def _compare_with_people(judged: Judged, name: str, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
+def _compare_with_people(
+    judged: JudgedAnswers, name: str, raters: Sequence[Rater], measure: str
+) -> Iterator[RaterComparison]:
     """The judge with people's mean, and with each of several raters; its majority."""
     kind: Kind = "judge and people"
-    judge, people = of_judge(judged, name, measure), mean_of(raters)
+    judge, people = judge_as_rater(judged, name, measure), mean_rater(raters)
     yield _compare_group(judged, kind, (judge, people), measure)
     sides = [judge] if len(raters) > 1 else []
     if majority := majority_of_judge(judged, name, measure):
@@ -216,7 +233,9 @@ def _compare_with_people(judged: Judged, name: str, raters: Sequence[Rater], mea
         yield _compare_group(judged, kind, (side, rater), measure)
 
 
-def _compare_each_two(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
+def _compare_each_two(
+    judged: JudgedAnswers, kind: Kind, raters: Sequence[Rater], measure: str
+) -> Iterator[RaterComparison]:
     """All raters together if they are more than two, and each two of them."""
     if len(raters) > 2:
         yield _compare_group(judged, kind, raters, measure)
@@ -224,7 +243,7 @@ def _compare_each_two(judged: Judged, kind: Kind, raters: Sequence[Rater], measu
         yield _compare_group(judged, kind, two, measure)
 
 
-def _compare_group(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Comparison:
+def _compare_group(judged: JudgedAnswers, kind: Kind, raters: Sequence[Rater], measure: str) -> RaterComparison:
     """Two raters or more, over the answers that two at least rated.
 
     Of more than two there are alpha, and the share of answers that all who rated them rated alike.
@@ -234,31 +253,35 @@ def _compare_group(judged: Judged, kind: Kind, raters: Sequence[Rater], measure:
     ratings = np.array([[rater.numbers.get(key, math.nan) for key in keys] for rater in raters])
     clusters, labels = [judged.by_key[key].cluster for key in keys], all(rater.labels for rater in raters)
     if len(raters) == 2:
-        coefficients = agreement(ratings[0], ratings[1], clusters)
+        coefficients = measure_agreement(ratings[0], ratings[1], clusters)
     else:
-        coefficients = {name: without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
-        coefficients["exact"] = without_value(0, "no item has two ratings")
+        coefficients = {name: estimate_without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
+        coefficients["exact"] = estimate_without_value(0, "no item has two ratings")
         if keys:
             same = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
-            coefficients["exact"] = Measure(mean_interval(clusters, same.astype(float)))
+            coefficients["exact"] = AgreementEstimate(estimate_mean(clusters, same.astype(float)))
     if not labels:
         unfit = ("kappa", "exact") if len(raters) == 2 else ("exact",)
-        coefficients |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
-    coefficients["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
-    return Comparison(kind, tuple(rater.name for rater in raters), measure, len(keys), coefficients)
+        coefficients |= {name: estimate_without_value(len(keys), _NO_CATEGORY) for name in unfit}
+    coefficients["alpha"] = measure_alpha(ratings, clusters, "ordinal" if labels else "interval")
+    return RaterComparison(kind, tuple(rater.name for rater in raters), measure, len(keys), coefficients)
 
 
-def _win_rates(judged: Judged, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
-    verdicts = of_judge(judged, judge, measure, settled=True).numbers
+def _win_rates(judged: JudgedAnswers, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
+    verdicts = judge_as_rater(judged, judge, measure, settled=True).numbers
     pairs = itertools.combinations(judged.models, 2)
-    return win_rates(
+    return compute_win_rates(
         [_make_contest(judged, first_model, second_model, raters, verdicts) for first_model, second_model in pairs]
     )
 
 
 def _make_contest(
-    judged: Judged, first_model: str, second_model: str, raters: Sequence[Rater], verdicts: Mapping[AnswerKey, float]
-) -> Contest:
+    judged: JudgedAnswers,
+    first_model: str,
+    second_model: str,
+    raters: Sequence[Rater],
+    verdicts: Mapping[AnswerKey, float],
+) -> ModelContest:
     """The pairs of two models: the same question and trial, rated by the same person."""
     pairs = [
         (rater, key, rival)
@@ -268,64 +291,70 @@ def _make_contest(
         and (rival := AnswerKey(second_model, key.id, key.trial)) in rater.numbers
         and {key, rival} <= verdicts.keys()
     ]
-    people = wins([rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs])
-    judge = wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
-    return Contest(first_model, second_model, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
+    people = score_wins(
+        [rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs]
+    )
+    judge = score_wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
+    return ModelContest(first_model, second_model, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
-def _count_left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
+def _count_left_out(judged: JudgedAnswers, judge: str, people: Scores) -> tuple[int, int]:
     rated = {key for rows in people.values() for key in rows}
-    had = of_judge(judged, judge, judged.measures[0], settled=True).numbers
+    had = judge_as_rater(judged, judge, judged.measures[0], settled=True).numbers
     by_rule = {answer.key for answer in judged.answers if answer.judge == judge and answer.settled}
     return len(rated - had.keys()), len(rated & by_rule)
 
 
-def document(judged: Judged, result: Result) -> Document:
+def make_agreement_document(judged: JudgedAnswers, result: AgreementResult) -> ReportDocument:
     """The result as a report's document."""
     facts = [("protocol", judged.protocol.name), ("models", ", ".join(judged.models))]
     facts.append(("judges", ", ".join(judged.judges)))
     if result.raters:
         facts.append(("people", f"{', '.join(result.raters)} ({result.rated:,} answers)"))
-    sections: list[Section] = []
+    sections: list[ReportSection] = []
     for kind in KINDS:
         rows = [comparison for comparison in result.comparisons if comparison.kind == kind]
         if rows:
             table = _comparison_table(kind, rows, notes=() if sections else _NOTES)
-            sections.append(Section(*_TITLES[kind], tables=(table,)))
+            sections.append(ReportSection(*_TITLES[kind], tables=(table,)))
     if result.wins:
-        sections.append(Section("wins", "Win rates", tables=(_wins_table(result.wins),)))
-    part = Part(
+        sections.append(ReportSection("wins", "Win rates", tables=(_wins_table(result.wins),)))
+    part = ReportChapter(
         key="agreement",
         title=f"Agreement on {judged.protocol.name}",
         facts=tuple(facts),
         flags=tuple(_make_flags(judged, result)),
         sections=tuple(sections),
     )
-    return Document(f"Agreement: {judged.protocol.name}", (part,))
+    return ReportDocument(f"Agreement: {judged.protocol.name}", (part,))
 
 
-def _make_flags(judged: Judged, result: Result) -> list[Flag]:
-    flags = [Flag("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
-    flags += [Flag("note", reasons) for reasons in alike(judged.protocol)]
+def _make_flags(judged: JudgedAnswers, result: AgreementResult) -> list[ReportNotice]:
+    flags = [ReportNotice("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
+    flags += [ReportNotice("note", reasons) for reasons in describe_equal_labels(judged.protocol)]
     for judge, (missing, settled) in result.left_out.items():
         counts = {f"{missing:,} have no verdict of {judge}": missing,
                   f"{settled:,} were settled by a rule, without a judge": settled}  # fmt: skip
         if reasons := [text for text, count in counts.items() if count]:
             text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(reasons)}."
-            flags.append(Flag("note", text))
+            flags.append(ReportNotice("note", text))
     if result.raters and not result.left_out:
         flags.append(
-            Flag("warning", "No judge gave a verdict on these answers. `lmms-medtasks judge RUN` judges them.")
+            ReportNotice("warning", "No judge gave a verdict on these answers. `lmms-medtasks judge RUN` judges them.")
         )
     return flags
 
 
-def _comparison_table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Frame:
+def _comparison_table(kind: Kind, rows: Sequence[RaterComparison], notes: tuple[str, ...]) -> Frame:
     """A row a comparison; raters in a column where there are several."""
     key, title = _TITLES[kind]
     several = len({row.raters for row in rows}) > 1
     heads = ["measure", *["raters"] * several]
-    columns = [*map(cells.label, heads), cells.count("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
+    columns = [
+        *map(cells.label_column, heads),
+        cells.count_column("n"),
+        *(FrameColumn(_HEADS[name], digits=2) for name in NAMES),
+    ]
     made = []
     for row in rows:
         raters = [_rater_names(row)] if several else []
@@ -335,11 +364,11 @@ def _comparison_table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, 
     return Frame(key, title if several else _rater_names(rows[0]), tuple(columns), tuple(made), notes)
 
 
-def _make_row(columns: Sequence[FrameColumn], *values: Value | Interval) -> FrameRow:
+def _make_row(columns: Sequence[FrameColumn], *values: Value | IntervalEstimate) -> FrameRow:
     return FrameRow(tuple(map(cells.cell_of, columns, values)))
 
 
-def _rater_names(comparison: Comparison) -> str:
+def _rater_names(comparison: RaterComparison) -> str:
     return (
         " – ".join(comparison.raters)
         if len(comparison.raters) == 2
@@ -347,7 +376,7 @@ def _rater_names(comparison: Comparison) -> str:
     )
 
 
-def _missing_reasons(rows: Sequence[Comparison]) -> list[str]:
+def _missing_reasons(rows: Sequence[RaterComparison]) -> list[str]:
     """Why there is a dash, a sentence a reason."""
     labels_by_reason: dict[str, list[str]] = {}
     for row in rows:
@@ -358,8 +387,8 @@ def _missing_reasons(rows: Sequence[Comparison]) -> list[str]:
     return [f"– {reason}: {', '.join(dict.fromkeys(labels))}." for reason, labels in labels_by_reason.items()]
 
 
-def _wins_table(won: Sequence[Wins]) -> Frame:
-    columns = [*map(cells.label, ("measure", "judge", "model")), cells.count("pairs")]
+def _wins_table(won: Sequence[JudgeWinRates]) -> Frame:
+    columns = [*map(cells.label_column, ("measure", "judge", "model")), cells.count_column("pairs")]
     columns += [FrameColumn(head, digits=4, signed=head == "difference")
                 for head in ("by people", "by judge", "difference")]  # fmt: skip
     rows = []

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lmms_medtasks.agreement.judged_answers import AnswerKey, Judged
+from lmms_medtasks.agreement.judged_answers import AnswerKey, JudgedAnswers
 from lmms_medtasks.data import text_tables
-from lmms_medtasks.data.tsv_records import Table
-from lmms_medtasks.errors import UserError, nearest_match, unknown
-from lmms_medtasks.judges.protocol import Dimension, Protocol
+from lmms_medtasks.data.tsv_records import TsvTable
+from lmms_medtasks.errors import UserError, nearest_match, unknown_name_error
+from lmms_medtasks.judges.protocol import JudgeProtocol, ScoreDimension
 from lmms_medtasks.report.csv_writer import FORMULA
 
 KEY_COLUMNS = ("code", "model", "id", "trial", "task", "run")
@@ -34,23 +34,23 @@ Find = Callable[[str, str, str], AnswerKey]
 """The answer that a row is of, from its id (or code), model and trial as they stand there. Raises UserError."""
 
 
-def guarded(text: str) -> str:
+def guard_formula(text: str) -> str:
     """``text`` with a ``'`` before it where a spreadsheet would run it as a formula, or would take its ``'`` away."""
     return _QUOTE + text if text.startswith((*FORMULA, _QUOTE)) else text
 
 
-def unguarded(text: str) -> str:
-    """What :func:`guarded` was given."""
+def unguard_formula(text: str) -> str:
+    """What :func:`guard_formula` was given."""
     return text[1:] if text.startswith(_QUOTE) and text[1:].startswith((*FORMULA, _QUOTE)) else text
 
 
-def text_column(field: str, protocol: Protocol) -> str:
+def text_column(field: str, protocol: JudgeProtocol) -> str:
     """The column of a sheet that shows this field of an item; never one that holds ratings."""
     taken = {dimension.name for dimension in protocol.dimensions} | set(_PLACE) | {COMMENT, IMAGES}
     return f"{field} (text)" if field in taken else field
 
 
-def read(paths: Sequence[Path], judged: Judged, key: Path | None = None) -> Scores:
+def read_ratings(paths: Sequence[Path], judged: JudgedAnswers, key: Path | None = None) -> Scores:
     """The ratings in ``paths``, by rater and answer. A file that names no rater is one rater's, called as the file is.
 
     Raises UserError, naming file, row and column of all that is wrong (the first 20): a rating out of the scale, an
@@ -76,19 +76,19 @@ def _read_key(path: Path) -> dict[str, AnswerKey]:
         raise UserError(f"{path} is no key of a rating sheet: it has no column {', '.join(map(repr, missing))}.")
     answers: dict[str, AnswerKey] = {}
     for location, cells in _read_rows(table):
-        code, model, id, trial = (unguarded(cells[name]) for name in KEY_COLUMNS[:4])
+        code, model, id, trial = (unguard_formula(cells[name]) for name in KEY_COLUMNS[:4])
         if code in answers or not trial.isdecimal():
             raise UserError(f"{location}: code {code!r} twice, or trial {trial!r} no number. Was it edited?")
         answers[code] = AnswerKey(model, id, int(trial))
     return answers
 
 
-def _open_table(path: Path) -> Table:
+def _open_table(path: Path) -> TsvTable:
     """A CSV, with commas, semicolons, tabs or bars between its cells."""
-    return Table(path, text_tables.separator_of(path))
+    return TsvTable(path, text_tables.separator_of(path))
 
 
-def _read_rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _read_rows(table: TsvTable) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Where each row that holds any text stands, as spreadsheets count, and its cells without space around them."""
     for record in table.records():
         location = f"{table.path}, row {record.row}"
@@ -99,7 +99,7 @@ def _read_rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
             yield location, cells
 
 
-def _add_file(path: Path, protocol: Protocol, find_answer: Find, scores: Scores) -> Iterator[str]:
+def _add_file(path: Path, protocol: JudgeProtocol, find_answer: Find, scores: Scores) -> Iterator[str]:
     """Put the ratings of a file into ``scores``; what is wrong with it, a sentence each."""
     table = _open_table(path)
     rated = _rated_columns(path, table.columns, protocol)
@@ -107,7 +107,7 @@ def _add_file(path: Path, protocol: Protocol, find_answer: Find, scores: Scores)
         given = [each for each in rated if cells[each.name]]
         if not given:
             continue
-        trial, model, rater = (unguarded(cells.get(name, "")) for name in _PLACE[1:])
+        trial, model, rater = (unguard_formula(cells.get(name, "")) for name in _PLACE[1:])
         try:
             answer = find_answer(cells["id"], model, trial)
         except UserError as error:
@@ -127,7 +127,7 @@ def _add_file(path: Path, protocol: Protocol, find_answer: Find, scores: Scores)
                 known[each.name] = number
 
 
-def _rated_columns(path: Path, columns: Sequence[str], protocol: Protocol) -> list[Dimension]:
+def _rated_columns(path: Path, columns: Sequence[str], protocol: JudgeProtocol) -> list[ScoreDimension]:
     """The dimensions that were rated. A column that is nothing we know is an error: it may be a misspelt dimension."""
     if "id" not in columns:
         raise UserError(f"{path} has no column 'id'. Its columns: {', '.join(map(repr, columns))}.")
@@ -135,14 +135,14 @@ def _rated_columns(path: Path, columns: Sequence[str], protocol: Protocol) -> li
     texts = {text_column(field, protocol) for field in protocol.fields}
     for column in columns:
         if column not in {*_PLACE, COMMENT, IMAGES, *texts, *names}:
-            raise unknown("column", column, [*_PLACE, *names], str(path))
+            raise unknown_name_error("column", column, [*_PLACE, *names], str(path))
     rated = [dimension for dimension in protocol.dimensions if dimension.name in columns]
     if not rated:
         raise UserError(f"{path} has no column with ratings. Expected one for each dimension: {', '.join(names)}.")
     return rated
 
 
-def _parse_rating(text: str, dimension: Dimension) -> float | None:
+def _parse_rating(text: str, dimension: ScoreDimension) -> float | None:
     """The number of a label (case does not matter), or of a number that one of the labels stands for ("4.0")."""
     labels = {label.strip().casefold(): number for label, number in dimension.labels.items()}
     if text.casefold() in labels:
@@ -154,7 +154,7 @@ def _parse_rating(text: str, dimension: Dimension) -> float | None:
     return number if number in dimension.labels.values() else None
 
 
-def _find_by_code(codes: Mapping[str, AnswerKey], judged: Judged) -> Find:
+def _find_by_code(codes: Mapping[str, AnswerKey], judged: JudgedAnswers) -> Find:
     def find_answer(code: str, model: str, trial: str) -> AnswerKey:
         answer = codes.get(code)
         if answer is None:
@@ -167,7 +167,7 @@ def _find_by_code(codes: Mapping[str, AnswerKey], judged: Judged) -> Find:
     return find_answer
 
 
-def _find_by_id(judged: Judged) -> Find:
+def _find_by_id(judged: JudgedAnswers) -> Find:
     models = judged.models
     replies = Counter((key.model, key.id) for key in judged.by_key)
     ids = {id for _, id in replies}
@@ -179,7 +179,7 @@ def _find_by_id(judged: Judged) -> Find:
             raise UserError(f"which model's answer? Add a column 'model'. Models: {', '.join(models)}.")
         model = model or models[0]
         if model not in models:
-            raise unknown("model", model, models)
+            raise unknown_name_error("model", model, models)
         count = replies[model, id]
         if not trial and count > 1:
             raise UserError(f"which of the {count} replies? Add a column 'trial' (1 to {count}).")

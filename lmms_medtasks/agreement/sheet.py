@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata, resources
 
-from lmms_medtasks.agreement.judged_answers import Answer, Judged
-from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, guarded, text_column
+from lmms_medtasks.agreement.judged_answers import JudgedAnswer, JudgedAnswers
+from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, guard_formula, text_column
 from lmms_medtasks.data import question_pictures
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import prompts
-from lmms_medtasks.judges.protocol import Dimension, Protocol
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import settings_of, splits_of
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.judges.protocol import JudgeProtocol, ScoreDimension
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import list_task_splits, task_settings
+from lmms_medtasks.seeding import seeded_generator
 
 _LETTERS = "ABCDEFGHJKLMNPQRTUVWXYZ2346789"
 """Of codes: no two of them look alike."""
@@ -28,11 +28,11 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SheetAnswer:
     """An answer on the sheet, and the code that stands for it there."""
 
     code: str
-    answer: Answer
+    answer: JudgedAnswer
 
     def shown_text(self, field: str) -> str:
         """A text that the judge was shown."""
@@ -40,7 +40,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Pictures:
+class SheetImages:
     """Pictures of a sheet's questions: who rates sees what the model was asked about.
 
     Attributes:
@@ -53,12 +53,12 @@ class Pictures:
     of_question: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
-    def picture_names(self, drawn: Drawn) -> tuple[str, ...]:
+    def picture_names(self, drawn: SheetAnswer) -> tuple[str, ...]:
         """The names of the pictures of an answer's question; () without any."""
         return self.of_question.get(drawn.answer.key.id, ())
 
 
-def draw(judged: Judged, questions: int, *, seed: int = 0) -> tuple[Drawn, ...]:
+def draw_sheet_answers(judged: JudgedAnswers, questions: int, *, seed: int = 0) -> tuple[SheetAnswer, ...]:
     """The answers of all models to ``questions`` questions drawn at random, in random order.
 
     A question can be drawn when a judge is needed for one of its answers at least. Of several replies to it one is
@@ -73,40 +73,40 @@ def draw(judged: Judged, questions: int, *, seed: int = 0) -> tuple[Drawn, ...]:
             f"The texts of {withheld.task!r} are not in the log and must not be given to others. The data's terms: "
             f"{judged.protocol.terms}"
         )
-    by_question: dict[str, list[Answer]] = {}
+    by_question: dict[str, list[JudgedAnswer]] = {}
     for answer in judged.by_key.values():
         if answer.fields is not None:
             by_question.setdefault(answer.key.id, []).append(answer)
     ids = [id for id, each in sorted(by_question.items()) if not all(answer.settled for answer in each)]
     if not ids:
         raise UserError("There is no answer to rate in these runs: all requests failed, or a rule settled all answers.")
-    chosen = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
+    chosen = seeded_generator("rating sheet questions", seed).permutation(len(ids))[:questions]
     answers = [answer for index in chosen.tolist() for answer in _answers_of_one_trial(by_question[ids[index]], seed)]
-    order = generator("rating sheet order", seed).permutation(len(answers))
+    order = seeded_generator("rating sheet order", seed).permutation(len(answers))
     return _give_codes([answers[index] for index in order.tolist()], seed)
 
 
-def _answers_of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
+def _answers_of_one_trial(answers: Sequence[JudgedAnswer], seed: int) -> list[JudgedAnswer]:
     """The answers of one trial, one that most models have an answer in."""
     trials = [answer.key.trial for answer in answers]
     count = max(map(trials.count, trials))
     most = sorted({trial for trial in trials if trials.count(trial) == count})
-    chosen = most[int(generator("rating sheet trial", seed, answers[0].key.id).integers(len(most)))]
+    chosen = most[int(seeded_generator("rating sheet trial", seed, answers[0].key.id).integers(len(most)))]
     return [answer for answer in answers if answer.key.trial == chosen]
 
 
-def _give_codes(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
-    rng = generator("rating sheet codes", seed)
-    codes: dict[str, Answer] = {}
+def _give_codes(answers: Sequence[JudgedAnswer], seed: int) -> tuple[SheetAnswer, ...]:
+    rng = seeded_generator("rating sheet codes", seed)
+    codes: dict[str, JudgedAnswer] = {}
     for answer in answers:
         code = ""
         while not code or code in codes or _NUMBER.fullmatch(code):
             code = "".join(_LETTERS[index] for index in rng.integers(len(_LETTERS), size=5).tolist())
         codes[code] = answer
-    return tuple(Drawn(code, answer) for code, answer in codes.items())
+    return tuple(SheetAnswer(code, answer) for code, answer in codes.items())
 
 
-def read_pictures(runs: Iterable[Run], drawn: Sequence[Drawn]) -> Pictures:
+def read_sheet_images(runs: Iterable[ResultFile], drawn: Sequence[SheetAnswer]) -> SheetImages:
     """The pictures of the drawn questions: the data's own, not degraded, from data that is on this machine.
 
     A task that was asked without its images has none here either.
@@ -115,28 +115,28 @@ def read_pictures(runs: Iterable[Run], drawn: Sequence[Drawn]) -> Pictures:
     ids_by_split: dict[tuple[str, str, str], set[str]] = {}
     for each in drawn:
         run = by_run[each.answer.run]
-        if settings_of(run, each.answer.task).get("no_image"):
+        if task_settings(run, each.answer.task).get("no_image"):
             continue
         data = str((run.content["configs"][each.answer.task].get("metadata") or {}).get("data", ""))
-        for data_set, split in splits_of(run, each.answer.task):
+        for data_set, split in list_task_splits(run, each.answer.task):
             ids_by_split.setdefault((data_set, split, data), set()).add(each.answer.key.id)
     files: dict[str, bytes] = {}
     of_question: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
     for split_key, ids in ids_by_split.items():
-        for document in question_pictures.Split(*split_key).documents(ids):
+        for document in question_pictures.DocumentSplit(*split_key).documents(ids):
             try:
-                made = [question_pictures.png(image) for image in document.images]
+                made = [question_pictures.encode_shown_png(image) for image in document.images]
             except UserError as error:
                 problems.append(f"The image of question {document.id!r} is not on the sheet: {error}")
                 continue
             names = [f"{hashlib.sha256(content).hexdigest()[:16]}.png" for content in made]
             files.update(zip(names, made, strict=True))
             of_question[document.id] = tuple(names)
-    return Pictures(files, of_question, tuple(problems))
+    return SheetImages(files, of_question, tuple(problems))
 
 
-def sheet_csv(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
+def sheet_csv(drawn: Sequence[SheetAnswer], protocol: JudgeProtocol, pictures: SheetImages) -> str:
     """The sheet as CSV: a row an answer with its code, the files of its pictures in the folder ``images`` beside the
     sheet (no such column without any), its texts, and empty columns for rater, ratings and a comment."""
     images = [IMAGES] if any(map(pictures.picture_names, drawn)) else []
@@ -145,30 +145,30 @@ def sheet_csv(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) ->
     for each in drawn:
         shown = [" ".join(f"images/{name}" for name in pictures.picture_names(each)) for _ in images]
         rows.append([each.code, "", *shown, *map(each.shown_text, protocol.fields), *("" for _ in rated)])
-    return csv_text(rows)
+    return format_csv(rows)
 
 
-def key_csv(drawn: Sequence[Drawn]) -> str:
+def key_csv(drawn: Sequence[SheetAnswer]) -> str:
     """Which answer each code stands for: what a rater must not see, and the ratings are read with."""
     rows = []
     for each in sorted(drawn, key=lambda drawn: drawn.code):
         model, id, trial = each.answer.key
         rows.append([each.code, model, id, str(trial), each.answer.task, each.answer.run])
-    return csv_text([KEY_COLUMNS, *rows])
+    return format_csv([KEY_COLUMNS, *rows])
 
 
-def csv_text(rows: Iterable[Sequence[str]]) -> str:
+def format_csv(rows: Iterable[Sequence[str]]) -> str:
     """A CSV (RFC 4180) with a byte-order mark, by which Excel knows UTF-8.
 
     Every cell is guarded, and without the character NUL, which Python 3.10 can neither write nor read.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerows([guarded(cell.replace("\0", "")) for cell in row] for row in rows)
+    writer.writerows([guard_formula(cell.replace("\0", "")) for cell in row] for row in rows)
     return "\ufeff" + buffer.getvalue()
 
 
-def alike(protocol: Protocol) -> list[str]:
+def describe_equal_labels(protocol: JudgeProtocol) -> list[str]:
     """Which labels score alike and so are one category for every coefficient, a sentence for each such score."""
     sentences = []
     for dimension in protocol.dimensions:
@@ -179,7 +179,7 @@ def alike(protocol: Protocol) -> list[str]:
     return sentences
 
 
-def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
+def render_sheet(drawn: Sequence[SheetAnswer], protocol: JudgeProtocol, pictures: SheetImages) -> str:
     """The sheet as a page. All texts are escaped; a content security policy lets no script run but the page's own.
 
     A picture is in the page once, as a style, whatever the number of its question's answers.
@@ -194,13 +194,13 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
         version=metadata.version("lmms-medtasks"),
         protocol=protocol,
         scales={dimension.name: _scale_keys(dimension) for dimension in protocol.dimensions},
-        alike=alike(protocol),
+        alike=describe_equal_labels(protocol),
         drawn=drawn,
         texts=[{name: _replace_controls(each.shown_text(name)) for name in protocol.fields} for each in drawn],
         anchors=prompts.label_anchors(protocol),
         pictures=[[name.removesuffix(".png") for name in pictures.picture_names(each)] for each in drawn],
         files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
-        prompt=prompts.text_of(protocol.prompt),
+        prompt=prompts.read_prompt_file(protocol.prompt),
         columns=["id", "rater", *(dimension.name for dimension in protocol.dimensions), COMMENT],
         sheet=hashlib.sha256("".join(each.code for each in drawn).encode()).hexdigest()[:16],
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
@@ -218,7 +218,7 @@ def _replace_controls(text: str) -> str:
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-def _scale_keys(dimension: Dimension) -> list[tuple[str, str]]:
+def _scale_keys(dimension: ScoreDimension) -> list[tuple[str, str]]:
     """The labels from worst to best, each with the key that chooses it: its own digit, or its place."""
     labels = sorted(dimension.labels, key=lambda label: dimension.labels[label])
     has_digits = all(len(label) == 1 and label in "0123456789" for label in labels)

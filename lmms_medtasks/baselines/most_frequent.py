@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data.sources import TrainingRule
-from lmms_medtasks.data.table_cells import folded
+from lmms_medtasks.data.table_cells import fold_cell
 from lmms_medtasks.errors import UserError
 
 
-class Guess(NamedTuple):
+class FrequentAnswer(NamedTuple):
     """An option's letter, or the text of an answer, and whether the question was among the training questions.
 
     To a question without options that was not among them there is no answer: "" and False.
@@ -39,24 +39,26 @@ class MostFrequentAnswer:
         self._overall: Counter[str] = Counter()
         self._spelt: dict[str, str] = {}
         for question, answer in pairs:
-            self._spelt.setdefault(folded(answer), answer)
-            self._by_question[folded(question)][folded(answer)] += 1
-            self._overall[folded(answer)] += 1
+            self._spelt.setdefault(fold_cell(answer), answer)
+            self._by_question[fold_cell(question)][fold_cell(answer)] += 1
+            self._overall[fold_cell(answer)] += 1
 
-    def answer(self, prompt: str) -> Guess:
+    def answer(self, prompt: str) -> FrequentAnswer:
         """The letter of the most frequent training answer among the prompt's options; without options, its text."""
         question, options = read_prompt(prompt)
         if not options:
-            own_answers = self._by_question.get(folded(question))
+            own_answers = self._by_question.get(fold_cell(question))
             if not own_answers:
-                return Guess("", False)
-            return Guess(self._spelt[min(own_answers, key=lambda text: (-own_answers[text], text))], True)
+                return FrequentAnswer("", False)
+            return FrequentAnswer(self._spelt[min(own_answers, key=lambda text: (-own_answers[text], text))], True)
         # .get: looking up must not add to the table.
-        counts = self._by_question.get(folded(question), Counter())
-        option_texts = {letter: folded(text) for letter, text in options.items()}
+        counts = self._by_question.get(fold_cell(question), Counter())
+        option_texts = {letter: fold_cell(text) for letter, text in options.items()}
         known = any(counts[text] for text in option_texts.values())
         chosen = counts if known else self._overall
-        return Guess(min(option_texts, key=lambda letter: (-chosen[option_texts[letter]], option_texts[letter])), known)
+        return FrequentAnswer(
+            min(option_texts, key=lambda letter: (-chosen[option_texts[letter]], option_texts[letter])), known
+        )
 
 
 def read_pairs(path: Path, rule: TrainingRule | None = None) -> list[tuple[str, str]]:

@@ -21,9 +21,9 @@ from PIL import Image
 from scipy import ndimage
 
 from lmms_medtasks.baselines import phantoms as places
-from lmms_medtasks.baselines.phantoms import Point, Question, added_questions, all_questions
+from lmms_medtasks.baselines.phantoms import PhantomQuestion, Point, added_questions, all_questions
 from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers
-from lmms_medtasks.data.table_cells import folded
+from lmms_medtasks.data.table_cells import fold_cell
 
 SIDE = 128
 """Every picture is resampled to SIDE by SIDE pixels; places are in unit coordinates, [-1, 1], x right and y down."""
@@ -41,7 +41,7 @@ _PLANES = {  # weights of red, green and blue; levels are 0..255
 }
 
 
-class Filter(NamedTuple):
+class FilterBank(NamedTuple):
     """Responses of one kind and several radii at some places, the largest within ``reach`` of each.
 
     ``kind``: "level" (mean within a radius), "spot" (a disc of that radius, brighter than its surroundings), "hole"
@@ -56,7 +56,7 @@ class Filter(NamedTuple):
     reach: float = 0.0
     ranked: bool = False
 
-    def responses(self, view: View) -> list[float]:
+    def responses(self, view: FilteredImage) -> list[float]:
         """One response a radius and place."""
         values = []
         for radius in self.radii:
@@ -66,7 +66,7 @@ class Filter(NamedTuple):
         return values
 
 
-class View:
+class FilteredImage:
     """A picture on the fixed grid, and the responses that were asked for so far."""
 
     def __init__(self, image: Image.Image) -> None:
@@ -75,7 +75,7 @@ class View:
         self._known: dict[tuple[str, str, float], Plane] = {}
 
     def response(self, kind: str, plane: str, radius: float) -> Plane:
-        """The response of a kind of :class:`Filter` at every pixel, (SIDE, SIDE)."""
+        """The response of a kind of :class:`FilterBank` at every pixel, (SIDE, SIDE)."""
         key = (kind, plane, radius)
         if key not in self._known:
             self._known[key] = self._compute_response(kind, plane, radius)
@@ -119,94 +119,100 @@ _CYSTS = [places.at_depth(0.27, angle) for angle in places.ULTRASOUND_CYST_ANGLE
 _QUARTERS = [*places.HISTOPATHOLOGY_QUARTERS.values()]
 _POLYPS = [*places.ENDOSCOPY_POLYPS.values()]
 _RINGS = [(r * x, r * y) for r in (0.24, 0.36, 0.47, 0.58, 0.84) for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
-_RED_MARK = [Filter("level", "red", (0.12,), _lattice_points(3, 0.5))]
+_RED_MARK = [FilterBank("level", "red", (0.12,), _lattice_points(3, 0.5))]
 
-FILTERS: Mapping[tuple[str, str], Sequence[Filter]] = {
-    ("CT", "lesions"): [Filter("hole", "grey", (0.05,), places.CT_LESION_SITES, 0.05, ranked=True)],
+FILTERS: Mapping[tuple[str, str], Sequence[FilterBank]] = {
+    ("CT", "lesions"): [FilterBank("hole", "grey", (0.05,), places.CT_LESION_SITES, 0.05, ranked=True)],
     ("CT", "stones"): [
-        Filter("spot", "grey", (0.03,), _KIDNEYS, 0.06),
-        Filter("level", "grey", (0.016,), [*_KIDNEYS, (-0.44, 0.0)], 0.06),
+        FilterBank("spot", "grey", (0.03,), _KIDNEYS, 0.06),
+        FilterBank("level", "grey", (0.016,), [*_KIDNEYS, (-0.44, 0.0)], 0.06),
     ],
     ("CT", "spleen"): [
-        Filter(
+        FilterBank(
             "level", "grey", (0.02,), [(0.55 - 0.3 * d, 0.10 + d) for d in (-0.29, -0.24, -0.18, 0, 0.18, 0.24, 0.29)]
         )
     ],
-    ("CT", "vessel"): [Filter("level", "grey", (0.03,), [places.CT_AORTA, *_mirror_points((0.17, 0.52))])],
+    ("CT", "vessel"): [FilterBank("level", "grey", (0.03,), [places.CT_AORTA, *_mirror_points((0.17, 0.52))])],
     ("CT", "mark"): _RED_MARK,
-    ("MRI", "spots"): [Filter("spot", "grey", (0.03,), places.MRI_SPOT_SITES, 0.04, ranked=True)],
-    ("MRI", "mass"): [Filter("spot", "grey", (0.10,), _TUMOURS, 0.06)],
-    ("MRI", "core"): [Filter("spot", "grey", (0.03, 0.06, 0.10), _TUMOURS, 0.06, ranked=True)],
+    ("MRI", "spots"): [FilterBank("spot", "grey", (0.03,), places.MRI_SPOT_SITES, 0.04, ranked=True)],
+    ("MRI", "mass"): [FilterBank("spot", "grey", (0.10,), _TUMOURS, 0.06)],
+    ("MRI", "core"): [FilterBank("spot", "grey", (0.03, 0.06, 0.10), _TUMOURS, 0.06, ranked=True)],
     ("MRI", "ventricles"): [
-        Filter("either", "grey", (0.04, 0.10), _mirror_points((0.075, -0.16), (0.085, -0.24), (0.152, 0.28)))
+        FilterBank("either", "grey", (0.04, 0.10), _mirror_points((0.075, -0.16), (0.085, -0.24), (0.152, 0.28)))
     ],
     ("MRI", "weighting"): [
-        Filter("level", "grey", (0.03,), _mirror_points((0.36, -0.12), (0.075, -0.16), (0.20, 0.03), (0.635, 0.0)))
+        FilterBank("level", "grey", (0.03,), _mirror_points((0.36, -0.12), (0.075, -0.16), (0.20, 0.03), (0.635, 0.0)))
     ],
     ("MRI", "mark"): _RED_MARK,
-    ("X-ray", "nodules"): [Filter("spot", "grey", (0.045,), places.XRAY_NODULE_SITES, 0.04, ranked=True)],
-    ("X-ray", "opacity"): [Filter("spot", "grey", (0.13,), [*places.XRAY_OPACITY_SITES.values()], 0.04)],
+    ("X-ray", "nodules"): [FilterBank("spot", "grey", (0.045,), places.XRAY_NODULE_SITES, 0.04, ranked=True)],
+    ("X-ray", "opacity"): [FilterBank("spot", "grey", (0.13,), [*places.XRAY_OPACITY_SITES.values()], 0.04)],
     ("X-ray", "heart"): [
-        Filter("level", "grey", (0.025,), [(x, 0.28) for x in (0.12, 0.28, 0.34, 0.40, 0.46, 0.52, 0.62)])
+        FilterBank("level", "grey", (0.025,), [(x, 0.28) for x in (0.12, 0.28, 0.34, 0.40, 0.46, 0.52, 0.62)])
     ],
     ("X-ray", "density"): [
-        Filter("level", "grey", (0.05,), _mirror_points((0.34, -0.40), (0.46, -0.02), (0.44, 0.32)))
+        FilterBank("level", "grey", (0.05,), _mirror_points((0.34, -0.40), (0.46, -0.02), (0.44, 0.32)))
     ],
-    ("X-ray", "effusion"): [Filter("level", "grey", (0.05,), [*_ANGLES, *_mirror_points((0.60, 0.12))])],
+    ("X-ray", "effusion"): [FilterBank("level", "grey", (0.05,), [*_ANGLES, *_mirror_points((0.60, 0.12))])],
     ("X-ray", "device"): [
-        Filter("spot", "grey", (0.055, 0.10), [(0.58, -0.40), (-0.55, -0.38)], 0.03),
-        Filter("spot", "grey", (0.016,), _mirror_points((0.028, -0.9), (0.028, -0.72), (0.028, -0.54)), 0.02),
+        FilterBank("spot", "grey", (0.055, 0.10), [(0.58, -0.40), (-0.55, -0.38)], 0.03),
+        FilterBank("spot", "grey", (0.016,), _mirror_points((0.028, -0.9), (0.028, -0.72), (0.028, -0.54)), 0.02),
     ],
     ("X-ray", "mark"): _RED_MARK,
-    ("Ultrasound", "cysts"): [Filter("hole", "grey", (0.045,), _CYSTS, 0.035, ranked=True)],
-    ("Ultrasound", "place"): [Filter("either", "grey", (0.12,), _MASSES, 0.04)],
-    ("Ultrasound", "size"): [Filter("either", "grey", (0.08, 0.13, 0.19), _MASSES, 0.04, ranked=True)],
-    ("Ultrasound", "echo"): [Filter(kind, "grey", (0.12,), _MASSES, 0.04, ranked=True) for kind in ("spot", "hole")],
-    ("Ultrasound", "behind"): [Filter(kind, "grey", (0.12,), _BEHIND, 0.04, ranked=True) for kind in ("spot", "hole")],
+    ("Ultrasound", "cysts"): [FilterBank("hole", "grey", (0.045,), _CYSTS, 0.035, ranked=True)],
+    ("Ultrasound", "place"): [FilterBank("either", "grey", (0.12,), _MASSES, 0.04)],
+    ("Ultrasound", "size"): [FilterBank("either", "grey", (0.08, 0.13, 0.19), _MASSES, 0.04, ranked=True)],
+    ("Ultrasound", "echo"): [
+        FilterBank(kind, "grey", (0.12,), _MASSES, 0.04, ranked=True) for kind in ("spot", "hole")
+    ],
+    ("Ultrasound", "behind"): [
+        FilterBank(kind, "grey", (0.12,), _BEHIND, 0.04, ranked=True) for kind in ("spot", "hole")
+    ],
     ("Ultrasound", "mark"): _RED_MARK,
-    ("Dermoscopy", "milia"): [Filter("spot", "g", (0.03,), _lattice_points(3, 0.2), 0.1, ranked=True)],
-    ("Dermoscopy", "veil"): [Filter("level", "b", (0.1,), _RINGS[:12])],
-    ("Dermoscopy", "size"): [Filter("level", "g", (0.03,), _RINGS[::2])],
-    ("Dermoscopy", "pigment"): [Filter("level", plane, (0.15,), [(0.0, 0.0)]) for plane in ("r", "g", "b")],
-    ("Dermoscopy", "mark"): [Filter("level", "green", (0.1,), _lattice_points(3, 0.6))],
+    ("Dermoscopy", "milia"): [FilterBank("spot", "g", (0.03,), _lattice_points(3, 0.2), 0.1, ranked=True)],
+    ("Dermoscopy", "veil"): [FilterBank("level", "b", (0.1,), _RINGS[:12])],
+    ("Dermoscopy", "size"): [FilterBank("level", "g", (0.03,), _RINGS[::2])],
+    ("Dermoscopy", "pigment"): [FilterBank("level", plane, (0.15,), [(0.0, 0.0)]) for plane in ("r", "g", "b")],
+    ("Dermoscopy", "mark"): [FilterBank("level", "green", (0.1,), _lattice_points(3, 0.6))],
     ("Histopathology", "mitoses"): [
-        Filter("hole", "r", (0.055,), places.HISTOPATHOLOGY_MITOSIS_SITES, 0.025, ranked=True)
+        FilterBank("hole", "r", (0.055,), places.HISTOPATHOLOGY_MITOSIS_SITES, 0.025, ranked=True)
     ],
-    ("Histopathology", "inflammation"): [Filter("level", "r", (0.14,), _QUARTERS)],
+    ("Histopathology", "inflammation"): [FilterBank("level", "r", (0.14,), _QUARTERS)],
     ("Histopathology", "cells"): [
-        Filter("texture", "r", (0.04,), _QUARTERS),
-        *(Filter("level", plane, *_WHOLE) for plane in ("r", "g")),
+        FilterBank("texture", "r", (0.04,), _QUARTERS),
+        *(FilterBank("level", plane, *_WHOLE) for plane in ("r", "g")),
     ],
-    ("Histopathology", "stain"): [Filter("level", plane, *_WHOLE) for plane in ("r", "g", "b")],
+    ("Histopathology", "stain"): [FilterBank("level", plane, *_WHOLE) for plane in ("r", "g", "b")],
     ("Histopathology", "pattern"): [
-        Filter("spot", "g", (0.20,), _QUARTERS, 0.10, ranked=True),
-        Filter("texture", "g", (0.02, 0.05, 0.1), [(0.0, 0.0)]),
+        FilterBank("spot", "g", (0.20,), _QUARTERS, 0.10, ranked=True),
+        FilterBank("texture", "g", (0.02, 0.05, 0.1), [(0.0, 0.0)]),
     ],
-    ("Histopathology", "mark"): [Filter("level", plane, (0.03, 0.08), [(0.0, 0.0)]) for plane in ("r", "g")],
-    ("Endoscopy", "ulcers"): [Filter("spot", "g", (0.05,), places.ENDOSCOPY_ULCER_SITES, 0.03, ranked=True)],
-    ("Endoscopy", "polyp"): [Filter("spot", "red", (0.13,), _POLYPS, 0.06)],
-    ("Endoscopy", "kind"): [Filter("spot", "red", (0.05, 0.1, 0.2), _POLYPS, 0.09, ranked=True)],
+    ("Histopathology", "mark"): [FilterBank("level", plane, (0.03, 0.08), [(0.0, 0.0)]) for plane in ("r", "g")],
+    ("Endoscopy", "ulcers"): [FilterBank("spot", "g", (0.05,), places.ENDOSCOPY_ULCER_SITES, 0.03, ranked=True)],
+    ("Endoscopy", "polyp"): [FilterBank("spot", "red", (0.13,), _POLYPS, 0.06)],
+    ("Endoscopy", "kind"): [FilterBank("spot", "red", (0.05, 0.1, 0.2), _POLYPS, 0.09, ranked=True)],
     ("Endoscopy", "bleeding"): [
-        Filter("level", "grey", (0.03,), [(0.72, 0.12), (0.20, 0.72), (0.35, 0.73), (0.20, 0.55)])
+        FilterBank("level", "grey", (0.03,), [(0.72, 0.12), (0.20, 0.72), (0.35, 0.73), (0.20, 0.55)])
     ],
     ("Endoscopy", "tool"): [
-        Filter("level", "red", (0.02,), [(-0.255, 0.82), (-0.52, 0.12)]),
-        Filter("spot", "b", (0.03,), [(-0.28, 0.39), (0.04, 0.33), (-0.07, 0.11), (-0.18, 0.34), (-0.08, 0.35)], 0.02),
+        FilterBank("level", "red", (0.02,), [(-0.255, 0.82), (-0.52, 0.12)]),
+        FilterBank(
+            "spot", "b", (0.03,), [(-0.28, 0.39), (0.04, 0.33), (-0.07, 0.11), (-0.18, 0.34), (-0.08, 0.35)], 0.02
+        ),
     ],
-    ("Endoscopy", "lumen"): [Filter("level", "grey", (0.08,), [*places.ENDOSCOPY_LUMENS.values()])],
+    ("Endoscopy", "lumen"): [FilterBank("level", "grey", (0.08,), [*places.ENDOSCOPY_LUMENS.values()])],
     ("Endoscopy", "mucosa"): [
-        Filter("level", plane, (0.08,), [(-0.74, 0.30), (0.74, 0.28)]) for plane in ("r", "g", "b")
+        FilterBank("level", plane, (0.08,), [(-0.74, 0.30), (0.74, 0.28)]) for plane in ("r", "g", "b")
     ],
-    ("Endoscopy", "mark"): [Filter("level", "green", (0.05,), _lattice_points(4, 0.6), 0.15)],
+    ("Endoscopy", "mark"): [FilterBank("level", "green", (0.05,), _lattice_points(4, 0.6), 0.15)],
     ("any", "modality"): [
-        Filter("level", "grey", (0.12,), _lattice_points(4, 0.75)),
-        *(Filter("level", plane, *_WHOLE) for plane in ("red", "blue")),
+        FilterBank("level", "grey", (0.12,), _lattice_points(4, 0.75)),
+        *(FilterBank("level", plane, *_WHOLE) for plane in ("red", "blue")),
     ],
 }
 """(modality, fact) -> its filters. The structure of a skin lesion and the shape of a mass are beyond such filters."""
 
 
-def responses(view: View, owner: str, fact: str) -> NDArray[np.float64]:
+def filter_responses(view: FilteredImage, owner: str, fact: str) -> NDArray[np.float64]:
     """All responses of a fact's filters, in order."""
     return np.array([value for each in FILTERS[owner, fact] for value in each.responses(view)])
 
@@ -219,7 +225,7 @@ DEGREES_OF_FREEDOM = 6.0
 
 
 @functools.cache
-def knowledge() -> dict[str, Any]:
+def load_knowledge() -> dict[str, Any]:
     """Modality/fact -> ``means``: value -> mean responses, and ``within``: their covariance."""
     text = resources.files("lmms_medtasks.baselines").joinpath("observer.json").read_text("utf-8")
     means_by_fact: dict[str, Any] = json.loads(text)
@@ -227,8 +233,8 @@ def knowledge() -> dict[str, Any]:
 
 
 @functools.cache
-def _load_questions() -> dict[str, Question]:
-    return {folded(each.text): each for each in (*all_questions(), *added_questions())}
+def _load_questions() -> dict[str, PhantomQuestion]:
+    return {fold_cell(each.text): each for each in (*all_questions(), *added_questions())}
 
 
 def log_likelihoods(observed: NDArray[np.float64], known: Mapping[str, Any]) -> dict[str, float]:
@@ -241,14 +247,14 @@ def log_likelihoods(observed: NDArray[np.float64], known: Mapping[str, Any]) -> 
     return dict(zip(known["means"], scores.tolist(), strict=True))
 
 
-class Observer:
+class PhantomObserver:
     """Answers the mini data's questions from pictures; to anything else every option is equally likely to it.
 
     Of an open question it knows, besides the picture, which answers are possible: those of the mini data's question.
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Image.Image, Question, dict[str, float]] | None = None  # so that trials cost one look
+        self._last: tuple[Image.Image, PhantomQuestion, dict[str, float]] | None = None  # so that trials cost one look
 
     def probabilities(self, image: Image.Image, prompt: str, temperature: float = 1.0) -> dict[str, float]:
         """Option letter -> probability: softmax of log likelihoods over ``temperature``, at 0 all on the largest.
@@ -257,11 +263,11 @@ class Observer:
         probability. The values add up to 1; empty for an open question.
         """
         shown = read_prompt(prompt)
-        question = _load_questions().get(folded(shown.question))
-        options = {letter: folded(text) for letter, text in shown.options.items()}
+        question = _load_questions().get(fold_cell(shown.question))
+        options = {letter: fold_cell(text) for letter, text in shown.options.items()}
         scores: Mapping[str, float] = {}
-        if question is not None and set(options.values()) == set(map(folded, question.options)):
-            scores = {folded(option): score for option, score in self._cached_scores(image, question).items()}
+        if question is not None and set(options.values()) == set(map(fold_cell, question.options)):
+            scores = {fold_cell(option): score for option, score in self._cached_scores(image, question).items()}
         return _softmax_scores({letter: scores.get(option, 0.0) for letter, option in options.items()}, temperature)
 
     def answer(self, image: Image.Image, prompt: str, temperature: float, rng: np.random.Generator) -> str:
@@ -270,7 +276,7 @@ class Observer:
         probabilities = self.probabilities(image, prompt, temperature)
         if probabilities:
             return _draw_option(probabilities, rng)
-        question = _load_questions().get(folded(read_prompt(prompt).question))
+        question = _load_questions().get(fold_cell(read_prompt(prompt).question))
         scores = self._cached_scores(image, question) if question is not None else {}
         if not scores:
             possible = spoken_answers(prompt)
@@ -278,7 +284,7 @@ class Observer:
         chosen = _draw_option(_softmax_scores(scores, temperature), rng)
         return open_reply(prompt, f"matched filters see this most of {len(scores)} possible findings.", chosen)
 
-    def _cached_scores(self, image: Image.Image, question: Question) -> dict[str, float]:
+    def _cached_scores(self, image: Image.Image, question: PhantomQuestion) -> dict[str, float]:
         if self._last is None or self._last[0] is not image or self._last[1] is not question:
             self._last = (image, question, _option_scores(image, question))
         return self._last[2]
@@ -298,16 +304,16 @@ def _draw_option(probabilities: Mapping[str, float], rng: np.random.Generator) -
     return str(rng.choice(list(probabilities), p=list(probabilities.values())))
 
 
-def _option_scores(image: Image.Image, question: Question) -> dict[str, float]:
+def _option_scores(image: Image.Image, question: PhantomQuestion) -> dict[str, float]:
     """Option -> log of the mean likelihood over the facts that make it right; empty for a picture without content."""
-    view = View(image)
+    view = FilteredImage(image)
     if float(np.ptp(view.rgb)) < 2.0:
         return {}
     facts: dict[str, dict[str, float]] = {}
     for fact in question.facts:
         owner = "any" if fact == "modality" else question.modalities[0]
         if (owner, fact) in FILTERS:
-            facts[fact] = log_likelihoods(responses(view, owner, fact), knowledge()[f"{owner}/{fact}"])
+            facts[fact] = log_likelihoods(filter_responses(view, owner, fact), load_knowledge()[f"{owner}/{fact}"])
         else:  # the values that the question names, and any other, are equally likely
             named = (condition.get(fact, ()) for condition in question.options.values())
             facts[fact] = dict.fromkeys(("other", *(value for values in named for value in values)), 0.0)

@@ -114,7 +114,7 @@ Condition = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Question:
+class PhantomQuestion:
     """One question and the rule that makes an option right.
 
     ``options`` maps each option's text, in the file's order, to its condition; the first that fits is right.
@@ -148,24 +148,24 @@ class Question:
 
 
 @functools.cache
-def all_questions() -> tuple[Question, ...]:
+def all_questions() -> tuple[PhantomQuestion, ...]:
     """The questions of every benchmark's mini data, in the file's order."""
     return _read_questions(Path(__file__).with_name(FILE))
 
 
 @functools.cache
-def added_questions() -> tuple[Question, ...]:
+def added_questions() -> tuple[PhantomQuestion, ...]:
     """The questions that the folders of the installed benchmarks add."""
-    return tuple(question for folder in folders.having(FILE) for question in _read_questions(folder / FILE))
+    return tuple(question for folder in folders.folders_with_file(FILE) for question in _read_questions(folder / FILE))
 
 
-def _read_questions(path: Path) -> tuple[Question, ...]:
-    return tuple(question_of({"capability": "", **entry}) for entry in yaml.safe_load(path.read_text("utf-8")))
+def _read_questions(path: Path) -> tuple[PhantomQuestion, ...]:
+    return tuple(question_from_entry({"capability": "", **entry}) for entry in yaml.safe_load(path.read_text("utf-8")))
 
 
-def question_of(entry: Mapping[str, Any]) -> Question:
+def question_from_entry(entry: Mapping[str, Any]) -> PhantomQuestion:
     """A question from its entry in a file of the form of phantom_questions.yml."""
-    return Question(
+    return PhantomQuestion(
         name=entry["name"],
         modalities=tuple(entry.get("any of") or [entry["modality"]]),
         capability=entry["capability"],

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.baselines.read_prompts import read_prompt
-from lmms_medtasks.grid_positions import Size
+from lmms_medtasks.grid_positions import GridSize
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -38,17 +38,17 @@ SIDES = range(2, 7)
 _SIZE = re.compile(r"\b(\d)\s*[x×]\s*(\d)\b", re.IGNORECASE)
 
 
-def answer(image: Image, prompt: str) -> str:
+def answer_grid_question(image: Image, prompt: str) -> str:
     """The reply to one question about a grid; "" where no grid is seen or spoken of."""
     options = read_prompt(prompt).options
     side = side_of(image, prompt, options)
     if side is None:
         return ""
-    cells = split(image, side)
-    scores = distances(np.stack([statistics(cell) for cell in cells]))
+    cells = split_cells(image, side)
+    scores = median_distances(np.stack([cell_statistics(cell) for cell in cells]))
     furthest = int(scores.argmax())
-    is_far = far_enough(scores)
-    position = Size(side).positions[furthest]
+    is_far = is_far_enough(scores)
+    position = GridSize(side).positions[furthest]
     if "red box" in prompt.casefold():
         return "yes" if is_far and boxed_cell(image, side) == furthest else "no"
     if options:
@@ -99,7 +99,7 @@ def _has_gutters(lines: Array, side: int) -> bool:
     return True
 
 
-def split(image: Image, side: int) -> list[Image]:
+def split_cells(image: Image, side: int) -> list[Image]:
     """The cells in reading order, their borders trimmed."""
     width, height = image.width / side, image.height / side
     cells = []
@@ -115,7 +115,7 @@ def split(image: Image, side: int) -> list[Image]:
     return cells
 
 
-def statistics(cell: Image) -> Array:
+def cell_statistics(cell: Image) -> Array:
     """Mean, standard deviation, histogram, mean channel differences, gradient energy and its orientations.
 
     Each of order 1 over pictures of different kinds.
@@ -136,13 +136,13 @@ def statistics(cell: Image) -> Array:
     ])  # fmt: skip
 
 
-def distances(features: Array) -> Array:
+def median_distances(features: Array) -> Array:
     """For each panel (row) the median of its distances to the others."""
     between = np.linalg.norm(features[:, None] - features[None, :], axis=2)
     return np.array([np.median(np.delete(between[i], i)) for i in range(len(features))])
 
 
-def far_enough(scores: Array) -> bool:
+def is_far_enough(scores: Array) -> bool:
     """Whether the furthest panel is at least :data:`FAR` times as far from the others as they mostly are."""
     furthest = int(scores.argmax())
     rest = float(np.median(np.delete(scores, furthest)))

@@ -15,14 +15,14 @@ _OPTION = re.compile(r"^([A-Z])[.)]\s+(.*)$")
 _LABEL = re.compile(r"^Question:\s*", re.IGNORECASE)
 
 
-class Asked(NamedTuple):
+class PromptQuestion(NamedTuple):
     """The question's line and the options by letter, in the order of the prompt; no options if it is open."""
 
     question: str
     options: dict[str, str]
 
 
-def read_prompt(prompt: str) -> Asked:
+def read_prompt(prompt: str) -> PromptQuestion:
     """Find the options (the last run of lines "A. …" or "A) …" that starts with A) and the question.
 
     The question is the line before the options, a line "Options:" apart; without options the line that begins with
@@ -40,9 +40,9 @@ def read_prompt(prompt: str) -> Asked:
             options[expected] = match.group(2)
         before = [line for line in lines[:start] if line and line.casefold() != "options:"]
         if len(options) >= 2 and before:
-            return Asked(_LABEL.sub("", before[-1]), options)
+            return PromptQuestion(_LABEL.sub("", before[-1]), options)
     labelled = [line for line in lines if _LABEL.match(line)]
-    return Asked(_LABEL.sub("", labelled[-1]) if labelled else _without_instruction(prompt.strip()), {})
+    return PromptQuestion(_LABEL.sub("", labelled[-1]) if labelled else _without_instruction(prompt.strip()), {})
 
 
 def _without_instruction(prompt: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lmms_medtasks.board.entries import Entry, Model, Problem
+from lmms_medtasks.board.entries import EntryModel, EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.trust.levels import OWN_RUN
 from lmms_medtasks.suites.suite import Measure
 
 
 @dataclass(frozen=True)
-class Reference:
+class TaskReference:
     """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``.
 
     ``digests``: of what stays as long as the task's version does. ``packages``: by version those of the package.
@@ -32,7 +32,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Board:
+class Leaderboard:
     """Everything read: the entries (at most one a model and task is ranked), what the ranking is of, and every problem.
 
     ``problems`` holds those of the entries and those of files that gave none, or a copy of one. ``references``: by
@@ -40,17 +40,19 @@ class Board:
     ``owned``: only the owner of a model's name could submit its entries.
     """
 
-    entries: tuple[Entry, ...]
-    references: Mapping[str, Reference]
-    problems: tuple[Problem, ...]
-    bad: tuple[Problem, ...] = ()
+    entries: tuple[LeaderboardEntry, ...]
+    references: Mapping[str, TaskReference]
+    problems: tuple[EntryProblem, ...]
+    bad: tuple[EntryProblem, ...] = ()
     owned: bool = False
 
     def scale(self, task: str, metric: str) -> Measure:
         """The scale of a task's metric, as its entries have it."""
         return self.of(task=task)[0].scale(metric)
 
-    def of(self, *, suite: str | None = None, task: str | None = None, ranked: bool | None = None) -> list[Entry]:
+    def of(
+        self, *, suite: str | None = None, task: str | None = None, ranked: bool | None = None
+    ) -> list[LeaderboardEntry]:
         """The entries of a suite, of a task, ranked ones or the others."""
         return [
             entry
@@ -58,7 +60,7 @@ class Board:
             if suite in (None, entry.suite) and task in (None, entry.task) and ranked in (None, entry.ranked)
         ]
 
-    def of_known_questions(self, suite: str) -> list[Entry]:
+    def of_known_questions(self, suite: str) -> list[LeaderboardEntry]:
         """The entries of a suite; on a board in public those that were asked what its ranked ones and own runs were.
 
         What a stranger's entry set apart was asked is its word, and adds nothing to what is said of the questions. All
@@ -75,7 +77,7 @@ class Board:
         return sorted({entry.suite for entry in self.entries})
 
     @property
-    def models(self) -> list[Model]:
+    def models(self) -> list[EntryModel]:
         """Models with an entry, sorted by name."""
         return sorted({entry.model.key: entry.model for entry in self.entries}.values(), key=lambda each: each.key)
 
@@ -85,17 +87,17 @@ class Board:
         return len({(problem.source, problem.task) for problem in self.refused})
 
     @property
-    def refused(self) -> list[Problem]:
+    def refused(self) -> list[EntryProblem]:
         """What gave no entry at all."""
         return [problem for problem in self.problems if problem.level == "refused"]
 
 
-def told_once(problems: Iterable[Problem]) -> list[tuple[Problem, list[str]]]:
+def told_once(problems: Iterable[EntryProblem]) -> list[tuple[EntryProblem, list[str]]]:
     """The problems, the worst first, with the tasks of each: the same of several tasks of a run stands once.
 
     Of refusals of one kind the first reason is said: the others differ in the name of a task and its log.
     """
-    tasks: dict[tuple[str, ...], tuple[Problem, set[str]]] = {}
+    tasks: dict[tuple[str, ...], tuple[EntryProblem, set[str]]] = {}
     for each in problems:
         reason = each.code if each.level == "refused" else each.reason
         tasks.setdefault((each.level, each.model, each.source, reason), (each, set()))[1].add(each.task)
@@ -104,7 +106,7 @@ def told_once(problems: Iterable[Problem]) -> list[tuple[Problem, list[str]]]:
     return sorted(told, key=lambda each: (levels.index(each[0].level), each[0].model, each[0].source, each[0].reason))
 
 
-def drawn_clusters(entries: Iterable[Entry]) -> str:
+def drawn_clusters(entries: Iterable[LeaderboardEntry]) -> str:
     """What is independent in these entries, for a note: "images", or also what other benchmarks say."""
     suites = [suite for entry in entries if (suite := entry.declaration)]
     other = dict.fromkeys(f"{suite.title}: {suite.cluster}s" for suite in suites if suite.cluster != "image")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lmms_medtasks.board import installed, model_names, recount
-from lmms_medtasks.board.boards import Reference
-from lmms_medtasks.board.entries import Entry, Problem
-from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.trust.pins import Pins
-from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.boards import TaskReference
+from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
+from lmms_medtasks.board.rules import BoardRules
+from lmms_medtasks.board.trust.pins import QuestionPins
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules
 from lmms_medtasks.digests import OF_PACKAGE
 from lmms_medtasks.judges import identity
 from lmms_medtasks.suites import common_metrics
@@ -17,36 +17,38 @@ from lmms_medtasks.suites import common_metrics
 Found = Iterator[tuple[str, str]]
 
 
-def own_problems(entry: Entry, rules: Rules) -> list[Problem]:
+def own_problems(entry: LeaderboardEntry, rules: BoardRules) -> list[EntryProblem]:
     """Everything that limits the entry whatever else is on the board."""
-    found = [*_task(entry), *_extent(entry), *_rates(entry, rules.thresholds)]
-    return [problem(rules, entry, code, reason) for code, reason in found]
+    found = [*_task_problems(entry), *_extent_problems(entry), *_rate_problems(entry, rules.thresholds)]
+    return [make_entry_problem(rules, entry, code, reason) for code, reason in found]
 
 
-def problems_beside(entry: Entry, reference: Reference, rules: Rules, trust: Trust) -> list[Problem]:
+def problems_beside(
+    entry: LeaderboardEntry, reference: TaskReference, rules: BoardRules, trust: TrustRules
+) -> list[EntryProblem]:
     """Everything that limits the entry on a board of this reference, its own problems apart."""
     found = [
-        *_data(entry, reference, trust.pins),
-        *_judging(entry, reference, trust.in_public),
-        *_versions(entry, reference, trust.pins),
+        *_data_problems(entry, reference, trust.pins),
+        *_judging_problems(entry, reference, trust.in_public),
+        *_version_problems(entry, reference, trust.pins),
     ]
-    return [problem(rules, entry, code, reason) for code, reason in found]
+    return [make_entry_problem(rules, entry, code, reason) for code, reason in found]
 
 
-def problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
+def make_entry_problem(rules: BoardRules, entry: LeaderboardEntry, code: str, reason: str) -> EntryProblem:
     return rules.problem(code, reason, entry.source.results, entry.task, entry.model.name)
 
 
-def _task(entry: Entry) -> Found:
+def _task_problems(entry: LeaderboardEntry) -> Found:
     if entry.declaration is None:
         yield "unknown_task", f"{entry.task} is not known here. {installed.ADVICE}"
     else:
         if entry.source.kind == "run":  # a pack was held against its rows as it was read
             yield from (("metric_not_here", said) for said in recount.not_here(entry))
-            yield from (("not_adding_up", said) for said in recount.sound(entry))
-        if installed.of_task(entry.task) is None:
+            yield from (("not_adding_up", said) for said in recount.entry_contradictions(entry))
+        if installed.find_installed_task(entry.task) is None:
             yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
-    if said := model_names.wrong(model_names.shown_name(entry.model.name)):
+    if said := model_names.model_name_problem(model_names.shown_name(entry.model.name)):
         yield "bad_name", f"A model is not ranked by this name: {said}."
     if not entry.digests or not all(entry.digests.values()):
         yield "no_digests", "The digests of prompt and code are missing: nobody knows what was asked. Run it again."
@@ -54,7 +56,7 @@ def _task(entry: Entry) -> Found:
         yield "other_model", f"Its server was {other}: whose answers these are is not known."
 
 
-def _data(entry: Entry, reference: Reference, pins: Pins) -> Found:
+def _data_problems(entry: LeaderboardEntry, reference: TaskReference, pins: QuestionPins) -> Found:
     if entry.variant not in ("full", "sample", "mini"):
         yield "unknown_data", "The run does not say which data it read."
     elif entry.data != reference.data:
@@ -81,7 +83,7 @@ def _data(entry: Entry, reference: Reference, pins: Pins) -> Found:
         yield "other_settings", f"Asked and scored with {said}; the ranking is of entries with {wanted}."
 
 
-def _extent(entry: Entry) -> Found:
+def _extent_problems(entry: LeaderboardEntry) -> Found:
     counts = entry.counts
     if entry.limited:
         limit = f" ({entry.settings['limit']})" if entry.settings.get("limit") else ""
@@ -92,11 +94,11 @@ def _extent(entry: Entry) -> Found:
         yield "no_scores", "No answer has a score."
 
 
-def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
+def _rate_problems(entry: LeaderboardEntry, thresholds: Mapping[str, float]) -> Found:
     counts = entry.counts
     parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
     if parsed is not None and parsed < thresholds["parse_rate"]:
-        why = common_metrics.said(entry.outcomes, ("unreadable", "cut", "empty", "refused"))
+        why = common_metrics.describe_outcomes(entry.outcomes, ("unreadable", "cut", "empty", "refused"))
         said = f"(required: {thresholds['parse_rate']:.0%}); the others{why and f' ({why})'} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
     elif entry.at_limit > (1 - thresholds["parse_rate"]) * counts.replies + 1e-9:
@@ -115,12 +117,12 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
         yield "failed_requests", said
 
 
-def _judging(entry: Entry, reference: Reference, in_public: bool) -> Found:
+def _judging_problems(entry: LeaderboardEntry, reference: TaskReference, in_public: bool) -> Found:
     """Where anybody submits the board says who judges, and an entry says all of its judge."""
     judge = entry.judge
     judgements = {*entry.samples.column("judgement")} - {None} if in_public else set()
     if in_public:
-        is_of_own = installed.of_task(entry.task) is None and bool(judgements)
+        is_of_own = installed.find_installed_task(entry.task) is None and bool(judgements)
         needs_judge = installed.is_judged(entry.task, entry.settings) or is_of_own
     else:
         needs_judge = judge is not None and (judge.name != "none" or entry.counts.wanted > entry.counts.judged)
@@ -154,8 +156,8 @@ def _judging(entry: Entry, reference: Reference, in_public: bool) -> Found:
         yield "lexical_judge", f"Judged by {judge.name}, which compares words and is no language model."
 
 
-def _versions(entry: Entry, reference: Reference, pins: Pins) -> Found:
-    found = installed.of_task(entry.task)
+def _version_problems(entry: LeaderboardEntry, reference: TaskReference, pins: QuestionPins) -> Found:
+    found = installed.find_installed_task(entry.task)
     if entry.version != reference.version:
         said = f"Task version {entry.version}; the ranking is of version {reference.version}."
         if found and found.version == entry.version and pins.found and pins.of(entry) is None:

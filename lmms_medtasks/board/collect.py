@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board import checks, installed, packs, references, side_by_side
-from lmms_medtasks.board.boards import Board, Reference
-from lmms_medtasks.board.entries import Entry, Problem, Questions
-from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.rules import read as read_rules
+from lmms_medtasks.board.boards import Leaderboard, TaskReference
+from lmms_medtasks.board.entries import EntryProblem, EntryQuestions, LeaderboardEntry
+from lmms_medtasks.board.rules import BoardRules
+from lmms_medtasks.board.rules import read_board_rules as read_rules
 from lmms_medtasks.board.run_entry import entry_of, is_kept
 from lmms_medtasks.board.trust import limits, safe_files
-from lmms_medtasks.board.trust.pins import Key, key_of
-from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust, account_of
+from lmms_medtasks.board.trust.pins import Key, pin_key
+from lmms_medtasks.board.trust.rules_of_trust import NONE, TrustRules, account_of
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError, nearest_path
-from lmms_medtasks.progress import bar
+from lmms_medtasks.progress import progress_bar
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.degraded import base_of
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import model_name, printable
+from lmms_medtasks.samples.degraded import find_base_task
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import make_printable, model_name
 from lmms_medtasks.suites import registry
 
 _SMALL = 2**23
@@ -40,11 +40,11 @@ _PUBLIC = {"coverage": "public_coverage", "failure_rate": "public_failure_rate"}
 
 
 @dataclass(frozen=True)
-class Job:
+class ReadJob:
     """One thing to read: a task of a run, or a pack."""
 
     path: Path
-    run: Run | None = None
+    run: ResultFile | None = None
     task: str = ""
 
     @property
@@ -53,16 +53,16 @@ class Job:
         return (self.path if self.run is None else self.run.samples_file(self.task)).stat().st_size
 
 
-def collect(
+def collect_entries(
     paths: Iterable[Path],
     *,
-    rules: Rules | Path | None = None,
+    rules: BoardRules | Path | None = None,
     processes: int = 1,
     tasks: Sequence[str] = (),
-    trust: Trust | None = None,
+    trust: TrustRules | None = None,
     cache: BuildCache = NO_CACHE,
     by_measure: bool = False,
-) -> Board:
+) -> Leaderboard:
     """Read all runs and packs that ``paths`` are or hold.
 
     ``rules``: the board's (:mod:`lmms_medtasks.board.rules`). ``processes``: as many logs are read at once, each
@@ -74,16 +74,16 @@ def collect(
     Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. What is refused,
     or set apart for what it is itself, has no say in what a ranking is of. Raises UserError when a path is not there.
     """
-    chosen = rules if isinstance(rules, Rules) else read_rules(rules)
+    chosen = rules if isinstance(rules, BoardRules) else read_rules(rules)
     paths, trust = list(paths), trust or NONE
     if trust.in_public:
         public = {name: chosen.thresholds[other] for name, other in _PUBLIC.items()}
         chosen = replace(chosen, thresholds={**chosen.thresholds, **public})
-    jobs, problems = _jobs(paths, chosen, tasks)
-    entries: list[Entry] = []
-    shared: dict[str, Questions] = {}
-    for found in _read(jobs, chosen, processes, cache):
-        if isinstance(found, Problem):
+    jobs, problems = _list_read_jobs(paths, chosen, tasks)
+    entries: list[LeaderboardEntry] = []
+    shared: dict[str, EntryQuestions] = {}
+    for found in _read_jobs(jobs, chosen, processes, cache):
+        if isinstance(found, EntryProblem):
             problems.append(found)
             continue
         for entry in found:
@@ -96,19 +96,23 @@ def collect(
             questions = shared.setdefault(entry.questions.digest, entry.questions)
             entries.append(replace(entry, questions=questions, level=trust.levels.of(entry.source.digest)))
     entries.sort(key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)))
-    checked = [_checked(each, chosen, functools.partial(checks.own_problems, each, chosen)) for each in entries]
-    sound, refused = _kept(checked)
+    checked = [
+        _with_found_problems(each, chosen, functools.partial(checks.own_problems, each, chosen)) for each in entries
+    ]
+    sound, refused = _split_refused(checked)
     single, copies = side_by_side.without_copies(sound, chosen)
-    kept, more, references_of = _ranked(single, chosen, trust, by_measure)
+    kept, more, references_of = _mark_ranked_entries(single, chosen, trust, by_measure)
     of_entries = [problem for entry in kept for problem in entry.problems]
     problems = [*problems, *refused, *more, *copies, *of_entries]
     bad = tuple(each for each in problems if each.level == "refused" or each.code in chosen.exit_status)
     present = {entry.task for entry in kept}
     shown = {task: each for task, each in references_of.items() if task in present}
-    return Board(tuple(kept), shown, tuple(problems), bad, trust.in_public)
+    return Leaderboard(tuple(kept), shown, tuple(problems), bad, trust.in_public)
 
 
-def _not_allowed(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules) -> Problem | None:
+def _not_allowed(
+    entry: LeaderboardEntry, roots: Sequence[Path], trust: TrustRules, rules: BoardRules
+) -> EntryProblem | None:
     """Why an entry is refused where names have owners: who is no owner must not even be counted.
 
     So is a task that the board's keepers do not have: a stranger's would make a benchmark of any name.
@@ -117,27 +121,27 @@ def _not_allowed(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules
         return None
     if not registry.is_here(entry.task):
         said = f"{entry.task} is not here. The board's keepers take a contributed benchmark into task_configs, or give "
-        return checks.problem(rules, entry, "unknown_task", f"{said}its folder with --include_path.")
+        return checks.make_entry_problem(rules, entry, "unknown_task", f"{said}its folder with --include_path.")
     found = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
-    return checks.problem(rules, entry, *found) if found else None
+    return checks.make_entry_problem(rules, entry, *found) if found else None
 
 
 def task_names(path: Path) -> list[str]:
     """The tasks of all runs and packs that ``path`` is or holds, printable and sorted; of a broken file none."""
     found: set[str] = set()
-    for file in _files(path)[0]:
+    for file in _list_entry_files(path)[0]:
         # What is wrong with a file is said by `collect`.
         with suppress(UserError):
             if file.name.endswith(results.SUFFIX):
                 found |= set(result_file(file).content.get("configs") or {})
             else:
-                found |= {entry.task for entry in packs.read(file)}
-    return sorted(map(printable, found))
+                found |= {entry.task for entry in packs.read_submission(file)}
+    return sorted(map(make_printable, found))
 
 
-def _ranked(
-    entries: Sequence[Entry], rules: Rules, trust: Trust, by_measure: bool
-) -> tuple[list[Entry], list[Problem], dict[str, Reference]]:
+def _mark_ranked_entries(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules, by_measure: bool
+) -> tuple[list[LeaderboardEntry], list[EntryProblem], dict[str, TaskReference]]:
     """The entries with what they lack beside each other, what keeps others out, and what the rankings are of.
 
     A ranking is of the first pinned version and data of which an entry ends up ranked: what nobody is ranked on takes
@@ -145,13 +149,15 @@ def _ranked(
     """
     without: frozenset[Key] = frozenset()
     while True:
-        found = _references(entries, rules, trust, without)
+        found = _choose_references(entries, rules, trust, without)
         beside = [
-            _checked(entry, rules, functools.partial(checks.problems_beside, entry, found[entry.task], rules, trust))
+            _with_found_problems(
+                entry, rules, functools.partial(checks.problems_beside, entry, found[entry.task], rules, trust)
+            )
             for entry in entries
         ]
-        kept, refused = _kept(beside)
-        kept = side_by_side.apart(kept, rules, trust.owners, trust.pins)
+        kept, refused = _split_refused(beside)
+        kept = side_by_side.mark_conflicting(kept, rules, trust.owners, trust.pins)
         if by_measure:
             kept = side_by_side.by_measure(kept, rules, trust.owners, trust.pins)
         tried = _without_rank(kept, found, trust) - without
@@ -161,52 +167,62 @@ def _ranked(
         without |= tried
 
 
-def _checked(entry: Entry, rules: Rules, find: Callable[[], Sequence[Problem]]) -> Entry:
+def _with_found_problems(
+    entry: LeaderboardEntry, rules: BoardRules, find: Callable[[], Sequence[EntryProblem]]
+) -> LeaderboardEntry:
     """The entry with the problems that ``find`` gives; one that can't be checked is refused, and the others stay."""
     try:
         return entry.with_problems(find())
     except packs.UNCOMPUTABLE as error:
         code = "bad_pack" if entry.source.kind == "pack" else "broken_log"
-        return entry.with_problems([checks.problem(rules, entry, code, f"It can't be checked ({error!r:.200}).")])
+        return entry.with_problems(
+            [checks.make_entry_problem(rules, entry, code, f"It can't be checked ({error!r:.200}).")]
+        )
 
 
-def _without_rank(entries: Sequence[Entry], found: Mapping[str, Reference], trust: Trust) -> set[Key]:
+def _without_rank(
+    entries: Sequence[LeaderboardEntry], found: Mapping[str, TaskReference], trust: TrustRules
+) -> set[Key]:
     """The pins that rankings are of in which nobody is ranked, where entries are of another pin of the task too."""
     ranked = {entry.task for entry in entries if entry.ranked}
     tried = set()
     for task in {entry.task for entry in entries} - ranked:
-        held = {key_of(each) for each in entries if each.task == task and trust.pins.hold(each)}
+        held = {pin_key(each) for each in entries if each.task == task and trust.pins.hold(each)}
         reference = found[task]
         data = f"{reference.data}, {reference.settings}" if reference.settings else reference.data
         tried |= {(task, reference.version, data)} if len(held) > 1 else set()
     return tried
 
 
-def _references(entries: Sequence[Entry], rules: Rules, trust: Trust, without: Collection[Key]) -> dict[str, Reference]:
+def _choose_references(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules, without: Collection[Key]
+) -> dict[str, TaskReference]:
     """What the rankings are of, by the entries that could be ranked; by all of a task where none of it could."""
-    found = references.of(entries, rules, trust, without)
-    return {**found, **references.of([entry for entry in entries if entry.ranked], rules, trust, without)}
+    found = references.task_references(entries, rules, trust, without)
+    return {**found, **references.task_references([entry for entry in entries if entry.ranked], rules, trust, without)}
 
 
-def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:
+def _split_refused(entries: Sequence[LeaderboardEntry]) -> tuple[list[LeaderboardEntry], list[EntryProblem]]:
     """The entries that nothing refuses, and what refuses the others."""
     refused = [problem for entry in entries for problem in entry.problems if problem.level == "refused"]
     return [entry for entry in entries if all(problem.level != "refused" for problem in entry.problems)], refused
 
 
-def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[list[Job], list[Problem]]:
-    jobs: dict[tuple[Path, str], Job] = {}
-    problems: list[Problem] = []
+def _list_read_jobs(
+    paths: Iterable[Path], rules: BoardRules, tasks: Sequence[str]
+) -> tuple[list[ReadJob], list[EntryProblem]]:
+    jobs: dict[tuple[Path, str], ReadJob] = {}
+    problems: list[EntryProblem] = []
     for path in paths:
         if not path.exists():
             hint = nearest_path(path)
             raise UserError(f"{path} is not there.{hint} Give folders with runs or submissions, or their files.")
-        files, unread = _files(path)
+        files, unread = _list_entry_files(path)
         problems += [rules.problem("unreadable", reason, file) for file, reason in unread]
         # A link to a file that is here too must not stand for it: the file would lie in another's folder.
         for file in sorted(files, key=Path.is_symlink):
             for each in _of_file(file, rules, tasks):
-                if isinstance(each, Problem):
+                if isinstance(each, EntryProblem):
                     problems.append(each)
                 else:
                     jobs.setdefault((file.resolve(), each.task), each)
@@ -215,27 +231,27 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
 
 def result_files(path: Path) -> list[Path]:
     """The result files that ``path`` is or holds; links out of it are left out."""
-    return [file for file in _files(path)[0] if file.name.endswith(results.SUFFIX)]
+    return [file for file in _list_entry_files(path)[0] if file.name.endswith(results.SUFFIX)]
 
 
-def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
+def _list_entry_files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     """The result files and packs that ``path`` is or holds, and what is none that may be read, with the reason."""
     if not path.is_dir():
         return [path], []
-    found, unread = safe_files.below(path, packs.ENDINGS)
+    found, unread = safe_files.list_regular_files(path, packs.ENDINGS)
     return [file for file in found if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
 
 
-def result_file(file: Path) -> Run:
+def result_file(file: Path) -> ResultFile:
     """A result file, read once it is known to be within the limits. Raises UserError, also where it was damaged."""
-    safe_files.check(file)
+    safe_files.check_regular_file(file)
     safe_files.check_form(safe_files.content_of(file), file)
-    return results.read(file)
+    return results.read_result_file(file)
 
 
-def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | Problem]:
+def _of_file(file: Path, rules: BoardRules, tasks: Sequence[str]) -> Iterator[ReadJob | EntryProblem]:
     if not file.name.endswith(results.SUFFIX):
-        yield Job(file)
+        yield ReadJob(file)
         return
     try:
         run = result_file(file)
@@ -244,7 +260,7 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         return
     configs = run.content.get("configs") or {}
     # A board ranks tasks as they are, not on degraded pictures.
-    plain = [task for task in configs if base_of(task, configs[task]) is None]
+    plain = [task for task in configs if find_base_task(task, configs[task]) is None]
     named = [task for task in plain if not tasks or task in tasks]
     if configs and not plain:
         said = f"{file} has tasks on degraded images only, and boards rank tasks as they are."
@@ -255,30 +271,32 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         yield _of_task(run, task, rules)
 
 
-def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
-    shown, config = printable(task), run.content["configs"][task]
+def _of_task(run: ResultFile, task: str, rules: BoardRules) -> ReadJob | EntryProblem:
+    shown, config = make_printable(task), run.content["configs"][task]
 
-    def problem(code: str, said: str) -> Problem:
+    def problem(code: str, said: str) -> EntryProblem:
         return rules.problem(code, said, run.path, shown, model_name(run.content))
 
-    if installed.of_task(task) is None and not installed.is_contributed(config):
+    if installed.find_installed_task(task) is None and not installed.is_contributed(config):
         said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
         return problem("unknown_task", said)
     try:
-        if installed.declaration(task, installed.told_of(config)) is None:
+        if installed.task_declaration(task, installed.recorded_declaration(config)) is None:
             return problem("unknown_task", f"{shown} is not known here, so its log can't be read. {installed.ADVICE}")
         if task not in run.tasks:
             return problem("no_result", f"The run stopped before {task} had a result.")
         log = log_of(run, task)
         if not log.is_file():
-            return problem("no_samples", f"No sample log of {shown} ({printable(log.name)}). Run with --log_samples.")
-        safe_files.check(log, run.path.parent)
+            return problem(
+                "no_samples", f"No sample log of {shown} ({make_printable(log.name)}). Run with --log_samples."
+            )
+        safe_files.check_regular_file(log, run.path.parent)
     except UserError as error:  # also of a contributed folder that can't be imported
         return problem("unreadable", str(error))
-    return Job(run.path, run, task)
+    return ReadJob(run.path, run, task)
 
 
-def log_of(run: Run, task: str) -> Path:
+def log_of(run: ResultFile, task: str) -> Path:
     """The log of a task. Raises UserError where no file can be called by the task's name."""
     longest = 255  # bytes of a file's name, on all common file systems
     name = f"{run.path.name.removesuffix(results.SUFFIX)}_samples_{task}.jsonl"
@@ -287,41 +305,45 @@ def log_of(run: Run, task: str) -> Path:
     return run.samples_file(task)
 
 
-def _read(jobs: Sequence[Job], rules: Rules, processes: int, cache: BuildCache) -> Iterator[Problem | list[Entry]]:
+def _read_jobs(
+    jobs: Sequence[ReadJob], rules: BoardRules, processes: int, cache: BuildCache
+) -> Iterator[EntryProblem | list[LeaderboardEntry]]:
     count = min(processes, len(jobs)) if _is_much(jobs, cache) else 1
     # Largest first, so that no process is left alone with a large one at the end.
     ordered = sorted(jobs, key=lambda job: -job.size)
-    read = functools.partial(read_job, rules=rules, given=registry.given(), cache=cache)
-    with _executor(count) as executor, bar(len(jobs), "Reading logs", "log") as step:
+    read = functools.partial(read_job, rules=rules, given=registry.added_suite_folders(), cache=cache)
+    with _make_executor(count) as executor, progress_bar(len(jobs), "Reading logs", "log") as step:
         for found in executor.map(read, ordered) if executor else map(read, ordered):
             step(1)
             yield found
 
 
-def _is_much(jobs: Sequence[Job], cache: BuildCache) -> bool:
+def _is_much(jobs: Sequence[ReadJob], cache: BuildCache) -> bool:
     sizes = (job.size // (_KEPT if _is_kept(job, cache) else 1) for job in jobs)
     # No more sizes than it takes: who knows what is kept has read the log.
     return any(much > _SMALL for much in itertools.accumulate(sizes))
 
 
-def _is_kept(job: Job, cache: BuildCache) -> bool:
+def _is_kept(job: ReadJob, cache: BuildCache) -> bool:
     # What is wrong with a log is said where it is read.
     with suppress(UserError, *packs.UNCOMPUTABLE):
         return job.run is not None and is_kept(job.run, job.task, cache)
     return False
 
 
-def _executor(count: int) -> Any:
+def _make_executor(count: int) -> Any:
     # Not forked: a process of numpy, scipy and a progress bar has threads.
     return ProcessPoolExecutor(count, get_context("spawn")) if count > 1 else nullcontext(None)
 
 
-def read_job(job: Job, rules: Rules, given: Sequence[Path] = (), cache: BuildCache = NO_CACHE) -> Problem | list[Entry]:
+def read_job(
+    job: ReadJob, rules: BoardRules, given: Sequence[Path] = (), cache: BuildCache = NO_CACHE
+) -> EntryProblem | list[LeaderboardEntry]:
     """Read a log or a pack; a problem if it gives no entry. ``given``: benchmarks that are not installed."""
-    registry.give(given)
+    registry.add_suite_folders(given)
     if job.run is None:
         try:
-            return packs.read(job.path)
+            return packs.read_submission(job.path)
         except UserError as error:
             return rules.problem("bad_pack", str(error), job.path)
     log = job.run.samples_file(job.task)

@@ -17,29 +17,29 @@ import pyarrow.compute as pc
 from lmms_medtasks.errors import UserError
 
 
-def compact(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+def dictionary_encode(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """The column with each distinct value once; numbers, texts, booleans, or lists of texts."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(array.type):
         # Never written out: a text of 4,000 characters may stand in a million rows.
-        values = compact(array.dictionary)
+        values = dictionary_encode(array.dictionary)
         codes = pc.dictionary_encode(values.indices.take(array.indices))
-        return _coded(codes.indices, values.dictionary.take(codes.dictionary))
+        return _encode_values(codes.indices, values.dictionary.take(codes.dictionary))
     if pa.types.is_list(array.type):
         return _compact_lists(array)
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
     encoded = pc.dictionary_encode(array)
-    return _coded(encoded.indices, encoded.dictionary)
+    return _encode_values(encoded.indices, encoded.dictionary)
 
 
 def _compact_lists(array: pa.Array) -> pa.DictionaryArray:
     known: dict[tuple[Any, ...], int] = {}
     codes = [None if each is None else known.setdefault(tuple(each), len(known)) for each in array.to_pylist()]
-    return _coded(pa.array(codes, pa.int32()), pa.array([list(each) for each in known], array.type))
+    return _encode_values(pa.array(codes, pa.int32()), pa.array([list(each) for each in known], array.type))
 
 
-def _coded(codes: pa.Array, values: pa.Array) -> pa.DictionaryArray:
+def _encode_values(codes: pa.Array, values: pa.Array) -> pa.DictionaryArray:
     smallest = pa.from_numpy_dtype(np.min_scalar_type(max(len(values) - 1, 0)))
     return pa.DictionaryArray.from_arrays(codes.cast(smallest), values)
 
@@ -49,13 +49,13 @@ def codes_of(column: pa.DictionaryArray) -> np.ndarray:
     return np.asarray(pc.fill_null(pc.add(column.indices.cast(pa.int64()), 1), 0))
 
 
-def to_json(column: pa.DictionaryArray) -> dict[str, list[Any]]:
+def column_to_json(column: pa.DictionaryArray) -> dict[str, list[Any]]:
     """The column's values, and for each row 0 for none or the place of its value, from 1."""
     return {"values": column.dictionary.to_pylist(), "codes": codes_of(column).tolist()}
 
 
-def from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.DictionaryArray:
-    """The column that :func:`to_json` gave.
+def column_from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.DictionaryArray:
+    """The column that :func:`column_to_json` gave.
 
     Raises UserError when it is no column of ``count`` rows; ``kind``: "numbers" (finite ones), "lists" (of texts),
     "texts", or "" for texts and numbers.
@@ -64,7 +64,7 @@ def from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.Dic
     values, codes = (content["values"], content["codes"]) if is_column else (None, None)
     if not isinstance(values, list) or not isinstance(codes, list) or not all(type(code) is int for code in codes):
         raise UserError(f"{where}: expected values and codes of a column.")
-    if not all(_is(value, kind) for value in values):
+    if not all(_is_value_kind(value, kind) for value in values):
         wanted = {"numbers": "number", "lists": "list of texts", "texts": "text that can be shown"}
         raise UserError(f"{where}: a value is no {wanted.get(kind, 'text or number that can be shown')}.")
     array = np.array(codes, dtype=np.int64)
@@ -74,10 +74,10 @@ def from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.Dic
         raise UserError(f"{where}: its values are of several kinds.")
     types = {"numbers": pa.float64(), "lists": pa.list_(pa.string())}
     stored = pa.array(values, types.get(kind, None if values else pa.string()))
-    return _coded(pa.array(array - 1, mask=array == 0), stored)
+    return _encode_values(pa.array(array - 1, mask=array == 0), stored)
 
 
-def _is(value: Any, kind: str) -> bool:
+def _is_value_kind(value: Any, kind: str) -> bool:
     if kind == "numbers":
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if kind == "lists":

@@ -9,14 +9,14 @@ from typing import Any
 
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.collect import log_of, result_file, result_files
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.run_entry import entry_of
 from lmms_medtasks.board.trust import safe_files
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import KEY, MeasureValue, Record
-from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.record import KEY, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, find_base_task
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
@@ -26,7 +26,7 @@ HARNESS = "harness"
 
 
 @dataclass(frozen=True)
-class DegradedEntry(Entry):
+class DegradedEntry(LeaderboardEntry):
     """A degraded task. ``scored_by``: the declaration of the task that it was made of. ``modality``: as ordered."""
 
     scored_by: Suite | None = None
@@ -38,9 +38,9 @@ class DegradedEntry(Entry):
         return self.scored_by
 
 
-def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
+def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[LeaderboardEntry], list[str]]:
     """The degraded tasks of the runs in ``folder``, and why others can't be shown. ``tasks``: only these."""
-    found: list[Entry] = []
+    found: list[LeaderboardEntry] = []
     reasons = []
     for file in result_files(folder):
         try:
@@ -48,27 +48,29 @@ def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Entr
         except UserError:  # told by `collect`
             continue
         for task, config in run.content.get("configs", {}).items():
-            base = base_of(task, config)
+            base = find_base_task(task, config)
             if base is None or (tasks and task not in tasks):
                 continue
             try:
-                found.append(_read(run, task, base))
+                found.append(_read_degraded_entry(run, task, base))
             except UserError as error:
                 reasons.append(str(error))
             except packs.UNCOMPUTABLE as error:
-                reasons.append(f"{file}, {printable(task)}: what it holds can't be computed with ({error!r:.200}).")
+                reasons.append(
+                    f"{file}, {make_printable(task)}: what it holds can't be computed with ({error!r:.200})."
+                )
     return found, reasons
 
 
-def _read(run: Run, task: str, base: str) -> DegradedEntry:
+def _read_degraded_entry(run: ResultFile, task: str, base: str) -> DegradedEntry:
     if task not in run.tasks:
-        raise UserError(f"{run.path}: the run stopped before {printable(task)} had a result.")
+        raise UserError(f"{run.path}: the run stopped before {make_printable(task)} had a result.")
     log = log_of(run, task)
-    safe_files.check(log, run.path.parent)
+    safe_files.check_regular_file(log, run.path.parent)
     safe_files.check_lines(log)
     metadata = dict(run.content["configs"][task]["metadata"])
     ordered = metadata.pop(METADATA)
-    suite = registry.find(base, {**run.content["configs"][task], "metadata": metadata})
+    suite = registry.find_suite(base, {**run.content["configs"][task], "metadata": metadata})
     if suite is None:
         run = _HarnessRun(run.path, run.content)
         suite = run.suite(task, ordered)
@@ -77,14 +79,14 @@ def _read(run: Run, task: str, base: str) -> DegradedEntry:
     return DegradedEntry(**values, scored_by=suite, modality=ordered.get("modality"))
 
 
-class _HarnessRun(Run):
+class _HarnessRun(ResultFile):
     """A run whose log has no records: of each question the scores that pair it with the clean one."""
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in super().rows(task):
             name, pictures = str(row.get("doc_id")), row.get(PICTURES) or [{}]
-            scores = {key.partition(",")[0]: MeasureValue(value) for key, value in (row.get(SCORES) or {}).items()}
-            record = Record(
+            scores = {key.partition(",")[0]: ScoreValue(value) for key, value in (row.get(SCORES) or {}).items()}
+            record = QuestionRecord(
                 id=name,
                 cluster=str(pictures[0].get("picture", name)),
                 trials=("ok",),

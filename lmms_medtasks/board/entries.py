@@ -21,8 +21,8 @@ from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.estimates import EMPTY, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
@@ -54,7 +54,7 @@ class _Memory:
 
 
 @dataclass(frozen=True)
-class Questions(_Memory):
+class EntryQuestions(_Memory):
     """The questions of a task, sorted by id. Entries that were asked the same ones share one object.
 
     Attributes:
@@ -84,9 +84,9 @@ class Questions(_Memory):
         return self._once(("values", name), self.table.column(name).to_pylist if there else lambda: [None] * len(self))
 
     @functools.cached_property
-    def samples(self) -> Samples:
+    def samples(self) -> QuestionTable:
         """The questions as a table, whose columns are decoded once for all entries that were asked them."""
-        return Samples(self.table)
+        return QuestionTable(self.table)
 
     def tag(self, name: str) -> pa.DictionaryArray:
         """A column of the table in codes (:mod:`lmms_medtasks.board.columns`)."""
@@ -97,7 +97,7 @@ class Questions(_Memory):
         return self._once(("codes", name), lambda: codes_of(self.tag(name)))
 
 
-def all_ids(entries: Iterable[Entry]) -> np.ndarray:
+def all_ids(entries: Iterable[LeaderboardEntry]) -> np.ndarray:
     """(n,) strings: the ids of all questions of these entries, distinct and sorted; questions that they share once."""
     shared = {entry.questions.digest: entry.questions for entry in entries}
     if len(shared) == 1:
@@ -106,7 +106,7 @@ def all_ids(entries: Iterable[Entry]) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Model:
+class EntryModel:
     """A model as it was run.
 
     ``name``: the checkpoint that its arguments name, else the harness's name; text of others, made printable but NOT
@@ -125,7 +125,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Judge:
+class EntryJudge:
     """Who judged the open answers, by which prompts. ``prompts``: protocol -> "version digest".
 
     ``name``: in full, with the endpoint and the model that answered; see ``judges.identity.full_name``.
@@ -138,7 +138,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Counts:
+class QuestionCounts:
     """How much of a task was run: questions in the data, asked, and in the log; replies; judgements.
 
     ``original`` and ``effective`` are None where the run does not say. ``parsed`` of ``replies`` could be read,
@@ -174,7 +174,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Problem:
+class EntryProblem:
     """Something that limits or forbids an entry. ``code`` is one of ``thresholds.yml``; ``reason`` is a sentence.
 
     ``source``: the file that it is about. ``task`` and ``model`` are "" where it is about a whole file.
@@ -189,7 +189,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Source:
+class EntryOrigin:
     """Where an entry came from. ``results``: the result file or the pack. ``samples``: the log, None of a pack.
 
     ``date``: in UTC, see ``samples.runs.date_of``. ``sha256``: file name -> digest, of what was read; what a pack says
@@ -206,7 +206,7 @@ class Source:
     digest: str = ""
 
 
-def replies_to(samples: Samples) -> np.ndarray:
+def replies_to(samples: QuestionTable) -> np.ndarray:
     """(n,) integers: how many replies came to each question; a failed request has none."""
     places, trials = samples.texts("trials")
     return np.bincount(places[np.asarray(pc.not_equal(trials, FAILED))], minlength=len(samples))
@@ -218,7 +218,7 @@ def measure_of(metric: Metric) -> str | None:
 
 
 @dataclass(frozen=True)
-class Entry(_Memory):
+class LeaderboardEntry(_Memory):
     """One model on one task of one version.
 
     Attributes:
@@ -242,24 +242,24 @@ class Entry(_Memory):
     suite: str
     task: str
     version: str
-    model: Model
+    model: EntryModel
     data: str
     data_digest: str
     digests: Mapping[str, str]
     package_version: str
     package_modified: bool | None
-    judge: Judge | None
+    judge: EntryJudge | None
     harness: str
     settings: Mapping[str, str]
     credentialed: bool
-    source: Source
-    questions: Questions
+    source: EntryOrigin
+    questions: EntryQuestions
     answers: pa.Table
     metrics: tuple[str, ...]
-    counts: Counts
+    counts: QuestionCounts
     reported: Mapping[str, float]
     at_limit: int = 0
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[EntryProblem, ...] = ()
     level: str = ""
 
     @property
@@ -275,27 +275,27 @@ class Entry(_Memory):
     @property
     def declaration(self) -> Suite | None:
         """What its benchmark declares; None of a task that is not known here."""
-        return installed.declaration(self.task, self.settings)
+        return installed.task_declaration(self.task, self.settings)
 
     @property
     def declared(self) -> str:
         """A digest of what the entry itself says of its declaration, "" where our code says it."""
-        return installed.declared(self.task, self.settings)
+        return installed.declaration_digest(self.task, self.settings)
 
     @property
-    def samples(self) -> Samples:
+    def samples(self) -> QuestionTable:
         """The questions with the answers, for estimates; of few questions its columns are decoded once."""
         return self._once_of_few("samples", self._made_samples)
 
-    def make_samples(self) -> Samples:
+    def make_samples(self) -> QuestionTable:
         """As :attr:`samples`, for what takes a function."""
         return self.samples
 
-    def _made_samples(self) -> Samples:
+    def _made_samples(self) -> QuestionTable:
         table = self.questions.table
         for name in self.answers.column_names:
             table = table.append_column(name, self.answers.column(name))
-        return Samples(table, shared=self.questions.samples)
+        return QuestionTable(table, shared=self.questions.samples)
 
     def _once_of_few(self, key: Hashable, make: Callable[[], T]) -> T:
         return self._once(key, make) if len(self.questions) <= SMALL else make()
@@ -303,7 +303,7 @@ class Entry(_Memory):
     @property
     def outcomes(self) -> dict[str, int]:
         """How many replies have each of :data:`lmms_medtasks.suites.common_metrics.OUTCOMES`."""
-        return common_metrics.outcomes(Samples(self.answers))
+        return common_metrics.count_outcomes(QuestionTable(self.answers))
 
     @property
     def main_metrics(self) -> list[str]:
@@ -312,7 +312,7 @@ class Entry(_Memory):
         main = {metric.name for metric in suite.main_metrics} if suite else set()
         return [name for name in self.metrics if name in main] or list(self.metrics[:1])
 
-    def interval(self, metric: str, with_interval: bool = True) -> Interval:
+    def interval(self, metric: str, with_interval: bool = True) -> IntervalEstimate:
         """A metric's number with its interval, as the report has it; without it what the harness prints."""
         estimate = self._metric(metric).estimate
         return estimate.of(self.samples, with_interval).get(estimate.main, EMPTY)
@@ -334,10 +334,10 @@ class Entry(_Memory):
         """What a metric is."""
         return self._metric(metric).estimate
 
-    def scored(self, metric: str) -> Samples:
+    def scored(self, metric: str) -> QuestionTable:
         """The questions that a metric is about: of a measure those with a score, else those with a reply."""
 
-        def find() -> Samples:
+        def find() -> QuestionTable:
             found = self._metric(metric)
             rows, measure = self.samples.where(found.estimate.where), measure_of(found)
             return rows.take(replies_to(rows) > 0) if measure is None else rows.scored(measure)
@@ -395,6 +395,6 @@ class Entry(_Memory):
         """Whether fewer questions were asked than the data has."""
         return self.counts.original is not None and self.counts.effective != self.counts.original
 
-    def with_problems(self, problems: Sequence[Problem]) -> Entry:
+    def with_problems(self, problems: Sequence[EntryProblem]) -> LeaderboardEntry:
         """The entry with these problems added."""
         return replace(self, problems=(*self.problems, *problems))

@@ -13,11 +13,11 @@ from typing import Any
 from lmms_medtasks import digests, folders
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges import registry as protocols
-from lmms_medtasks.judges.protocol import Item, Protocol
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol
 from lmms_medtasks.suites import own_parts, registry, templates
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_yaml import chain
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 _DIGEST = 16
 CONTRIBUTED = "contributed"
@@ -53,10 +53,10 @@ class Installed:
     def settles_words(self) -> bool:
         """Whether a rule of its judge settles replies with words: those that are the reference, to begin with."""
         each = self.judge_protocols
-        return any(protocol.settle(Item("", dict.fromkeys(protocol.fields, "word"))) for protocol in each)
+        return any(protocol.settle(JudgedItem("", dict.fromkeys(protocol.fields, "word"))) for protocol in each)
 
     @property
-    def judge_protocols(self) -> list[Protocol]:
+    def judge_protocols(self) -> list[JudgeProtocol]:
         """The protocols by which it is judged."""
         return [protocols.get(name, self.folder) for name in self.protocols]
 
@@ -64,7 +64,7 @@ class Installed:
     def judge_prompts(self) -> dict[str, str]:
         """Protocol -> version and digest of the prompt that a judge is asked by."""
         each = self.judge_protocols
-        return {protocol.name: prompt_said(protocol.version, prompts.digest(protocol)) for protocol in each}
+        return {protocol.name: prompt_said(protocol.version, prompts.prompt_digest(protocol)) for protocol in each}
 
 
 def prompt_said(version: object, digest: str) -> str:
@@ -73,10 +73,10 @@ def prompt_said(version: object, digest: str) -> str:
 
 
 @functools.cache
-def of_task(task: str) -> Installed | None:
+def find_installed_task(task: str) -> Installed | None:
     """What is installed of a task; None if it is none of ours."""
     path = folders.task_files().get(task)
-    found = chain.follow(path, path.parent, Findings()) if path else None
+    found = chain.read_include_chain(path, path.parent, ValidationLog()) if path else None
     if path is None or found is None or "group" in found.entries:
         return None
     config = found.plain
@@ -93,9 +93,9 @@ def of_task(task: str) -> Installed | None:
     )
 
 
-def tasks() -> list[str]:
+def installed_tasks() -> list[str]:
     """Our tasks by name, without the groups."""
-    return [name for name in folders.task_files() if of_task(name)]
+    return [name for name in folders.task_files() if find_installed_task(name)]
 
 
 def is_contributed(config: Mapping[str, Any]) -> bool:
@@ -117,31 +117,31 @@ PROTOCOL = "protocol"
 """The setting of an entry that names the judge's protocol of a contributed task."""
 
 
-def told_of(config: Mapping[str, Any]) -> dict[str, str]:
-    """What a run's configuration of a task says of its declaration, see :func:`declaration`."""
+def recorded_declaration(config: Mapping[str, Any]) -> dict[str, str]:
+    """What a run's configuration of a task says of its declaration, see :func:`task_declaration`."""
     metadata = config.get("metadata") or {}
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     found = {
         **{name: metadata.get(name) for name in TOLD},
         PROTOCOL: settings.get("judge"),
-        own_parts.KEY: own_parts.declared(metadata),
+        own_parts.KEY: own_parts.serialize_declaration(metadata),
     }
     return {name: value for name, value in found.items() if isinstance(value, str) and value}
 
 
-def declaration(task: str, told: Mapping[str, str]) -> Suite | None:
+def task_declaration(task: str, told: Mapping[str, str]) -> Suite | None:
     """The benchmark's declaration of a task, None where it is not known; ``told``: of a contributed task."""
     metadata = {name: told[name] for name in (*TOLD, own_parts.KEY) if name in told}
     settings = {"default": {"judge": told[PROTOCOL]}} if PROTOCOL in told else {}
-    return registry.find(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
+    return registry.find_suite(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
 
 
-def declared(task: str, told: Mapping[str, str]) -> str:
+def declaration_digest(task: str, told: Mapping[str, str]) -> str:
     """A digest of what an entry itself says of its declaration: "" where our code says it.
 
     Of a contributed task the entry names the template, the judge's protocol, and with it the scale of a score.
     """
-    suite = declaration(task, told)
+    suite = task_declaration(task, told)
     if suite is None or not suite.default:
         return ""
     said = {name: told[name] for name in ("template", PROTOCOL, own_parts.KEY) if name in told}
@@ -150,7 +150,7 @@ def declared(task: str, told: Mapping[str, str]) -> str:
 
 def is_judged(task: str, told: Mapping[str, str]) -> bool:
     """Whether a judge scores a task's replies: by its YAML where it is installed, else by its template."""
-    found = of_task(task)
+    found = find_installed_task(task)
     if found is not None:
         return found.is_judged
     template = told.get("template", "")
@@ -161,14 +161,14 @@ METRICS = "metrics"
 """The setting of an entry with the metrics of a contributed task's table."""
 
 
-def printed(task: str, told: Mapping[str, str], suite: Suite) -> Collection[str]:
+def printed_metrics(task: str, told: Mapping[str, str], suite: Suite) -> Collection[str]:
     """The metrics of a task's table: those installed, else what a run told of a contributed one, else all declared."""
-    found = of_task(task)
+    found = find_installed_task(task)
     named = found.metrics if found else told[METRICS].split(",") if METRICS in told else ()
     return named or suite.estimates
 
 
 def suite_of(task: str, suite: Suite | None) -> str:
     """The suite of a task on a board: its folder where it is installed, else the name of its declaration."""
-    found = of_task(task)
+    found = find_installed_task(task)
     return found.suite if found else suite.name if suite else CONTRIBUTED

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import baselines, folders
-from lmms_medtasks.board.model_names import look
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.board.model_names import confusable_form
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.visible_text import replace_invisible
 
 FILE = "models.yml"
 MOST_PARAMETERS = 100_000.0
@@ -57,53 +57,53 @@ _KEYS = tuple(each.name for each in dataclasses.fields(ModelFacts))
 
 @dataclass(frozen=True)
 class KnownModels:
-    """Facts of models, by how a name looks (:func:`lmms_medtasks.board.model_names.look`)."""
+    """Facts of models, by how a name looks (:func:`lmms_medtasks.board.model_names.confusable_form`)."""
 
     own: Mapping[str, ModelFacts] = field(default_factory=dict)
 
     def facts_of(self, name: str) -> ModelFacts:
         """The facts of the model called so: the board's, else those that the package has, else unknown ones."""
-        seen = look(name)
-        return self.own.get(seen) or _defaults().get(seen) or UNKNOWN
+        seen = confusable_form(name)
+        return self.own.get(seen) or _default_model_facts().get(seen) or UNKNOWN
 
 
-def read(path: Path | None = None) -> KnownModels:
+def read_model_facts(path: Path | None = None) -> KnownModels:
     """The facts that a board's ``models.yml`` says; without a file those of the package.
 
     Raises UserError for another form, an unknown key, a value that is none, and two names that look alike.
     """
-    return KnownModels(_read(path) if path else {})
+    return KnownModels(_read_facts_file(path) if path else {})
 
 
 @functools.cache
-def _defaults() -> Mapping[str, ModelFacts]:
-    return {seen: facts for path in _default_files() for seen, facts in _read(path).items()}
+def _default_model_facts() -> Mapping[str, ModelFacts]:
+    return {seen: facts for path in _default_files() for seen, facts in _read_facts_file(path).items()}
 
 
 def _default_files() -> list[Path]:
-    return [Path(baselines.__file__).with_name(FILE), *sorted(folders.folder().glob(f"*/reference/{FILE}"))]
+    return [Path(baselines.__file__).with_name(FILE), *sorted(folders.suites_root().glob(f"*/reference/{FILE}"))]
 
 
-def _read(path: Path) -> dict[str, ModelFacts]:
+def _read_facts_file(path: Path) -> dict[str, ModelFacts]:
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected a model's name and its facts below it, such as 'parameters_b: 7'.")
     names: dict[str, str] = {}
     found: dict[str, ModelFacts] = {}
     for name, facts in said.items():
-        if not isinstance(name, str) or not look(name) or len(name) > _MOST_LETTERS:
+        if not isinstance(name, str) or not confusable_form(name) or len(name) > _MOST_LETTERS:
             raise UserError(
-                f"{path}: {_brief(name)} is no model's name: a text of 1 to {_MOST_LETTERS} characters. A number or "
-                "a word such as yes stands in quotation marks."
+                f"{path}: {_brief_repr(name)} is no model's name: a text of 1 to {_MOST_LETTERS} characters. A number "
+                "or a word such as yes stands in quotation marks."
             )
-        other = names.setdefault(look(name), name)
+        other = names.setdefault(confusable_form(name), name)
         if other != name:
             raise UserError(f"{path}: {name!r} and {other!r} look like one name. Keep one of them.")
-        found[look(name)] = _facts(facts, f"{path}, {name}")
+        found[confusable_form(name)] = _parse_model_facts(facts, f"{path}, {name}")
     return found
 
 
-def _brief(value: Any) -> str:
+def _brief_repr(value: Any) -> str:
     """A value as a message shows it: two lists deep and 120 characters, for its aliases may be of any length."""
     brief = reprlib.Repr()
     brief.maxlevel, brief.maxstring = 2, 120
@@ -113,24 +113,24 @@ def _brief(value: Any) -> str:
         return "a number of very many digits"
 
 
-def _facts(said: Any, where: str) -> ModelFacts:
+def _parse_model_facts(said: Any, where: str) -> ModelFacts:
     if not isinstance(said, dict):
         raise UserError(
-            f"{where}: {_brief(said)}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}."
+            f"{where}: {_brief_repr(said)}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}."
         )
     values: dict[str, Any] = {}
     for key, value in said.items():
         if key not in _KEYS:
-            raise unknown("fact", key if len(str(key)) <= _MOST_LETTERS else _brief(key), _KEYS, where)
+            raise unknown_name_error("fact", key if len(str(key)) <= _MOST_LETTERS else _brief_repr(key), _KEYS, where)
         # YAML makes a date of 2025-02-19, and a number of 2025.
         is_plain = key == "released" and type(value) in (int, datetime.date)
         values[key] = str(value) if is_plain else value
-        if wanted := _wrong(key, values[key]):
-            raise UserError(f"{where}, {key}: {_brief(value)}; expected {wanted}.")
+        if wanted := _fact_problem(key, values[key]):
+            raise UserError(f"{where}, {key}: {_brief_repr(value)}; expected {wanted}.")
     return ModelFacts(**values)
 
 
-def _wrong(key: str, value: Any) -> str:
+def _fact_problem(key: str, value: Any) -> str:
     """What was expected of a fact; "" where it is that."""
     if key == "open_weights":
         return "" if isinstance(value, bool) else "true or false. Leave the line out where it is not known"
@@ -138,7 +138,9 @@ def _wrong(key: str, value: Any) -> str:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         most = f"{MOST_PARAMETERS:,g}"
         return "" if is_number and 0 < value <= MOST_PARAMETERS else f"billions of parameters, from above 0 to {most}"
-    is_text = isinstance(value, str) and value.strip() and visible(value) == value and len(value) <= _MOST_LETTERS
+    is_text = (
+        isinstance(value, str) and value.strip() and replace_invisible(value) == value and len(value) <= _MOST_LETTERS
+    )
     if not is_text:
         return f"a text of 1 to {_MOST_LETTERS} characters that can be seen"
     if key == "released":

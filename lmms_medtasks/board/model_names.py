@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "|": "l"})
 
@@ -17,7 +17,7 @@ def shown_name(name: str) -> str:
     return "/".join(parts[-2:]) if local and parts else name
 
 
-def look(name: str) -> str:
+def confusable_form(name: str) -> str:
     """What a reader may take a name for: two names with the same look could stand for one model.
 
     Case, accents, width, what can't be seen, and the sort of a separator make no difference; neither do 0 and o, 1, i,
@@ -29,11 +29,11 @@ def look(name: str) -> str:
     return re.sub(r"[\s_\-.:/()]+", "-", letters).strip("-")
 
 
-def wrong(name: str) -> str:
+def model_name_problem(name: str) -> str:
     """Why a name may not stand in a ranking, as a clause; "" if it may: visible ASCII, single blanks inside only."""
     if not name.strip():
         return "it is empty"
-    if visible(name) != name:
+    if replace_invisible(name) != name:
         return "it has characters that can't be seen"
     if not name.isascii():
         other = next(each for each in name if not each.isascii())

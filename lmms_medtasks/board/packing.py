@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.packs import FORMAT, VERSION, checksum, entry_to_json, questions_to_json
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.entries import LeaderboardEntry
+from lmms_medtasks.board.packs import FORMAT, VERSION, entry_to_json, json_checksum, questions_to_json
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.writing import write_bytes
+from lmms_medtasks.writing import write_bytes_atomically
 
 _SIGNED = re.compile(r"[^<>@\s][^<>@\n]* <[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+>")
 
 
-def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
+def make_submission(entries: Sequence[LeaderboardEntry], signed_off_by: str) -> dict[str, Any]:
     """A pack of these entries. Raises UserError when nobody signs, or there is no entry.
 
     It holds, for each question, its id, image, tags and measures, and what was read from each reply; no text of a
@@ -34,7 +34,7 @@ def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
         "questions": {entry.questions.digest: questions_to_json(entry.questions) for entry in entries},
         "entries": list(map(entry_to_json, entries)),
     }
-    return {**content, "sha256": checksum(content)}
+    return {**content, "sha256": json_checksum(content)}
 
 
 def check_signature(signed_off_by: str) -> None:
@@ -46,7 +46,7 @@ def check_signature(signed_off_by: str) -> None:
         )
 
 
-def write(content: dict[str, Any], path: Path) -> int:
+def write_submission(content: dict[str, Any], path: Path) -> int:
     """Write a pack, compressed if the name ends in .gz; returns its size in bytes. The same pack is the same bytes."""
     if not path.name.endswith((".json", ".json.gz")):
         raise UserError(f"--output {path}: expected a name that ends in .json or .json.gz.")
@@ -54,13 +54,13 @@ def write(content: dict[str, Any], path: Path) -> int:
         raise UserError(f"--output {path}: a name that ends in _results.json is the harness's.")
     data = (json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n").encode()
     data = gzip.compress(data, mtime=0) if path.name.endswith(".gz") else data
-    write_bytes(path, data)
+    write_bytes_atomically(path, data)
     return len(data)
 
 
-def differences(entries: Sequence[Entry], run: Path) -> list[str]:
+def submission_differences(entries: Sequence[LeaderboardEntry], run: Path) -> list[str]:
     """What a pack's entries have that the run has not, a sentence each; [] if they are the same."""
-    board = collect([run])
+    board = collect_entries([run])
     found = []
     for entry in entries:
         packed, where = entry_to_json(entry), f"{entry.source.results}, {entry.task}"

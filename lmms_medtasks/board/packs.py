@@ -16,8 +16,16 @@ from typing import Any
 import pyarrow as pa
 
 from lmms_medtasks.board import columns, installed, recount
-from lmms_medtasks.board.entries import QUESTION, Counts, Entry, Judge, Model, Questions, Source
-from lmms_medtasks.board.run_entry import LINE, counts_of, metrics_of, questions_of
+from lmms_medtasks.board.entries import (
+    QUESTION,
+    EntryJudge,
+    EntryModel,
+    EntryOrigin,
+    EntryQuestions,
+    LeaderboardEntry,
+    QuestionCounts,
+)
+from lmms_medtasks.board.run_entry import LINE, counts_of, questions_of, ranked_metrics
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import FIELDS
@@ -70,13 +78,13 @@ UNCOMPUTABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticEr
 functions have never written."""
 
 
-def checksum(content: Any) -> str:
+def json_checksum(content: Any) -> str:
     """SHA-256 of a JSON value, whatever its spacing and the order of its keys."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def entry_to_json(entry: Entry) -> dict[str, Any]:
+def entry_to_json(entry: LeaderboardEntry) -> dict[str, Any]:
     """Everything of an entry but its problems and its questions, of which it has the digest; no path."""
     return {
         **{name: getattr(entry, name) for name in _PLAIN},
@@ -86,21 +94,21 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "sources": dict(entry.source.sha256),
         "asked": {"original": entry.counts.original, "effective": entry.counts.effective},
         "questions": entry.questions.digest,
-        "answers": {name: columns.to_json(entry.answers.column(name).combine_chunks())
+        "answers": {name: columns.column_to_json(entry.answers.column(name).combine_chunks())
                     for name in entry.answers.column_names if name != LINE},
     }  # fmt: skip
 
 
-def questions_to_json(questions: Questions) -> dict[str, Any]:
+def questions_to_json(questions: EntryQuestions) -> dict[str, Any]:
     """Ids, images, right answers and tags of questions."""
     others = [name for name in questions.table.column_names if name != "id"]
     return {
         "ids": questions.ids.tolist(),
-        "columns": {name: columns.to_json(questions.tag(name)) for name in others},
+        "columns": {name: columns.column_to_json(questions.tag(name)) for name in others},
     }
 
 
-def questions_from_json(found: Any, where: str) -> Questions:
+def questions_from_json(found: Any, where: str) -> EntryQuestions:
     """The questions of a pack. Raises UserError when their form is not that of :func:`questions_to_json`."""
     check_keys(found, ("ids", "columns"), where)
     ids = found.get("ids")
@@ -114,13 +122,13 @@ def questions_from_json(found: Any, where: str) -> Questions:
     if unseen := [name for name in others if not name.isprintable()]:
         raise UserError(f"{where}: the column {unseen[0]!r} has characters in its name that can't be printed.")
     read = {
-        name: columns.from_json(each, len(ids), f"{where}, {name}", kind="texts" if name in QUESTION else "")
+        name: columns.column_from_json(each, len(ids), f"{where}, {name}", kind="texts" if name in QUESTION else "")
         for name, each in others.items()
     }
-    return questions_of({"id": columns.compact(pa.array(ids)), **read})
+    return questions_of({"id": columns.dictionary_encode(pa.array(ids)), **read})
 
 
-def entry_from_json(found: Any, known: Mapping[str, Questions], pack: Source, where: str) -> Entry:
+def entry_from_json(found: Any, known: Mapping[str, EntryQuestions], pack: EntryOrigin, where: str) -> LeaderboardEntry:
     """An entry of a pack of which nothing is counted; ``known``: the pack's questions, by their digest.
 
     Raises UserError when its form is not that of :func:`entry_to_json`.
@@ -132,21 +140,21 @@ def entry_from_json(found: Any, known: Mapping[str, Questions], pack: Source, wh
         questions = known[found["questions"]]
         count = len(questions)
         answers = {
-            name: columns.from_json(each, count, f"{where}, {name}", kind=_kind(name))
+            name: columns.column_from_json(each, count, f"{where}, {name}", kind=_column_kind(name))
             for name, each in found["answers"].items()
         }
         if "trials" not in answers or answers["trials"].null_count or set(answers) & {*questions.table.column_names}:
             raise UserError(f"{where}: expected what was read from each reply, and no column of the questions.")
-        return Entry(
+        return LeaderboardEntry(
             **{name: found[name] for name in _PLAIN},
-            suite=installed.suite_of(found["task"], installed.declaration(found["task"], found["settings"])),
-            model=Model(**found["model"]),
-            judge=Judge(**found["judge"]) if found["judge"] else None,
+            suite=installed.suite_of(found["task"], installed.task_declaration(found["task"], found["settings"])),
+            model=EntryModel(**found["model"]),
+            judge=EntryJudge(**found["judge"]) if found["judge"] else None,
             source=replace(pack, date=found["date"], sha256=dict(found["sources"])),
             questions=questions,
             answers=pa.table(answers),
             metrics=(),
-            counts=Counts(**found["asked"], rows=count),
+            counts=QuestionCounts(**found["asked"], rows=count),
             reported={},
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -178,7 +186,7 @@ def _are_texts(values: Mapping[Any, Any]) -> bool:
     return all(isinstance(each, str) and each.isprintable() for pair in values.items() for each in pair)
 
 
-def _kind(name: str) -> str:
+def _column_kind(name: str) -> str:
     return "lists" if name == "trials" else "numbers" if name.rpartition(".")[2] in FIELDS else ""
 
 
@@ -191,7 +199,7 @@ def is_pack(path: Path) -> bool:
         return False
 
 
-def read(path: Path) -> list[Entry]:
+def read_submission(path: Path) -> list[LeaderboardEntry]:
     """The entries of a pack.
 
     Raises UserError, saying what differs, when the file is cut off, is of another version, nobody signed it, it has a
@@ -199,15 +207,15 @@ def read(path: Path) -> list[Entry]:
     than the limits allow (:mod:`lmms_medtasks.board.trust.limits`).
     """
     try:
-        safe_files.check(path)
-        return _read(path)
+        safe_files.check_regular_file(path)
+        return _read_entries(path)
     except UserError:
         raise
     except UNCOMPUTABLE as error:
         raise UserError(f"{path}: what it holds can't be computed with ({error!r}).") from error
 
 
-def _read(path: Path) -> list[Entry]:
+def _read_entries(path: Path) -> list[LeaderboardEntry]:
     content = safe_files.read_json(path)
     if not isinstance(content, dict):
         raise UserError(f"{path} is no pack.")
@@ -226,19 +234,19 @@ def _read(path: Path) -> list[Entry]:
     if not isinstance(entries, list) or not entries or not isinstance(questions, dict):
         raise UserError(f"{path}: it has no entries.")
     for each in (entries, questions):
-        limits.check(len(each), "entries", path, "entries")
-    known = {name: _questions(each, name, path) for name, each in questions.items()}
+        limits.check_limit(len(each), "entries", path, "entries")
+    known = {name: _read_questions(each, name, path) for name, each in questions.items()}
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    source = Source("pack", path, None, "", signed_off_by=signed, digest=digest)
+    source = EntryOrigin("pack", path, None, "", signed_off_by=signed, digest=digest)
     found, replies = [], 0
     for each in entries:
         where = f"{path}, {each.get('task')!s:.60}" if isinstance(each, dict) else str(path)
         entry = entry_from_json(each, known, source, where)
         replies += limits.check_entry(entry, where)
-        limits.check(replies, "replies", path, "replies in all")
-        found.append(_counted(entry, where))
+        limits.check_limit(replies, "replies", path, "replies in all")
+        found.append(_with_counted_metrics(entry, where))
     rest = {name: value for name, value in content.items() if name != "sha256"}
-    if content.get("sha256") != (actual := checksum(rest)):
+    if content.get("sha256") != (actual := json_checksum(rest)):
         raise UserError(
             f"{path}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
             f"{actual[:12]} of it)."
@@ -246,7 +254,7 @@ def _read(path: Path) -> list[Entry]:
     return found
 
 
-def _questions(found: Any, digest: str, path: Path) -> Questions:
+def _read_questions(found: Any, digest: str, path: Path) -> EntryQuestions:
     where = f"{path}, questions {digest[:12]}"
     questions = questions_from_json(found, where)
     if questions.digest != digest:
@@ -254,7 +262,7 @@ def _questions(found: Any, digest: str, path: Path) -> Questions:
     return questions
 
 
-def _counted(entry: Entry, where: str) -> Entry:
+def _with_counted_metrics(entry: LeaderboardEntry, where: str) -> LeaderboardEntry:
     """The entry with the metrics and counts that its rows give; as it is where its task is not known here."""
     if missing := " ".join(recount.not_here(entry)):
         raise UserError(f"{where}: {missing}")
@@ -266,6 +274,6 @@ def _counted(entry: Entry, where: str) -> Entry:
         return entry
     return replace(
         entry,
-        metrics=metrics_of(suite, entry.samples, installed.printed(entry.task, entry.settings, suite)),
+        metrics=ranked_metrics(suite, entry.samples, installed.printed_metrics(entry.task, entry.settings, suite)),
         counts=counts_of(suite, entry.samples, entry.counts.original, entry.counts.effective),
     )

@@ -8,20 +8,20 @@ from typing import get_args
 import numpy as np
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.board.columns import compact
-from lmms_medtasks.board.entries import Entry, measure_of, replies_to
+from lmms_medtasks.board.columns import dictionary_encode
+from lmms_medtasks.board.entries import LeaderboardEntry, measure_of, replies_to
 from lmms_medtasks.board.run_entry import answer_columns, is_tag
 from lmms_medtasks.record import CUT, EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
-from lmms_medtasks.suites.own_parts import NotFound
+from lmms_medtasks.suites.own_parts import MissingEstimate
 from lmms_medtasks.suites.suite import Measure, Suite
-from lmms_medtasks.suites.suite_rows import differences
+from lmms_medtasks.suites.suite_rows import reported_differences
 
 _NOISE = 1e-11
 """Of floating-point sums, on scales of up to some hundreds. A ranking takes it for nothing (``SCORE_DIGITS``)."""
 
 
-def of_submission(entry: Entry) -> Iterator[str]:
+def of_submission(entry: LeaderboardEntry) -> Iterator[str]:
     """Everything that a pack says of an entry. Nothing of an unknown task."""
     suite = entry.declaration
     if suite is None:
@@ -31,17 +31,17 @@ def of_submission(entry: Entry) -> Iterator[str]:
     elif others := [name for name in entry.questions.tags if not is_tag(suite, name, entry.questions.tag(name))]:
         yield f"{suite.name} has no tag {', '.join(others)}."
     else:
-        yield from sound(entry)
+        yield from entry_contradictions(entry)
 
 
-def not_here(entry: Entry) -> Iterator[str]:
+def not_here(entry: LeaderboardEntry) -> Iterator[str]:
     """Main metrics whose code is not here: without them an entry would look whole."""
     for metric in entry.declaration.main_metrics if entry.declaration else ():
-        if isinstance(metric.estimate, NotFound):
+        if isinstance(metric.estimate, MissingEstimate):
             yield f"The main metric {metric.name} can't be computed: {metric.estimate.reason}"
 
 
-def sound(entry: Entry) -> Iterator[str]:
+def entry_contradictions(entry: LeaderboardEntry) -> Iterator[str]:
     """What of an entry contradicts its own questions, trials and benchmark, whether it is a run or a pack.
 
     Nothing of an unknown task.
@@ -49,18 +49,27 @@ def sound(entry: Entry) -> Iterator[str]:
     suite = entry.declaration
     if suite is None:
         return
-    yield from differences(suite, entry.samples, entry.reported)
+    yield from reported_differences(suite, entry.samples, entry.reported)
     rows = _Rows(entry, suite)
-    for check in (_belonging, _ranges, _trials, _unscored, _undeclared, _judgements, _totals, _bounds):
+    for check in (
+        _misplaced_scores,
+        _out_of_range_scores,
+        _trial_contradictions,
+        _unscored_questions,
+        _undeclared_judgements,
+        _judgement_contradictions,
+        _total_contradictions,
+        _bound_contradictions,
+    ):
         yield from check(rows)
 
 
 class _Rows:
     """An entry's n questions as the checks look at them; all arrays are (n,)."""
 
-    def __init__(self, entry: Entry, suite: Suite) -> None:
+    def __init__(self, entry: LeaderboardEntry, suite: Suite) -> None:
         self.entry, self.suite, self.samples = entry, suite, entry.samples
-        self.task = installed.of_task(entry.task)
+        self.task = installed.find_installed_task(entry.task)
         self.main = {measure_of(main_metric) for main_metric in suite.main_metrics}
         self.status = np.array([each or "" for each in self.samples.column("judgement")])
         self.has_expected = np.array([each is not None for each in self.samples.column("expected")], dtype=bool)
@@ -89,18 +98,18 @@ class _Rows:
         return repr(str(self.entry.questions.ids[wrong.argmax()]))
 
 
-def _belonging(rows: _Rows) -> Iterator[str]:
+def _misplaced_scores(rows: _Rows) -> Iterator[str]:
     """Numbers of a measure at questions that do not belong to it: its mean would be of other questions than pinned."""
     for measure in rows.suite.measures:
         column = f"{measure.name}.asked"
         asked = rows.has(column)
-        if asked.any() and set(compact(rows.entry.answers.column(column)).dictionary.to_pylist()) != {True}:
+        if asked.any() and set(dictionary_encode(rows.entry.answers.column(column)).dictionary.to_pylist()) != {True}:
             yield f"{column} is true where a question belongs to {measure.name}, and null elsewhere."
         wrong = np.logical_or.reduce([rows.has(f"{measure.name}.{field}") for field in FIELDS]) & ~asked
         yield from rows.first(wrong, f"has a number of {measure.name} and does not belong to it")
 
 
-def _ranges(rows: _Rows) -> Iterator[str]:
+def _out_of_range_scores(rows: _Rows) -> Iterator[str]:
     """Scores beyond their scale, by whatever a ranking would take for a difference."""
     for measure in rows.suite.measures:
         (score,) = rows.numbers(measure, "score")
@@ -110,7 +119,7 @@ def _ranges(rows: _Rows) -> Iterator[str]:
             yield f"{said}, outside its scale from {measure.low:g} to {measure.high:g}."
 
 
-def _trials(rows: _Rows) -> Iterator[str]:
+def _trial_contradictions(rows: _Rows) -> Iterator[str]:
     """Accuracy against what was read from each reply: the share that is the right answer, where a rule settles it."""
     scores = rows.samples.column("accuracy.score")
     places, trials = rows.samples.texts("trials")
@@ -127,7 +136,7 @@ def _trials(rows: _Rows) -> Iterator[str]:
         yield f"{said}, its trials give {given} ({int(wrong.sum()):,} questions differ)."
 
 
-def _unscored(rows: _Rows) -> Iterator[str]:
+def _unscored_questions(rows: _Rows) -> Iterator[str]:
     """Questions without a score of what is ranked, although a reply came and no judgement is missing.
 
     Other measures may have none: one judgement agrees with no other.
@@ -140,7 +149,7 @@ def _unscored(rows: _Rows) -> Iterator[str]:
             yield from rows.first(wrong, f"has a reply and no score of {measure.name}")
 
 
-def _undeclared(rows: _Rows) -> Iterator[str]:
+def _undeclared_judgements(rows: _Rows) -> Iterator[str]:
     """Judgements of a task that nobody judges, and of no known status."""
     judged = [f"{measure.name}.{field}" for measure in rows.suite.measures for field in ("judged", "requested")]
     if rows.task and not rows.task.is_judged and any(rows.has(name).any() for name in ("judgement", *judged)):
@@ -151,7 +160,7 @@ def _undeclared(rows: _Rows) -> Iterator[str]:
         yield f"It has judgements that are {named}; known are {', '.join(known)}."
 
 
-def _judgements(rows: _Rows) -> Iterator[str]:
+def _judgement_contradictions(rows: _Rows) -> Iterator[str]:
     """Judgements that contradict their status, or each other; and scores of a judged task that no judgement gave.
 
     Each question is looked at alone: what one has too many of would stand for what another lacks.
@@ -194,7 +203,7 @@ def _judgements(rows: _Rows) -> Iterator[str]:
             yield from rows.first(better, f"has no reply with words, and by a rule not the worst {measure.name}")
 
 
-def _totals(rows: _Rows) -> Iterator[str]:
+def _total_contradictions(rows: _Rows) -> Iterator[str]:
     """Totals of a judge's scores that are another number than these give; a mean of several judgements has it too."""
     names = {measure.name for measure in rows.suite.measures}
     for protocol in rows.task.judge_protocols if rows.task else ():
@@ -207,7 +216,7 @@ def _totals(rows: _Rows) -> Iterator[str]:
         yield from rows.first(wrong, "has a total that its scores do not give")
 
 
-def _bounds(rows: _Rows) -> Iterator[str]:
+def _bound_contradictions(rows: _Rows) -> Iterator[str]:
     """Bounds that are not what a score gives with every missing judgement at worst, and at best."""
     for measure in rows.suite.measures:
         score, low, high, had, wanted = rows.numbers(measure, *FIELDS)

@@ -13,11 +13,11 @@ from importlib import metadata
 from typing import Any, TypeVar
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.board.boards import Reference
-from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.trust.pins import Key, Pin, Pins, key_of
-from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
+from lmms_medtasks.board.boards import TaskReference
+from lmms_medtasks.board.entries import LeaderboardEntry
+from lmms_medtasks.board.rules import BoardRules
+from lmms_medtasks.board.trust.pins import Key, QuestionPin, QuestionPins, pin_key
+from lmms_medtasks.board.trust.rules_of_trust import NONE, TrustRules
 from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.judges import identity
 
@@ -25,9 +25,9 @@ _DATA = ("full", "sample", "mini")
 Value = TypeVar("Value", bound=Hashable)
 
 
-def of(
-    entries: Sequence[Entry], rules: Rules, trust: Trust = NONE, without: Collection[Key] = ()
-) -> dict[str, Reference]:
+def task_references(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules = NONE, without: Collection[Key] = ()
+) -> dict[str, TaskReference]:
     """For each task what its ranked entries have in common: what is pinned and demanded, else what most entries have.
 
     Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
@@ -37,15 +37,15 @@ def of(
     entry has them. Each choice is made among the entries that agree with the choices before. On a board in public no
     entry says who judges.
     """
-    tasks: dict[str, list[Entry]] = {}
+    tasks: dict[str, list[LeaderboardEntry]] = {}
     for entry in entries:
         tasks.setdefault(entry.task, []).append(entry)
     return {task: _of_task(task, own, rules, trust, without) for task, own in tasks.items()}
 
 
-def _pinned(
-    task: str, entries: Sequence[Entry], rules: Rules, pins: Pins, without: Collection[Key]
-) -> tuple[tuple[str, str], Pin] | None:
+def _choose_pin(
+    task: str, entries: Sequence[LeaderboardEntry], rules: BoardRules, pins: QuestionPins, without: Collection[Key]
+) -> tuple[tuple[str, str], QuestionPin] | None:
     """Version and data of the pin that the ranking is of, and the pin; None where none fits what the rules demand."""
     demanded = rules.demanded(task, "version"), rules.demanded(task, "data")
     kinds = [
@@ -55,8 +55,8 @@ def _pinned(
     ]
     if not kinds:
         return None
-    present = {key_of(entry)[1:] for entry in entries if pins.hold(entry)}
-    found = installed.of_task(task)
+    present = {pin_key(entry)[1:] for entry in entries if pins.hold(entry)}
+    found = installed.find_installed_task(task)
 
     def preference(kind: tuple[str, str]) -> tuple[bool, bool, bool, int]:
         version, data = kind
@@ -69,42 +69,55 @@ def _pinned(
     return chosen, pins.found[(task, chosen[0], chosen[1])]
 
 
-def _of_task(task: str, entries: list[Entry], rules: Rules, trust: Trust, without: Collection[Key]) -> Reference:
-    pinned = _pinned(task, entries, rules, trust.pins, without)
+def _of_task(
+    task: str, entries: list[LeaderboardEntry], rules: BoardRules, trust: TrustRules, without: Collection[Key]
+) -> TaskReference:
+    pinned = _choose_pin(task, entries, rules, trust.pins, without)
     if pinned:
         kind, pin = pinned
-        left = [entry for entry in entries if key_of(entry)[1:] == kind and trust.pins.hold(entry)]
+        left = [entry for entry in entries if pin_key(entry)[1:] == kind and trust.pins.hold(entry)]
         data, _, settings = kind[1].partition(", ")
-        return _completed(task, left, rules, (kind[0], data, pin.data, settings), pin, trust.in_public)
+        return _complete_reference(task, left, rules, (kind[0], data, pin.data, settings), pin, trust.in_public)
     kinds = {entry.data for entry in entries}
-    data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), None) or _subset(entries)
-    left = _agreeing(entries, lambda entry: entry.data == data)
+    data = (
+        rules.demanded(task, "data")
+        or next((kind for kind in _DATA if kind in kinds), None)
+        or _most_common_subset(entries)
+    )
+    left = _agreeing_or_all(entries, lambda entry: entry.data == data)
     # What is full only because its counts were accepted never stands before the release, however many ran on it.
-    left = _agreeing(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
-    settings = _preferred(left, lambda entry: entry.asked_by, "") or ""
-    left = _agreeing(left, lambda entry: entry.asked_by == settings)
-    found = installed.of_task(task)
-    version: Any = rules.demanded(task, "version") or _preferred(
+    left = _agreeing_or_all(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
+    settings = _most_common_value(left, lambda entry: entry.asked_by, "") or ""
+    left = _agreeing_or_all(left, lambda entry: entry.asked_by == settings)
+    found = installed.find_installed_task(task)
+    version: Any = rules.demanded(task, "version") or _most_common_value(
         left, lambda entry: entry.version, found and found.version
     )
-    left = _agreeing(left, lambda entry: entry.version == version)
-    digest = _preferred(left, lambda entry: entry.data_digest) or ""
-    left = _agreeing(left, lambda entry: entry.data_digest == digest)
-    reference = _completed(task, left, rules, (version, data, digest, settings), None, trust.in_public)
+    left = _agreeing_or_all(left, lambda entry: entry.version == version)
+    digest = _most_common_value(left, lambda entry: entry.data_digest) or ""
+    left = _agreeing_or_all(left, lambda entry: entry.data_digest == digest)
+    reference = _complete_reference(task, left, rules, (version, data, digest, settings), None, trust.in_public)
     return replace(reference, unverified=("questions and data", *reference.unverified))
 
 
-def _completed(
-    task: str, left: list[Entry], rules: Rules, kind: tuple[str, str, str, str], pin: Pin | None, in_public: bool
-) -> Reference:
+def _complete_reference(
+    task: str,
+    left: list[LeaderboardEntry],
+    rules: BoardRules,
+    kind: tuple[str, str, str, str],
+    pin: QuestionPin | None,
+    in_public: bool,
+) -> TaskReference:
     """The reference of ``kind`` (version, data, its digest, settings), with digests, judge and harness."""
     version, data, digest, settings = kind
-    found = installed.of_task(task)
+    found = installed.find_installed_task(task)
     own = found.digests if found and found.version == version else {}
     asked = _preferred_texts(left, lambda entry: entry.of_task, of_task(own) or None)
     packages = {
         each: _preferred_texts(
-            _agreeing([entry for entry in left if entry.package_version == each], lambda one: not one.package_modified),
+            _agreeing_or_all(
+                [entry for entry in left if entry.package_version == each], lambda one: not one.package_modified
+            ),
             lambda entry: entry.of_package,
             of_package(own) if each == metadata.version("lmms-medtasks") else None,
         )
@@ -114,27 +127,29 @@ def _completed(
         asked, packages[pin.package_version] = of_task(pin.digests), of_package(pin.digests)
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
     # Of judges that are called as demanded no majority chooses one where anybody submits.
-    judge = demanded if in_public else _judge(left, demanded)
+    judge = demanded if in_public else _most_common_judge(left, demanded)
     named = judge or ""
-    judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
+    judged = _agreeing_or_all(
+        left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named)
+    )
     own_prompts = found.judge_prompts if found and found.version == version else None
     prompts = _preferred_texts(judged, lambda entry: entry.judge.prompts if entry.judge else {}, own_prompts)
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
     # A text of anybody's: where anybody submits it stands on no page as the ranking's.
-    harness = harness or (None if in_public else _preferred(left, lambda entry: entry.harness))
-    return Reference(
+    harness = harness or (None if in_public else _most_common_value(left, lambda entry: entry.harness))
+    return TaskReference(
         version, data, digest, asked, packages, judge, dict((pin and pin.prompts) or prompts), harness or "", settings,
         unverified=("judge",) if judge is not None and demanded is None else (),
     )  # fmt: skip
 
 
-def _subset(entries: Sequence[Entry]) -> str:
+def _most_common_subset(entries: Sequence[LeaderboardEntry]) -> str:
     """The subset that most entries are of."""
     found = Counter(entry.data for entry in entries if entry.variant != entry.data)
     return max(found, key=lambda data: (found[data], data)) if found else "unknown"
 
 
-def _judge(entries: Sequence[Entry], demanded: str | None) -> str | None:
+def _most_common_judge(entries: Sequence[LeaderboardEntry], demanded: str | None) -> str | None:
     """The judge of most entries, in full, of those that are called as the rules demand."""
     named = [
         entry
@@ -152,11 +167,15 @@ def _judge(entries: Sequence[Entry], demanded: str | None) -> str | None:
     return max(answered, key=lambda name: (names[name], name in papers, name))
 
 
-def _agreeing(entries: list[Entry], agrees: Callable[[Entry], bool]) -> list[Entry]:
+def _agreeing_or_all(
+    entries: list[LeaderboardEntry], agrees: Callable[[LeaderboardEntry], bool]
+) -> list[LeaderboardEntry]:
     return [entry for entry in entries if agrees(entry)] or entries
 
 
-def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Value], wanted: Value | None = None) -> Value | None:
+def _most_common_value(
+    entries: Sequence[LeaderboardEntry], key: Callable[[LeaderboardEntry], Value], wanted: Value | None = None
+) -> Value | None:
     """``wanted`` where an entry has it, else what most have; among equals the last in order. None of no entry."""
     values = [key(entry) for entry in entries]
     if not values:
@@ -168,8 +187,10 @@ def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Value], wanted: 
 
 
 def _preferred_texts(
-    entries: Sequence[Entry], key: Callable[[Entry], Mapping[str, str]], wanted: Mapping[str, str] | None
+    entries: Sequence[LeaderboardEntry],
+    key: Callable[[LeaderboardEntry], Mapping[str, str]],
+    wanted: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """As :func:`_preferred`, of texts by name."""
+    """As :func:`_most_common_value`, of texts by name."""
     first = None if wanted is None else tuple(sorted(wanted.items()))
-    return dict(_preferred(entries, lambda entry: tuple(sorted(key(entry).items())), first) or ())
+    return dict(_most_common_value(entries, lambda entry: tuple(sorted(key(entry).items())), first) or ())

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 from lmms_medtasks import folders
-from lmms_medtasks.board.entries import Level, Problem
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.short_texts import short
+from lmms_medtasks.board.entries import EntryProblem, Level
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.short_texts import shorten_text
 
 _LEVELS = ("refused", "unranked", "flag")
 # Problems that leave nothing to build an entry from.
@@ -28,7 +28,7 @@ _DEMANDS = ("version", "data", "judge", "harness")
 
 
 @dataclass(frozen=True)
-class Rules:
+class BoardRules:
     """See ``thresholds.yml``, which documents each value."""
 
     thresholds: Mapping[str, float]
@@ -36,9 +36,11 @@ class Rules:
     exit_status: frozenset[str]
     board: Mapping[str, Mapping[str, str]]
 
-    def problem(self, code: str, reason: str, source: object, task: str = "", model: str = "") -> Problem:
+    def problem(self, code: str, reason: str, source: object, task: str = "", model: str = "") -> EntryProblem:
         """A problem at the level that the rules give it."""
-        return Problem(code, self.levels[code], short(reason, _LONGEST), str(source), task[:_LONGEST], model[:_LONGEST])
+        return EntryProblem(
+            code, self.levels[code], shorten_text(reason, _LONGEST), str(source), task[:_LONGEST], model[:_LONGEST]
+        )
 
     def demanded(self, task: str, what: str) -> str | None:
         """What the board demands of a task's entries (:data:`_DEMANDS`); None: nothing."""
@@ -48,19 +50,19 @@ class Rules:
         return None
 
 
-def read(path: Path | None = None) -> Rules:
+def read_board_rules(path: Path | None = None) -> BoardRules:
     """The built-in rules, with those of the file ``path`` over them. Raises UserError for what they don't know."""
-    return with_own(_own(path) if path else {}, str(path))
+    return with_own(_read_own_rules(path) if path else {}, str(path))
 
 
-def with_own(own: Mapping[str, Any], where: str) -> Rules:
+def with_own(own: Mapping[str, Any], where: str) -> BoardRules:
     """The built-in rules with ``own`` over them, which were found at ``where``."""
     text = importlib.resources.files(__package__).joinpath("thresholds.yml").read_text("utf-8")
-    rules = _joined(yaml.safe_load(text), own, where)
-    return Rules(rules["thresholds"], rules["levels"], frozenset(rules["exit_status"]), rules["board"])
+    rules = _merge_rules(yaml.safe_load(text), own, where)
+    return BoardRules(rules["thresholds"], rules["levels"], frozenset(rules["exit_status"]), rules["board"])
 
 
-def _own(path: Path) -> dict[str, Any]:
+def _read_own_rules(path: Path) -> dict[str, Any]:
     found = folders.load_yaml(path) or {}
     kinds = {name: list if name == "exit_status" else dict for name in found} if isinstance(found, dict) else None
     if kinds is None or not all(isinstance(found[name], kind) for name, kind in kinds.items()):
@@ -71,11 +73,11 @@ def _own(path: Path) -> dict[str, Any]:
     return found
 
 
-def _joined(rules: dict[str, Any], own: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _merge_rules(rules: dict[str, Any], own: Mapping[str, Any], where: str) -> dict[str, Any]:
     def check(kind: str, names: Iterable[str], known: Collection[str], place: str = where) -> None:
         for name in names:
             if name not in known:
-                raise unknown(kind, name, known, place)
+                raise unknown_name_error(kind, name, known, place)
 
     check("section", own, rules)
     check("threshold", own.get("thresholds", {}), rules["thresholds"])

@@ -12,17 +12,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.board.columns import codes_of, compact
-from lmms_medtasks.board.entries import QUESTION, Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.board.columns import codes_of, dictionary_encode
+from lmms_medtasks.board.entries import (
+    QUESTION,
+    EntryJudge,
+    EntryModel,
+    EntryOrigin,
+    EntryQuestions,
+    LeaderboardEntry,
+    QuestionCounts,
+)
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
-from lmms_medtasks.report.about import limit, settings_said
+from lmms_medtasks.report.about import limit_text, settings_said
 from lmms_medtasks.samples import answering_model
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import date_of, model_name, printable, shown_arguments
-from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, with_texts
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import date_of, make_printable, model_name, shown_arguments
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, QuestionTable, change_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Metric, Suite
 from lmms_medtasks.suites.suite_rows import is_kept as table_is_kept
@@ -38,7 +46,7 @@ _GROUPS = 40
 _DIGEST = 12
 
 
-def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE, suite: Suite | None = None) -> Entry:
+def entry_of(run: ResultFile, task: str, cache: BuildCache = NO_CACHE, suite: Suite | None = None) -> LeaderboardEntry:
     """One task of a run with its questions and answers; ``problems`` are added later.
 
     ``cache``: where what was read of the log may be kept. ``suite``: the declaration, where the task's name tells none.
@@ -47,32 +55,34 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE, suite: Suite | N
     """
     config = run.content["configs"][task]
     metadata = config.get("metadata") or {}
-    told = installed.told_of(config)
-    suite = suite or installed.declaration(task, told)
+    told = installed.recorded_declaration(config)
+    suite = suite or installed.task_declaration(task, told)
     if suite is None:
-        raise UserError(f"{printable(task)} is not known here. {installed.ADVICE}")
+        raise UserError(f"{make_printable(task)} is not known here. {installed.ADVICE}")
     rows = task_table(suite, run, task, cache)
     questions, answers = columns_of(suite, rows)
-    settings = _settings(run, task, metadata, told)
+    settings = _entry_settings(run, task, metadata, told)
     asked = run.content.get("n-samples", {}).get(task, {})
-    return Entry(
+    return LeaderboardEntry(
         suite=installed.suite_of(task, suite),
         task=task,
-        version=_text(run.content.get("versions", {}).get(task, metadata.get("version", "?"))),
+        version=_printable_text(run.content.get("versions", {}).get(task, metadata.get("version", "?"))),
         model=model_of(run.content),
-        data=_data(metadata, rows),
-        data_digest=_text(metadata.get("data_digest", "")),
-        digests={_text(name): _text(value) for name, value in (metadata.get("digests") or {}).items()},
-        package_version=_text(metadata.get("package_version") or "?"),
+        data=_data_variant(metadata, rows),
+        data_digest=_printable_text(metadata.get("data_digest", "")),
+        digests={
+            _printable_text(name): _printable_text(value) for name, value in (metadata.get("digests") or {}).items()
+        },
+        package_version=_printable_text(metadata.get("package_version") or "?"),
         package_modified=metadata.get("package_modified"),
-        judge=_judge(metadata.get("judge"), judges_of(rows)),
-        harness=_text(metadata.get("harness") or run.content.get("lmms_eval_version") or "?"),
+        judge=_entry_judge(metadata.get("judge"), judge_names_of(rows)),
+        harness=_printable_text(metadata.get("harness") or run.content.get("lmms_eval_version") or "?"),
         settings=settings,
         credentialed=bool(metadata.get("agreement")),
-        source=_source(run, task, cache),
+        source=_entry_origin(run, task, cache),
         questions=questions,
         answers=answers,
-        metrics=metrics_of(suite, rows, installed.printed(task, settings, suite)),
+        metrics=ranked_metrics(suite, rows, installed.printed_metrics(task, settings, suite)),
         counts=counts_of(suite, rows, asked.get("original"), asked.get("effective")),
         at_limit=sum(len(limits) for limits in rows.column("limits_reached") if limits is not None),
         # What the harness adds of its own (times, counts) is no number of the benchmark.
@@ -80,17 +90,17 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE, suite: Suite | N
     )
 
 
-def is_kept(run: Run, task: str, cache: BuildCache) -> bool:
+def is_kept(run: ResultFile, task: str, cache: BuildCache) -> bool:
     """Whether the cache has what :func:`entry_of` reads of the log, which is gone through for its digest."""
-    suite = installed.declaration(task, installed.told_of(run.content["configs"][task]))
+    suite = installed.task_declaration(task, installed.recorded_declaration(run.content["configs"][task]))
     return suite is not None and table_is_kept(suite, run, task, cache)
 
 
-def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:
+def columns_of(suite: Suite, rows: QuestionTable) -> tuple[EntryQuestions, pa.Table]:
     """The questions, sorted by id, and their answers; each column compact, and without texts."""
     order = pa.array(np.argsort(rows.column("id"), kind="stable"))
     used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in OWN_COLUMNS]
-    known = {name: compact(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
+    known = {name: dictionary_encode(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
     tags = sorted(name for name in known if is_tag(suite, name, known[name]))
     answers = [name for name in answer_columns(suite) if name in known]
     asked = {name: known[name] for name in (*QUESTION, *tags) if name in known}
@@ -113,31 +123,31 @@ def is_tag(suite: Suite, name: str, column: pa.DictionaryArray) -> bool:
     return not pa.types.is_string(column.type.value_type) or len(column.dictionary) <= _GROUPS
 
 
-def questions_of(columns: Mapping[str, pa.DictionaryArray]) -> Questions:
+def questions_of(columns: Mapping[str, pa.DictionaryArray]) -> EntryQuestions:
     """Questions with their digest; rows must be sorted by id."""
     digest = hashlib.sha256()
     for name, column in sorted(columns.items()):
         digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode())
         digest.update(codes_of(column).astype("<u4").tobytes())
-    return Questions(pa.table(dict(columns)), digest.hexdigest())
+    return EntryQuestions(pa.table(dict(columns)), digest.hexdigest())
 
 
 def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
     """The column with digests for answers, and with nothing for tags, that are too long to be no texts."""
     array = column.combine_chunks()
     if name in ("trials", "expected"):
-        return with_texts(array, _short)
+        return change_texts(array, _shorten_value)
     if name in (*QUESTION, "judgement") or not pa.types.is_dictionary(array.type):
         return array
     texts = array.dictionary_decode()
     return pc.if_else(pc.less_equal(pc.utf8_length(texts), _NAME), texts, None)
 
 
-def _short(text: str) -> str:
+def _shorten_value(text: str) -> str:
     return text if len(text) <= _SHORT else f"#{hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]}"
 
 
-def metrics_of(suite: Suite, rows: Samples, named: Collection[str]) -> tuple[str, ...]:
+def ranked_metrics(suite: Suite, rows: QuestionTable, named: Collection[str]) -> tuple[str, ...]:
     """The metrics among ``named`` that have a number here, in declared order: main ones, and means of a measure.
 
     Main ones also where judgements were requested and none was obtained: they are not forgotten.
@@ -145,7 +155,7 @@ def metrics_of(suite: Suite, rows: Samples, named: Collection[str]) -> tuple[str
     return tuple(metric.name for metric in suite.metrics if metric.name in named and _is_there(metric, rows))
 
 
-def _is_there(metric: Metric, rows: Samples) -> bool:
+def _is_there(metric: Metric, rows: QuestionTable) -> bool:
     estimate = metric.estimate
     if not isinstance(estimate, Mean):
         return metric.main and estimate.value(rows) is not None
@@ -155,7 +165,7 @@ def _is_there(metric: Metric, rows: Samples) -> bool:
     return (metric.main or metric.standard_error) and has_any
 
 
-def judges_of(rows: Samples) -> frozenset[str]:
+def judge_names_of(rows: QuestionTable) -> frozenset[str]:
     """The full names of who judged, one for each model that answered."""
     if not any(rows.values("judge")):
         return frozenset()
@@ -165,19 +175,19 @@ def judges_of(rows: Samples) -> frozenset[str]:
         if judge is not None
         for model in {*(models or ())} - {None} or {None}
     }
-    names = {printable(identity.full_name(json.loads(judge), model)) for judge, model in answered}
+    names = {make_printable(identity.full_name(json.loads(judge), model)) for judge, model in answered}
     return frozenset(identity.without_unanswered(names))
 
 
-def _data(metadata: Mapping[str, Any], rows: Samples) -> str:
+def _data_variant(metadata: Mapping[str, Any], rows: QuestionTable) -> str:
     """Which data the run read; a contributed task says it in its records alone."""
     named = set(rows.column("data"))
     if "data" not in metadata and installed.is_contributed({"metadata": metadata}) and len(named) == 1:
         return str(named.pop() or "unknown")
-    return _text(metadata.get("data", "unknown"))
+    return _printable_text(metadata.get("data", "unknown"))
 
 
-def model_of(content: Mapping[str, Any]) -> Model:
+def model_of(content: Mapping[str, Any]) -> EntryModel:
     """The model of a run; its arguments only as a digest, since they may hold keys."""
     config = content.get("config", {})
     arguments = config.get("model_args") or ""
@@ -186,15 +196,15 @@ def model_of(content: Mapping[str, Any]) -> Model:
     else:
         parts = [part.strip() for part in str(arguments).split(",") if part.strip()]
     digest = hashlib.sha256(json.dumps(sorted(parts)).encode()).hexdigest()[:_DIGEST] if parts else ""
-    return Model(model_name(content), _text(config.get("model", "not recorded")), digest)
+    return EntryModel(model_name(content), _printable_text(config.get("model", "not recorded")), digest)
 
 
-def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int | None) -> Counts:
+def counts_of(suite: Suite, rows: QuestionTable, original: int | None, effective: int | None) -> QuestionCounts:
     """The counts of an entry from its questions, so that a pack's can be counted again."""
     _, trials = rows.texts("trials")
     parsed, replies = suite.read_replies(rows)
-    requested, obtained = _judgements(suite, rows)
-    return Counts(
+    requested, obtained = _judgement_counts(suite, rows)
+    return QuestionCounts(
         original=original,
         effective=effective,
         rows=len(rows),
@@ -208,7 +218,7 @@ def counts_of(suite: Suite, rows: Samples, original: int | None, effective: int 
     )
 
 
-def _judgements(suite: Suite, rows: Samples) -> tuple[int, int]:
+def _judgement_counts(suite: Suite, rows: QuestionTable) -> tuple[int, int]:
     """Judgements requested and obtained: those of a question are the same in each measure that was made of them."""
     counted = np.zeros(len(rows), dtype=bool)
     requested = obtained = 0.0
@@ -220,42 +230,44 @@ def _judgements(suite: Suite, rows: Samples) -> tuple[int, int]:
     return int(requested), int(obtained)
 
 
-def _judge(described: Any, judges: frozenset[str]) -> Judge | None:
+def _entry_judge(described: Any, judges: frozenset[str]) -> EntryJudge | None:
     if not isinstance(described, Mapping):
-        return Judge(" + ".join(sorted(judges)), {}, "", False) if judges else None
+        return EntryJudge(" + ".join(sorted(judges)), {}, "", False) if judges else None
     prompts = {
-        _text(each.get("protocol")): _text(installed.prompt_said(each.get("version", "?"), each.get("digest", "")))
+        _printable_text(each.get("protocol")): _printable_text(
+            installed.prompt_said(each.get("version", "?"), each.get("digest", ""))
+        )
         for each in described.get("protocols") or []
     }
-    names = sorted(judges - {"none"}) or [_text(identity.full_name({"name": "none", **described}))]
-    settings = _text(json.dumps(described.get("settings") or {}, sort_keys=True))
-    return Judge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))
+    names = sorted(judges - {"none"}) or [_printable_text(identity.full_name({"name": "none", **described}))]
+    settings = _printable_text(json.dumps(described.get("settings") or {}, sort_keys=True))
+    return EntryJudge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))
 
 
-def _settings(run: Run, task: str, metadata: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, str]:
-    config, result = run.content["configs"][task], {} if installed.of_task(task) else run.tasks[task]
+def _entry_settings(run: ResultFile, task: str, metadata: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, str]:
+    config, result = run.content["configs"][task], {} if installed.find_installed_task(task) else run.tasks[task]
     named = {each.partition(",")[0] for each in result if "_stderr" not in each}
     found = {
-        "limit": limit(run),
+        "limit": limit_text(run),
         "data_counts": str(metadata.get("data_counts") or ""),
         "settings": ", ".join(settings_said(metadata)),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
         "image_encoding": str(metadata.get("image_encoding") or ""),
-        "other_model": answering_model.said(metadata),
+        "other_model": answering_model.describe_answering_model(metadata),
         "arguments": shown_arguments(run.content),
         **told,
         installed.METRICS: ",".join(sorted(named)),
     }
-    return {name: _text(value) for name, value in found.items() if value}
+    return {name: _printable_text(value) for name, value in found.items() if value}
 
 
-def _source(run: Run, task: str, cache: BuildCache) -> Source:
+def _entry_origin(run: ResultFile, task: str, cache: BuildCache) -> EntryOrigin:
     files = (run.path, run.samples_file(task))
     digests = {path.name: cache.digest(path) for path in files}
     # Of both: the log says neither which model it is of nor how it was run.
     both = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
-    return Source("run", files[0], files[1], date_of(run.content), digests, digest=both)
+    return EntryOrigin("run", files[0], files[1], date_of(run.content), digests, digest=both)
 
 
-def _text(value: object) -> str:
-    return printable(str(value))
+def _printable_text(value: object) -> str:
+    return make_printable(str(value))

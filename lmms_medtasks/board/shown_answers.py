@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.run_entry import LINE
-from lmms_medtasks.record import KEY, from_json
+from lmms_medtasks.record import KEY, record_from_json
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import PICTURES
-from lmms_medtasks.short_texts import short
+from lmms_medtasks.short_texts import shorten_text
 
 _ENDS = 2_000
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownAnswer:
     """A question's prompt, the right answer and the replies; texts of others, neither escaped nor printable yet.
 
     ``degraded_with``: for each picture that the model saw degraded, the parameters that were recorded; () for none.
@@ -40,7 +40,7 @@ class SampleLogs:
         self._local = local
         self._starts: dict[Path, np.ndarray] = {}
 
-    def of(self, entry: Entry, ids: Collection[str]) -> dict[str, Shown]:
+    def of(self, entry: LeaderboardEntry, ids: Collection[str]) -> dict[str, ShownAnswer]:
         """Prompt, right answer and replies of these questions, each text cut to 2,000 characters.
 
         {} for a pack, which has none, and for credentialed data, whose texts are shown on this machine only.
@@ -51,11 +51,11 @@ class SampleLogs:
         rows = rows_of(entry, ids)
         lines = np.asarray(entry.answers.column(LINE))[rows]
         starts = self._line_starts(path)
-        found: dict[str, Shown] = {}
+        found: dict[str, ShownAnswer] = {}
         with path.open("rb") as file:
             for id, line in zip(entry.questions.ids[rows].tolist(), lines.tolist(), strict=True):
                 file.seek(starts[line - 1])
-                shown = self._shown(results.row_of(file.readline(), line, path), f"{path}, line {line}")
+                shown = self._shown(results.parse_sample_line(file.readline(), line, path), f"{path}, line {line}")
                 if shown is not None:
                     found[id] = shown
         return found
@@ -66,32 +66,32 @@ class SampleLogs:
                 self._starts[path] = np.cumsum([0, *map(len, file)])
         return self._starts[path]
 
-    def _shown(self, row: Mapping[str, Any], where: str) -> Shown | None:
-        record = from_json(row[KEY], where) if KEY in row else None  # other tasks of the harness have none
+    def _shown(self, row: Mapping[str, Any], where: str) -> ShownAnswer | None:
+        record = record_from_json(row[KEY], where) if KEY in row else None  # other tasks of the harness have none
         drawn = row.get(PICTURES) or (record and record.details.get("degradation_parameters"))
         degraded_with = tuple(each for each in drawn if isinstance(each, dict)) if isinstance(drawn, list) else ()
         if record and record.judgement is not None and isinstance(record.judgement.items, str):
             # Withheld by its terms, whatever the result file says of them: the log has no texts.
-            return Shown("", "", (), degraded_with) if self._local else None
+            return ShownAnswer("", "", (), degraded_with) if self._local else None
         replies = row.get("filtered_resps")
         while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
             replies = replies[0]
         known = record and record.right_answer
         target = row.get("target", "") if known is None else known
-        return Shown(
-            _cut(row.get("input", "")),
-            _cut(target),
-            tuple(map(_cut, replies)) if isinstance(replies, list) else (),
+        return ShownAnswer(
+            _shorten_text(row.get("input", "")),
+            _shorten_text(target),
+            tuple(map(_shorten_text, replies)) if isinstance(replies, list) else (),
             degraded_with,
         )
 
 
-def rows_of(entry: Entry, ids: Collection[str]) -> list[int]:
+def rows_of(entry: LeaderboardEntry, ids: Collection[str]) -> list[int]:
     """The rows of these questions, of those that the entry has, by id."""
     known, wanted = entry.questions.ids, np.array(sorted(set(ids)), dtype=str)
     rows = np.searchsorted(known, wanted)
     return [int(row) for row, id in zip(rows, wanted, strict=True) if row < len(known) and known[row] == id]
 
 
-def _cut(text: object) -> str:
-    return short(str(text), _ENDS, " […]")
+def _shorten_text(text: object) -> str:
+    return shorten_text(str(text), _ENDS, " […]")

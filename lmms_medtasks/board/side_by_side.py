@@ -14,13 +14,13 @@ from dataclasses import replace
 import numpy as np
 
 from lmms_medtasks.board import installed, model_names
-from lmms_medtasks.board.checks import problem
-from lmms_medtasks.board.columns import codes_of, compact
-from lmms_medtasks.board.entries import Entry, Problem, measure_of
-from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.trust.pins import Pins
-from lmms_medtasks.board.trust.rules_of_trust import Owners
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.board.checks import make_entry_problem
+from lmms_medtasks.board.columns import codes_of, dictionary_encode
+from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry, measure_of
+from lmms_medtasks.board.rules import BoardRules
+from lmms_medtasks.board.trust.pins import QuestionPins
+from lmms_medtasks.board.trust.rules_of_trust import ModelOwners
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.contributions import SCORE_DIGITS
 
 _NAMED = 3
@@ -29,82 +29,96 @@ _FEW = 10
 """Questions below which two models may well give the same answers."""
 
 
-def without_copies(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
+def without_copies(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules
+) -> tuple[list[LeaderboardEntry], list[EntryProblem]]:
     """Each entry once, of those with the same model, task and answers: runs before packs, then judged files first."""
-    kept: dict[Hashable, Entry] = {}
+    kept: dict[Hashable, LeaderboardEntry] = {}
     problems = []
     judged = {entry.source.results for entry in entries if _is_judged(entry)}
 
-    def preference(entry: Entry) -> tuple[bool, bool, str]:
+    def preference(entry: LeaderboardEntry) -> tuple[bool, bool, str]:
         results = entry.source.results
         return entry.source.kind != "run", results not in judged, str(results)
 
     # Answers are compared only where all else is alike: of many models that takes as long as a reading of them.
-    alike = Counter(map(_how, entries))
+    alike = Counter(map(_condition_key, entries))
     for entry in sorted(entries, key=preference):
-        how = _how(entry)
-        first = kept.setdefault((how, _answers(entry) if alike[how] > 1 else ""), entry)
+        how = _condition_key(entry)
+        first = kept.setdefault((how, _answers_digest(entry) if alike[how] > 1 else ""), entry)
         if first is not entry:
             is_judged = first.source.results in judged and entry.source.results not in judged
-            problems.append(_duplicate(entry, first, "judged" if is_judged else "first", rules))
+            problems.append(_duplicate_problem(entry, first, "judged" if is_judged else "first", rules))
     places = {id(entry): place for place, entry in enumerate(entries)}
     return sorted(kept.values(), key=lambda each: places[id(each)]), problems
 
 
-def without_unjudged(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
+def without_unjudged(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules
+) -> tuple[list[LeaderboardEntry], list[EntryProblem]]:
     """The entries without those that only lack judgements, where the same replies are ranked by a judge."""
     # Replies are compared only where one is judged and another one is not.
     lacking = [
         entry for entry in entries if {each.code for each in entry.problems if each.level == "unranked"} in _LACKING
     ]
-    models = {_model(entry) for entry in lacking}
+    models = {_model_key(entry) for entry in lacking}
     judged = {
-        _replies(entry): entry for entry in entries if entry.ranked and _model(entry) in models and _is_judged(entry)
+        _replies_key(entry): entry
+        for entry in entries
+        if entry.ranked and _model_key(entry) in models and _is_judged(entry)
     }
-    copies = {id(entry): stands for entry in lacking if judged and (stands := judged.get(_replies(entry)))}
-    problems = [_duplicate(entry, copies[id(entry)], "judged", rules) for entry in lacking if id(entry) in copies]
+    copies = {id(entry): stands for entry in lacking if judged and (stands := judged.get(_replies_key(entry)))}
+    problems = [
+        _duplicate_problem(entry, copies[id(entry)], "judged", rules) for entry in lacking if id(entry) in copies
+    ]
     return [entry for entry in entries if id(entry) not in copies], problems
 
 
-def _is_judged(entry: Entry) -> bool:
+def _is_judged(entry: LeaderboardEntry) -> bool:
     return entry.judge is not None and entry.judge.name != "none"
 
 
-def _replies(entry: Entry) -> Hashable:
+def _replies_key(entry: LeaderboardEntry) -> Hashable:
     """Who gave which replies to which questions."""
-    trials = compact(entry.answers.column("trials"))
+    trials = dictionary_encode(entry.answers.column("trials"))
     codes = codes_of(trials).astype("<u4").tobytes()
     return entry.model.key, entry.task, entry.questions.digest, repr(trials.dictionary.to_pylist()), codes
 
 
-def _duplicate(entry: Entry, stands: Entry, which: str, rules: Rules) -> Problem:
+def _duplicate_problem(
+    entry: LeaderboardEntry, stands: LeaderboardEntry, which: str, rules: BoardRules
+) -> EntryProblem:
     said = f"The same replies as in {stands.source.results}: the {which} copy stands."
-    return problem(rules, entry, "duplicate", said)
+    return make_entry_problem(rules, entry, "duplicate", said)
 
 
-def apart(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: Pins) -> list[Entry]:
+def mark_conflicting(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None, pins: QuestionPins
+) -> list[LeaderboardEntry]:
     """The entries with what sets them apart from one another; only those that would be ranked are looked at."""
-    found = _alike(entries, rules, owners)
+    found = _mark_similar_names(entries, rules, owners)
     found = _other_questions(found, rules, pins)
-    return _same_answers(_several(found, rules, owners), rules)
+    return _same_answers(_mark_repeated_models(found, rules, owners), rules)
 
 
-def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: Pins) -> list[Entry]:
-    """The entries of :func:`apart`, those that only lack a judge ranked by the measures that need none.
+def by_measure(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None, pins: QuestionPins
+) -> list[LeaderboardEntry]:
+    """The entries of :func:`mark_conflicting`, those that only lack a judge ranked by the measures that need none.
 
     Where another entry of the model is ranked on the task, that one stands alone. On a board in public that is of tasks
     of which rules settle replies with words: of the others it would be a ranking of replies that say nothing.
     """
-    ranked = {_row(entry, owners) for entry in entries if entry.ranked}
+    ranked = {_ranking_row_key(entry, owners) for entry in entries if entry.ranked}
 
-    def freed_of(entry: Entry) -> Entry:
-        task = installed.of_task(entry.task)
+    def freed_of(entry: LeaderboardEntry) -> LeaderboardEntry:
+        task = installed.find_installed_task(entry.task)
         by_rule = owners is None or (task is not None and task.settles_words)
-        return entry if _row(entry, owners) in ranked else settled_by_rules(entry, by_rule)
+        return entry if _ranking_row_key(entry, owners) in ranked else settled_by_rules(entry, by_rule)
 
     freed = list(map(freed_of, entries))
     # What is ranked now must stand beside the others too.
-    return list(entries) if freed == list(entries) else apart(freed, rules, owners, pins)
+    return list(entries) if freed == list(entries) else mark_conflicting(freed, rules, owners, pins)
 
 
 _UNJUDGED = frozenset({"no_judge", "low_coverage", "no_board_judge"})
@@ -112,7 +126,7 @@ _LACKING = ({"no_judge"}, {"low_coverage"})
 """What alone sets an entry apart that a judged copy of it stands for."""
 
 
-def settled_by_rules(entry: Entry, by_rule: bool = True) -> Entry:
+def settled_by_rules(entry: LeaderboardEntry, by_rule: bool = True) -> LeaderboardEntry:
     """An entry that nothing but its judge keeps from the ranking, with the metrics that need none.
 
     Those are the metrics of which rules settled every question (a closed question whose reply is the option): any judge
@@ -138,7 +152,7 @@ def settled_by_rules(entry: Entry, by_rule: bool = True) -> Entry:
     return replace(entry, metrics=kept, problems=problems)
 
 
-def _is_settled(entry: Entry, samples: Samples, metric: str, by_rule: bool) -> bool:
+def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, by_rule: bool) -> bool:
     """Whether no judgement of a metric is missing, and with ``by_rule`` none is a judge's."""
     if entry.declaration is None:
         return False
@@ -152,39 +166,45 @@ def _is_settled(entry: Entry, samples: Samples, metric: str, by_rule: bool) -> b
     return bool((wanted <= had).all())
 
 
-def _alike(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> list[Entry]:
+def _mark_similar_names(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None
+) -> list[LeaderboardEntry]:
     names: dict[str, set[str]] = {}
     for entry in entries:
         if entry.ranked and (owners is None or entry.model.name not in owners.accounts):
-            names.setdefault(model_names.look(entry.model.name), set()).add(entry.model.name)
+            names.setdefault(model_names.confusable_form(entry.model.name), set()).add(entry.model.name)
     added = []
     for entry in entries:
-        others = sorted(names.get(model_names.look(entry.model.name), set()) - {entry.model.name})
+        others = sorted(names.get(model_names.confusable_form(entry.model.name), set()) - {entry.model.name})
         if others and entry.ranked:
-            named = _named(list(map(repr, others[:_NAMED])), len(others))
+            named = _list_some(list(map(repr, others[:_NAMED])), len(others))
             said = f"A reader takes {entry.model.name!r} for {named}: owners.yml says whose a name is."
-            entry = entry.with_problems([problem(rules, entry, "look_alike", said)])
+            entry = entry.with_problems([make_entry_problem(rules, entry, "look_alike", said)])
         added.append(entry)
     return added
 
 
-def _other_questions(entries: Sequence[Entry], rules: Rules, pins: Pins) -> list[Entry]:
+def _other_questions(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, pins: QuestionPins
+) -> list[LeaderboardEntry]:
     """Without a pin nobody knows which of several sets of questions is the right one, however many have each."""
-    sets: dict[Hashable, dict[Hashable, Entry]] = {}
+    sets: dict[Hashable, dict[Hashable, LeaderboardEntry]] = {}
     for entry in entries:
         if entry.ranked and pins.of(entry) is None:
-            sets.setdefault(_data(entry), {}).setdefault(_asked(entry), entry)
+            sets.setdefault(_data_key(entry), {}).setdefault(_question_key(entry), entry)
     added = []
     for entry in entries:
-        others = sets.get(_data(entry), {})
+        others = sets.get(_data_key(entry), {})
         if entry.ranked and pins.of(entry) is None and len(others) > 1:
-            other = next(each for asked, each in others.items() if asked != _asked(entry))
-            entry = entry.with_problems([problem(rules, entry, "other_questions", _differing(entry, other))])
+            other = next(each for asked, each in others.items() if asked != _question_key(entry))
+            entry = entry.with_problems(
+                [make_entry_problem(rules, entry, "other_questions", _describe_question_difference(entry, other))]
+            )
         added.append(entry)
     return added
 
 
-def _differing(entry: Entry, other: Entry) -> str:
+def _describe_question_difference(entry: LeaderboardEntry, other: LeaderboardEntry) -> str:
     lacking = len(np.setdiff1d(other.questions.ids, entry.questions.ids, assume_unique=True))
     added = len(np.setdiff1d(entry.questions.ids, other.questions.ids, assume_unique=True))
     said = "they have other images, correct answers or tags"
@@ -198,28 +218,32 @@ def _differing(entry: Entry, other: Entry) -> str:
     )
 
 
-def _several(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> list[Entry]:
-    groups: dict[Hashable, list[Entry]] = {}
+def _mark_repeated_models(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None
+) -> list[LeaderboardEntry]:
+    groups: dict[Hashable, list[LeaderboardEntry]] = {}
     for entry in entries:
         if entry.ranked:
-            groups.setdefault(_row(entry, owners), []).append(entry)
+            groups.setdefault(_ranking_row_key(entry, owners), []).append(entry)
     added = []
     for entry in entries:
-        group = groups.get(_row(entry, owners), [])
+        group = groups.get(_ranking_row_key(entry, owners), [])
         most = 1 if owners is None else owners.most_rows(entry.model.name)
-        others = [each for each in group if each is not entry and (len(group) > most or _model(each) == _model(entry))]
+        others = [
+            each for each in group if each is not entry and (len(group) > most or _model_key(each) == _model_key(entry))
+        ]
         if entry.ranked and others:
-            where = _named([str(each.source.results) for each in others[:_NAMED]], len(others))
+            where = _list_some([str(each.source.results) for each in others[:_NAMED]], len(others))
             keep = "one" if most == 1 else f"{most}, of other arguments each"
             said = f"{entry.model.name} on {entry.task}: other scores of it are in {where}. Which counts? Keep {keep}."
-            entry = entry.with_problems([problem(rules, entry, "several_entries", said)])
+            entry = entry.with_problems([make_entry_problem(rules, entry, "several_entries", said)])
         added.append(entry)
     return added
 
 
-def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
+def _same_answers(entries: Sequence[LeaderboardEntry], rules: BoardRules) -> list[LeaderboardEntry]:
     """What another entry gave too, question by question, is no result of its own: copied, or one model twice."""
-    alike: dict[Hashable, list[Entry]] = {}
+    alike: dict[Hashable, list[LeaderboardEntry]] = {}
     for entry in entries:
         if entry.ranked and len(entry.questions) >= _FEW:
             # Computed, since what is said of it may be left out; what nobody has a score of is compared too.
@@ -230,7 +254,7 @@ def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
     for group in alike.values():
         # Answers are compared only where the main number is the same.
         if len(group) > 1:
-            digests = {id(each): _answers(each) for each in group}
+            digests = {id(each): _answers_digest(each) for each in group}
             for entry in group:
                 others = [each for each in group if each is not entry and digests[id(each)] == digests[id(entry)]]
                 own = "another entry of its own name"
@@ -242,37 +266,37 @@ def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
         # Those that are ranked by some measures come here twice.
         names = same.get(id(entry))
         if names and all(each.code != "same_answers" for each in entry.problems):
-            said = f"The same answers, question by question, as {_named(names[:_NAMED], len(names))}."
-            entry = entry.with_problems([problem(rules, entry, "same_answers", said)])
+            said = f"The same answers, question by question, as {_list_some(names[:_NAMED], len(names))}."
+            entry = entry.with_problems([make_entry_problem(rules, entry, "same_answers", said)])
         added.append(entry)
     return added
 
 
-def _named(texts: Sequence[str], count: int) -> str:
+def _list_some(texts: Sequence[str], count: int) -> str:
     """The texts, the first of ``count``, and how many more there are: what many entries say of many is square."""
     more = f" and {count - len(texts):,} more" if count > len(texts) else ""
     return f"{', '.join(texts)}{more}"
 
 
-def _model(entry: Entry) -> Hashable:
-    return model_names.look(entry.model.name), entry.model.harness_model, entry.model.arguments, entry.task
+def _model_key(entry: LeaderboardEntry) -> Hashable:
+    return model_names.confusable_form(entry.model.name), entry.model.harness_model, entry.model.arguments, entry.task
 
 
-def _row(entry: Entry, owners: Owners | None) -> Hashable:
+def _ranking_row_key(entry: LeaderboardEntry, owners: ModelOwners | None) -> Hashable:
     """What one row of a ranking is of: on a board in public a name, since runner and arguments are anybody's words."""
-    return _model(entry) if owners is None else (entry.model.name, entry.task)
+    return _model_key(entry) if owners is None else (entry.model.name, entry.task)
 
 
-def _data(entry: Entry) -> Hashable:
+def _data_key(entry: LeaderboardEntry) -> Hashable:
     return entry.task, entry.version, entry.data, entry.data_digest, entry.asked_by
 
 
-def _asked(entry: Entry) -> Hashable:
+def _question_key(entry: LeaderboardEntry) -> Hashable:
     """What was asked, and how it is scored."""
     return entry.questions.digest, entry.declared
 
 
-def _how(entry: Entry) -> Hashable:
+def _condition_key(entry: LeaderboardEntry) -> Hashable:
     """The same where nothing that a ranking is made of differs but the answers: who, what was asked, and how."""
     judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
     prints = (entry.package_version, *sorted(entry.digests.items()))
@@ -282,7 +306,7 @@ def _how(entry: Entry) -> Hashable:
     )  # fmt: skip
 
 
-def _answers(entry: Entry) -> str:
+def _answers_digest(entry: LeaderboardEntry) -> str:
     """A digest of what was read from each reply, and of the scores as a ranking takes them.
 
     Columns of no value are left out, and a zero has no sign: what changes no answer tells no two models apart.
@@ -296,7 +320,7 @@ def _answers(entry: Entry) -> str:
             digest.update(f"\1{name}\0".encode())
             digest.update((np.round(entry.samples.column(name), SCORE_DIGITS) + 0.0).tobytes())
         else:
-            column = compact(column)
+            column = dictionary_encode(column)
             digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode("utf-8", "backslashreplace"))
             digest.update(codes_of(column).astype("<u4").tobytes())
     return digest.hexdigest()

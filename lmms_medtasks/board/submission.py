@@ -12,24 +12,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmms_medtasks.board import packs
-from lmms_medtasks.board.boards import Board, Reference
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.entries import Entry, Problem
-from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.site.ranking import Standing, rank
+from lmms_medtasks.board.boards import Leaderboard, TaskReference
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
+from lmms_medtasks.board.rules import BoardRules
+from lmms_medtasks.board.site.ranking import ModelStanding, rank_models
 from lmms_medtasks.board.trust import limits, safe_files
-from lmms_medtasks.board.trust.rules_of_trust import Trust
-from lmms_medtasks.board.word_verdicts import is_by_words
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules
+from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Document, Frame, FrameRow, Part, Section
+from lmms_medtasks.report.cells import label_column
+from lmms_medtasks.report.document import Cell, Frame, FrameRow, ReportChapter, ReportDocument, ReportSection
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.samples.result_files import SUFFIX
 from lmms_medtasks.short_texts import first_named, interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
-NOTHING = Board((), {}, ())
+NOTHING = Leaderboard((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
 """Problems that an entry has because of another one, also where the ranking moves."""
 
@@ -38,7 +38,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True)
-class Place:
+class EntryStanding:
     """Where a new entry would stand on one measure.
 
     Attributes:
@@ -57,7 +57,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedSubmission:
     """What a submission is.
 
     Attributes:
@@ -69,44 +69,48 @@ class Checked:
 
     files: tuple[tuple[str, Path], ...] = ()
     wrong: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
-    apart: tuple[Problem, ...] = ()
-    remarks: tuple[Problem, ...] = ()
+    places: tuple[EntryStanding, ...] = ()
+    apart: tuple[EntryProblem, ...] = ()
+    remarks: tuple[EntryProblem, ...] = ()
     results: int = 0
     ranked: int = 0
     moves: tuple[str, ...] = ()
 
-    def document(self) -> Document:
+    def document(self) -> ReportDocument:
         """What it is first, then why it is refused, and where its entries would stand."""
         groups = dict.fromkeys((place.model, place.level) for place in self.places)
         said = (
-            Section("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
-            Section("refused", "Refused", items=self.wrong),
-            Section("moves", "Rankings that move", items=self.moves),
-            *(_placed(", ".join(group), [place for place in self.places if (place.model, place.level) == group])
-              for group in groups),
-            Section("apart", "Not ranked", items=_said_once(self.apart)),
-            Section("remarks", "Ranked, with a remark", items=_said_once(self.remarks)),
-        )  # fmt: skip
+            ReportSection("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
+            ReportSection("refused", "Refused", items=self.wrong),
+            ReportSection("moves", "Rankings that move", items=self.moves),
+            *(
+                _standings_section(
+                    ", ".join(group), [place for place in self.places if (place.model, place.level) == group]
+                )
+                for group in groups
+            ),
+            ReportSection("apart", "Not ranked", items=_said_once(self.apart)),
+            ReportSection("remarks", "Ranked, with a remark", items=_said_once(self.remarks)),
+        )
         sections = tuple(each for each in said if each.items or each.tables)
         # A check that holds is no rank.
         holds = f"holds; ranked: {self.ranked} of {self.results} results" if self.results else "holds"
         title = f"Submission: {'refused' if self.wrong else holds}"
-        return Document(title, (Part("submission", "", (), (), sections),))
+        return ReportDocument(title, (ReportChapter("submission", "", (), (), sections),))
 
 
-def _placed(title: str, places: Iterable[Place]) -> Section:
+def _standings_section(title: str, places: Iterable[EntryStanding]) -> ReportSection:
     rows = tuple(
         FrameRow((
             Cell(place.task), Cell(place.measure), Cell(place.score, mark=LEXICAL * place.by_words), Cell(place.rank),
         ))
         for place in places
     )  # fmt: skip
-    columns = tuple(map(label, ("task", "measure", "score", "rank")))
-    return Section(title, title, tables=(Frame(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
+    columns = tuple(map(label_column, ("task", "measure", "score", "rank")))
+    return ReportSection(title, title, tables=(Frame(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
 
 
-def _said_once(problems: Iterable[Problem]) -> tuple[str, ...]:
+def _said_once(problems: Iterable[EntryProblem]) -> tuple[str, ...]:
     """Each reason once, with the models and tasks that it is of."""
     found: dict[str, dict[str, list[str]]] = {}
     for problem in problems:
@@ -117,7 +121,9 @@ def _said_once(problems: Iterable[Problem]) -> tuple[str, ...]:
     )
 
 
-def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust, resamples: int) -> Checked:
+def check_submission(
+    base: Path, submitted: Path, account: str, rules: BoardRules, trust: TrustRules, resamples: int
+) -> CheckedSubmission:
     """Hold the entries in ``submitted`` against those in ``base`` (either may be missing: then it has none).
 
     ``account`` made the submission: it may add, change and remove files in its own folder alone. It must not push an
@@ -125,7 +131,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     """
     if submitted.is_symlink():
         raise UserError(f"{submitted}: the folder of entries is a link in this submission. Put the folder there.")
-    before, after = (_digests(each) for each in (base, submitted))
+    before, after = (_file_digests(each) for each in (base, submitted))
     touched = sorted(file for file in {*before, *after} if before.get(file) != after.get(file))
     files = [("changed" if file in before and file in after else "added" if file in after else "removed", file)
              for file in touched]  # fmt: skip
@@ -134,11 +140,11 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
             way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
             wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
-    wrong += _unread(base, submitted)
+    wrong += _find_special_files(base, submitted)
     if not files:
         wrong.append("No pack and no run is added, changed or removed.")
     board, now = (
-        collect([each], rules=rules, trust=trust, by_measure=True) if each.is_dir() else NOTHING
+        collect_entries([each], rules=rules, trust=trust, by_measure=True) if each.is_dir() else NOTHING
         for each in (submitted, base)
     )
     brought = [file for file in touched if file in after]
@@ -146,54 +152,58 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     # A copy of what is there adds nothing that could be merged.
     for each in (problem for problem in board.problems if problem.level == "refused" or problem.code == "duplicate"):
         if (path := Path(each.source)) in paths:
-            reason = _relative(each.reason, submitted)
+            reason = _relative_reason(each.reason, submitted)
             named_file = str(path.relative_to(submitted))
             wrong.append(reason if named_file in reason else f"{named_file}: {reason}")
-    wrong += _unused(board, submitted, brought)
+    wrong += _find_unused_files(board, submitted, brought)
     mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & paths]
     wrong += _too_many(mine, board)
-    wrong += _displaced(base, now, board, {submitted / file for file in touched}, submitted)
+    wrong += _displaced_entries(base, now, board, {submitted / file for file in touched}, submitted)
     ranked, apart = ([entry for entry in mine if entry.ranked is wanted] for wanted in (True, False))
     said = [
-        [replace(problem, reason=_relative(problem.reason, submitted)) for entry in side for problem in entry.problems]
+        [
+            replace(problem, reason=_relative_reason(problem.reason, submitted))
+            for entry in side
+            for problem in entry.problems
+        ]
         for side in (apart, ranked)
     ]
-    return Checked(
+    return CheckedSubmission(
         tuple(sorted(files)),
         tuple(dict.fromkeys(wrong)),
-        places=tuple(place for entry in ranked for place in _places(entry, board, resamples)),
+        places=tuple(place for entry in ranked for place in _entry_standings(entry, board, resamples)),
         apart=tuple(each for each in said[0] if each.level != "flag"),
         remarks=tuple(said[1]),
         results=len(mine),
         ranked=len(ranked),
-        moves=tuple(_moves(now, board)),
+        moves=tuple(_changed_references(now, board)),
     )
 
 
-def _unread(base: Path, submitted: Path) -> Iterator[str]:
+def _find_special_files(base: Path, submitted: Path) -> Iterator[str]:
     """Links and devices that were not there before: nothing of them is read, and so nothing is checked."""
     before, after = (
         {
             path.relative_to(folder): reason
-            for path, reason in (*safe_files.below(folder, ("",))[1], *safe_files.linked_folders(folder))
+            for path, reason in (*safe_files.list_regular_files(folder, ("",))[1], *safe_files.linked_folders(folder))
         }
         if folder.is_dir()
         else {}
         for folder in (base, submitted)
     )
-    yield from (_relative(reason, submitted) for path, reason in after.items() if path not in before)
+    yield from (_relative_reason(reason, submitted) for path, reason in after.items() if path not in before)
 
 
-def _too_many(mine: Iterable[Entry], board: Board) -> Iterator[str]:
+def _too_many(mine: Iterable[LeaderboardEntry], board: Leaderboard) -> Iterator[str]:
     """Models of which a submission has more entries on a task than a page of a board can be asked to show."""
     rows = Counter((entry.model.name, entry.task) for entry in board.entries)
     for name, task in dict.fromkeys((entry.model.name, entry.task) for entry in mine):
-        most = limits.limits()["rows"]
+        most = limits.load_limits()["rows"]
         if rows[name, task] > most:
             yield f"{name} on {task}: {rows[name, task]:,} entries; at most {most} of a name are taken. Remove some."
 
 
-def _unused(board: Board, folder: Path, files: Iterable[Path]) -> Iterator[str]:
+def _find_unused_files(board: Leaderboard, folder: Path, files: Iterable[Path]) -> Iterator[str]:
     """Files that nothing was read from: a page, settings of git, JSON of another form."""
     sources = [path for entry in board.entries for path in (entry.source.results, entry.source.samples)]
     read = {path for path in sources if path} | {Path(problem.source) for problem in board.problems}
@@ -205,12 +215,12 @@ def _unused(board: Board, folder: Path, files: Iterable[Path]) -> Iterator[str]:
             yield f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
 
 
-def _relative(reason: str, folder: Path) -> str:
+def _relative_reason(reason: str, folder: Path) -> str:
     """A reason with files as seen from the folder of entries: where the checker has it is nobody's business."""
     return reason.replace(f"{folder}{os.sep}", "")
 
 
-def _moves(now: Board, after: Board) -> Iterator[str]:
+def _changed_references(now: Leaderboard, after: Leaderboard) -> Iterator[str]:
     """Rankings that would be of another version or other data: who is ranked now has to run that one."""
     for task, reference in after.references.items():
         before, left = now.references.get(task), len(now.of(task=task, ranked=True))
@@ -220,12 +230,14 @@ def _moves(now: Board, after: Board) -> Iterator[str]:
             yield f"{task}: from {kinds[0]} to {kinds[1]}; {entries} ranked by the first now."
 
 
-def _is_of_another(before: Reference | None, after: Reference | None) -> bool:
+def _is_of_another(before: TaskReference | None, after: TaskReference | None) -> bool:
     """Whether a ranking is of another version or of other data."""
     return before is not None and after is not None and (before.version, before.data) != (after.version, after.data)
 
 
-def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitted: Path) -> Iterator[str]:
+def _displaced_entries(
+    base: Path, now: Leaderboard, board: Leaderboard, touched: set[Path], submitted: Path
+) -> Iterator[str]:
     """Entries of others that are ranked now, and would not be any more."""
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
     without_rank = _without_rank(board)
@@ -238,7 +250,7 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
         problems = after.problems if after else ()
         if after and not after.ranked and not any(each.task == after.task for each in board.of(ranked=True)):
             said = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
-            yield _relative(said.strip(), submitted)
+            yield _relative_reason(said.strip(), submitted)
             continue
         moved = _is_of_another(now.references.get(entry.task), board.references.get(entry.task))
         found = [] if after else ["It is no entry any more."]
@@ -250,35 +262,35 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
             found += [f"There would be no ranks by {metric}: {reason}." for metric, reason in lost]
         if found:
             said = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"
-            yield _relative(said, submitted)
+            yield _relative_reason(said, submitted)
 
 
-def _without_rank(board: Board) -> dict[str, dict[str, str]]:
+def _without_rank(board: Leaderboard) -> dict[str, dict[str, str]]:
     """Of each task the metrics that nobody has a rank of, and why: too few images have a score of every model."""
     found: dict[str, dict[str, str]] = {}
     for task in {entry.task for entry in board.entries}:
         ranked = board.of(task=task, ranked=True)
         metrics = dict.fromkeys(name for entry in ranked for name in entry.main_metrics)
         firsts = {
-            metric: rank([each for each in ranked if metric in each.metrics], metric, resamples=0).standings[0]
+            metric: rank_models([each for each in ranked if metric in each.metrics], metric, resamples=0).standings[0]
             for metric in metrics
         }
         found[task] = {metric: first.reason for metric, first in firsts.items() if first.rank is None}
     return found
 
 
-def _places(entry: Entry, board: Board, resamples: int) -> Iterator[Place]:
+def _entry_standings(entry: LeaderboardEntry, board: Leaderboard, resamples: int) -> Iterator[EntryStanding]:
     """Where a ranked entry stands on each measure that its benchmark compares."""
     for metric in entry.main_metrics:
         beside = [each for each in board.of(task=entry.task, ranked=True) if metric in each.metrics]
-        found = rank(beside, metric, resamples=resamples).standings
+        found = rank_models(beside, metric, resamples=resamples).standings
         own = found[next(row for row, each in enumerate(beside) if each is entry)]
-        by_words = own.mean.estimate is not None and is_by_words(entry, metric)
-        score, rank_of = _score(entry, metric, own), _rank(own, len(beside))
-        yield Place(entry.model.name, entry.task, entry.level, metric, score, rank_of, by_words)
+        by_words = own.mean.estimate is not None and is_lexical_metric(entry, metric)
+        score, rank_of = _format_score(entry, metric, own), _format_rank(own, len(beside))
+        yield EntryStanding(entry.model.name, entry.task, entry.level, metric, score, rank_of, by_words)
 
 
-def _score(entry: Entry, metric: str, own: Standing) -> str:
+def _format_score(entry: LeaderboardEntry, metric: str, own: ModelStanding) -> str:
     scale, mean = entry.scale(metric), own.mean
     if mean.estimate is None:
         return "no number"
@@ -287,13 +299,13 @@ def _score(entry: Entry, metric: str, own: Standing) -> str:
     return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
 
 
-def _rank(own: Standing, models: int) -> str:
+def _format_rank(own: ModelStanding, models: int) -> str:
     if own.rank is None:
         return f"no rank: {own.reason}"
     ends = f" [{own.low}, {own.high}]" if own.low is not None else ""
     return f"rank {own.rank}{ends} of {models}"
 
 
-def _digests(folder: Path) -> dict[Path, str]:
-    files = safe_files.below(folder, ("",))[0] if folder.is_dir() else []
+def _file_digests(folder: Path) -> dict[Path, str]:
+    files = safe_files.list_regular_files(folder, ("",))[0] if folder.is_dir() else []
     return {path.relative_to(folder): BuildCache().digest(path) for path in files}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 
 
@@ -12,7 +12,7 @@ def word_signs(by_words: tuple[bool, bool]) -> tuple[str, str]:
     return LEXICAL * one, LEXICAL * other
 
 
-def is_by_words(entry: Entry, metric: str) -> bool:
+def is_lexical_metric(entry: LeaderboardEntry, metric: str) -> bool:
     """Whether the number is made of verdicts of the judge that compares words; a rule's alone are not its."""
     if entry.judge is None or not is_lexical(entry.judge.name):
         return False

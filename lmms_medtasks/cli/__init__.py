@@ -12,15 +12,15 @@ def main() -> None:
     (``.github/board-requirements.txt``).
     """
     from lmms_medtasks import redacting
-    from lmms_medtasks.cli.app import build
+    from lmms_medtasks.cli.app import build_app
     from lmms_medtasks.errors import UserError
-    from lmms_medtasks.visible_text import visible
+    from lmms_medtasks.visible_text import replace_invisible
 
-    redacting.redact_streams(redacting.of_command(sys.argv[1:]))
+    redacting.redact_streams(redacting.secrets_of_command(sys.argv[1:]))
     try:
-        build()()
+        build_app()()
     except UserError as error:
-        print(visible(f"lmms-medtasks: {error}"), file=sys.stderr)
+        print(replace_invisible(f"lmms-medtasks: {error}"), file=sys.stderr)
         raise SystemExit(2) from None
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]

@@ -10,11 +10,11 @@ import typer
 
 from lmms_medtasks.cli.options import group_with
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.writing import write_bytes, write_text
+from lmms_medtasks.writing import write_bytes_atomically, write_text_atomically
 
 if TYPE_CHECKING:
-    from lmms_medtasks.agreement.judged_answers import Judged
-    from lmms_medtasks.agreement.rater_comparison import Result
+    from lmms_medtasks.agreement.judged_answers import JudgedAnswers
+    from lmms_medtasks.agreement.rater_comparison import AgreementResult
 
 Format = Literal["terminal", "md", "csv", "html"]
 app = typer.Typer(
@@ -51,8 +51,8 @@ def compute(
 
     if key is not None and not ratings:
         raise UserError("--key belongs to --ratings: it says whose answers the codes in these are.")
-    judged = judged_answers.read(runs, task or [], protocol)
-    people = rating_files.read(ratings, judged, key) if ratings else {}
+    judged = judged_answers.read_judged_answers(runs, task or [], protocol)
+    people = rating_files.read_ratings(ratings, judged, key) if ratings else {}
     result = rater_comparison.compare(judged, people)
     if not result.comparisons and not people:
         raise UserError(
@@ -67,18 +67,18 @@ def compute(
         raise typer.Exit(1)
 
 
-def _print_comparison(judged: Judged, result: Result, format: Format) -> None:
-    from lmms_medtasks.agreement.rater_comparison import document
+def _print_comparison(judged: JudgedAnswers, result: AgreementResult, format: Format) -> None:
+    from lmms_medtasks.agreement.rater_comparison import make_agreement_document
     from lmms_medtasks.report.terminal import document_text
 
     if format != "terminal" or not sys.stdout.isatty():
-        typer.echo(document_text(document(judged, result), format), nl=False)
+        typer.echo(document_text(make_agreement_document(judged, result), format), nl=False)
         return
     from rich.console import Console
 
-    from lmms_medtasks.report.terminal import show
+    from lmms_medtasks.report.terminal import print_report
 
-    show(document(judged, result), Console())
+    print_report(make_agreement_document(judged, result), Console())
 
 
 @app.command()
@@ -102,20 +102,20 @@ def sheet(
     for path in (output, key):
         if path.exists():
             raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
-    judged = judged_answers.read(runs, task or [], protocol)
-    drawn = sheets.draw(judged, questions, seed=seed)
-    pictures = sheets.read_pictures(report_runs.find(runs), drawn)
+    judged = judged_answers.read_judged_answers(runs, task or [], protocol)
+    drawn = sheets.draw_sheet_answers(judged, questions, seed=seed)
+    pictures = sheets.read_sheet_images(report_runs.find_result_files(runs), drawn)
     for problem in pictures.problems:
         typer.echo(f"lmms-medtasks: {problem}", err=True)
     texts = {
         output / "sheet.csv": sheets.sheet_csv(drawn, judged.protocol, pictures),
-        output / "sheet.html": sheets.page(drawn, judged.protocol, pictures),
+        output / "sheet.html": sheets.render_sheet(drawn, judged.protocol, pictures),
         key: sheets.key_csv(drawn),
     }
     for path, text in texts.items():
-        write_text(path, text)
+        write_text_atomically(path, text)
     for name, content in pictures.files.items():
-        write_bytes(output / "images" / name, content)
+        write_bytes_atomically(output / "images" / name, content)
     count = len({each.answer.key.id for each in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     models = len(judged.models)

@@ -23,7 +23,7 @@ from lmms_medtasks.cli import (
 )
 
 
-def build() -> typer.Typer:
+def build_app() -> typer.Typer:
     """The command with all its subcommands."""
     app = typer.Typer(
         name="lmms-medtasks",

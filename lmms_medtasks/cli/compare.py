@@ -13,7 +13,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.confidence import DEFAULT
 
 if TYPE_CHECKING:
-    from lmms_medtasks.board.comparison.measure_comparison import Compared
+    from lmms_medtasks.board.comparison.measure_comparison import RunsComparison
 
 
 Format = Literal["terminal", "md", "csv", "json"]
@@ -31,7 +31,9 @@ def compare(
         Path | None,
         typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json) says the format."),
     ] = None,
-    format: Annotated[Format | None, typer.Option("--format", help="What to print: a screen, or all of it.")] = None,
+    format: Annotated[
+        Format | None, typer.Option("--format", help="What to print: a screen_text, or all of it.")
+    ] = None,
     questions: Annotated[
         int, typer.Option(min=0, help="How many of the questions that differ most to show for each task.")
     ] = 20,
@@ -44,7 +46,7 @@ def compare(
     rows. For credentialed data questions are named by their ids only.
     """
     from lmms_medtasks.board.comparison import compared_entries, measure_comparison
-    from lmms_medtasks.writing import write_text
+    from lmms_medtasks.writing import write_text_atomically
 
     sides = compared_entries.read_both(first, second, tasks=task or (), pins=pins)
     compared = measure_comparison.compare(*sides, telling=questions)
@@ -53,7 +55,7 @@ def compare(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        write_text(output, text)
+        write_text_atomically(output, text)
         typer.echo(f"Written: {output}", err=True)
 
 
@@ -63,15 +65,19 @@ def _format_of_file(output: Path) -> Format:
     return _BY_SUFFIX[output.suffix]
 
 
-def _render_comparison(compared: Compared, chosen: Format) -> str:
-    from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
+def _render_comparison(compared: RunsComparison, chosen: Format) -> str:
+    from lmms_medtasks.board.comparison.comparison_document import (
+        comparison_report,
+        comparison_screen,
+        comparison_to_json,
+    )
     from lmms_medtasks.report import terminal
 
     if chosen == "json":
-        return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
+        return json.dumps(comparison_to_json(compared), indent=1, allow_nan=False) + "\n"
     if chosen == "terminal":
-        return terminal.screen(screen(compared))
-    return terminal.document_text(document(compared), chosen)
+        return terminal.screen_text(comparison_screen(compared))
+    return terminal.document_text(comparison_report(compared), chosen)
 
 
 _STATUS = {"passed": 0, "failed": 1, "undecided": 3}
@@ -110,20 +116,20 @@ def gate(
     --cannot-tell are for measures that --rules does not name.
     """
     from lmms_medtasks.board.comparison import compared_entries, gate_summary
-    from lmms_medtasks.board.comparison.gate import gate as decided
     from lmms_medtasks.board.comparison.gate import read_rules
-    from lmms_medtasks.report.markdown import markdown
-    from lmms_medtasks.report.terminal import screen
-    from lmms_medtasks.writing import write_text
+    from lmms_medtasks.board.comparison.gate import run_gate as decided
+    from lmms_medtasks.report.markdown import render_markdown
+    from lmms_medtasks.report.terminal import screen_text
+    from lmms_medtasks.writing import write_text_atomically
 
     chosen = read_rules(rules, margin=margin, on_cannot_tell=cannot_tell)
     sides = compared_entries.read_both(baseline, candidate, tasks=task or (), rules=chosen.board, pins=pins)
     outcome = decided(*sides, chosen)
-    text = markdown(gate_summary.document(outcome))
-    printed = text if format == "md" else screen(gate_summary.document(outcome, is_screen=True))
+    text = render_markdown(gate_summary.gate_report(outcome))
+    printed = text if format == "md" else screen_text(gate_summary.gate_report(outcome, is_screen=True))
     typer.echo(printed, nl=False)
     if output is not None:
-        write_text(output, text)
+        write_text_atomically(output, text)
     if status := _STATUS[outcome.decision]:
         raise typer.Exit(status)
 
@@ -158,12 +164,12 @@ def power(
     Questions of one image are not taken as independent, nor the trials of one question.
     """
     from lmms_medtasks.board.comparison import compared_entries, planning
-    from lmms_medtasks.report.terminal import screen
-    from lmms_medtasks.statistics.power import Criterion
+    from lmms_medtasks.report.terminal import screen_text
+    from lmms_medtasks.statistics.power import TestCriterion
 
     requested_tasks = [each.strip() for each in (tasks or "").split(",") if each.strip()]
-    plan = planning.Plan(
-        difference / 100, Criterion(power=probability, comparisons=comparisons), _parse_trial_counts(trials)
+    plan = planning.PowerPlan(
+        difference / 100, TestCriterion(power=probability, comparisons=comparisons), _parse_trial_counts(trials)
     )
     if runs and len(runs) != 2:
         raise UserError(f"Got {len(runs)} run(s): expected two, A and B, or none and --tasks.")
@@ -177,7 +183,7 @@ def power(
     elif requested_tasks:
         from lmms_medtasks.harness import in_process
 
-        planned = planning.assumed(
+        planned = planning.plan_before_run(
             in_process.count_task_sizes(requested_tasks, include_path or ()), plan, changed, correlation
         )
         notes = (
@@ -190,7 +196,7 @@ def power(
         )
     else:
         raise UserError("Give two runs to plan from (lmms-medtasks power A B), or --tasks TASK,TASK before any run.")
-    typer.echo(screen(planning.document(planned, plan, notes)), nl=False)
+    typer.echo(screen_text(planning.power_report(planned, plan, notes)), nl=False)
 
 
 def _parse_trial_counts(text: str) -> tuple[int, ...]:

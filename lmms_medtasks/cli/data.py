@@ -13,9 +13,9 @@ import typer
 from lmms_medtasks.data import doctor as doctors
 from lmms_medtasks.data import release_images, sources, store
 from lmms_medtasks.data.documents import DATA, Data, images_of, is_reference
-from lmms_medtasks.data.locating import find, not_found
-from lmms_medtasks.data.prepare import prepare as prepare_suite
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.data.locating import data_not_found_error, find_split
+from lmms_medtasks.data.prepare import prepare_splits as prepare_suite
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 app = typer.Typer(no_args_is_help=True, help="List, prepare and look at the data of the benchmarks.")
 
@@ -35,7 +35,7 @@ DataOption = Annotated[str, typer.Option("--data", help="full, sample or mini (d
 @app.command("list")
 def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> None:
     """Show all benchmarks and splits, and which of them are prepared."""
-    sources.give(include_path or ())
+    sources.add_source_folders(include_path or ())
     store.chosen_data()  # a misspelt MEDTASKS_DATA is told here too
     rows = [row for name in sources.names() for row in _split_states(sources.get(name))]
     if as_json:
@@ -56,7 +56,7 @@ def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
         counts: dict[str, str] = {}
         for data in DATA:
             try:
-                if (located := find(suite.name, split.name, data)) is not None:
+                if (located := find_split(suite.name, split.name, data)) is not None:
                     variants[data] = f"{located.rows:,} rows"
                     if located.counts:
                         counts[data] = located.counts
@@ -91,7 +91,7 @@ def prepare(
     questions than the release has, from a folder or from the hub, is called a sample everywhere, with its counts;
     --accept-counts calls it full, and results say so.
     """
-    sources.give(include_path or ())
+    sources.add_source_folders(include_path or ())
     manifest = prepare_suite(
         suite,
         source=source,
@@ -117,7 +117,7 @@ def _describe_manifest(manifest: dict[str, Any]) -> str:
     lines.append(f"  {'together':<12} {rows:>8,} rows; the paper: {paper}")
     lines.append(f"Licence: {manifest['licence']}")
     lines.append(f"Terms of use: {manifest['terms']}")
-    lines.append(f"Folder: {store.folder(manifest['suite'], data)}")
+    lines.append(f"Folder: {store.prepared_data_folder(manifest['suite'], data)}")
     return "\n".join(lines)
 
 
@@ -140,8 +140,8 @@ def doctor(
 
     Nothing is written. Status 1 if something is missing that the benchmark's default splits need.
     """
-    sources.give(include_path or ())
-    diagnosis = doctors.diagnose(suite, source)
+    sources.add_source_folders(include_path or ())
+    diagnosis = doctors.diagnose_release(suite, source)
     typer.echo(
         json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False) if as_json else _describe_diagnosis(diagnosis)
     )
@@ -149,7 +149,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _describe_diagnosis(diagnosis: doctors.Diagnosis) -> str:
+def _describe_diagnosis(diagnosis: doctors.ReleaseDiagnosis) -> str:
     record = sources.get(diagnosis.suite)
     lines = [f"{record.title}: {diagnosis.source}"]
     lines += [f"  {finding.state:<8} {finding.what}: {finding.detail}" for finding in diagnosis.findings]
@@ -163,8 +163,8 @@ def _describe_diagnosis(diagnosis: doctors.Diagnosis) -> str:
         sentence = (
             f"Images of {asked_for} are missing, prepared only if asked for" if asked_for else "Nothing is missing"
         )
-        folder = sources.folder_of(diagnosis.suite)
-        option = f" --include_path {folder}" if folder in sources.given() else ""
+        folder = sources.source_folder(diagnosis.suite)
+        option = f" --include_path {folder}" if folder in sources.added_source_folders() else ""
         lines.append(
             f"{sentence}. Next: lmms-medtasks data prepare {diagnosis.suite} --source {diagnosis.source}{option}"
         )
@@ -173,7 +173,7 @@ def _describe_diagnosis(diagnosis: doctors.Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def _size_lines(sizes: Sequence[sources.Size]) -> Iterator[str]:
+def _size_lines(sizes: Sequence[sources.SplitSize]) -> Iterator[str]:
     """The table of sizes; a column for the release's where that is known beside the paper's."""
     known = any(size.release is not None for size in sizes)
     head = ("here", *(("release", "more") if known else ()), "paper", "more")
@@ -199,18 +199,18 @@ def inspect(
     as_json: JsonOption = False,
 ) -> None:
     """Check prepared data against its manifest, count its tags, and show some rows."""
-    sources.give(include_path or ())
+    sources.add_source_folders(include_path or ())
     record = sources.get(suite)
     variant = _parse_variant(data)
     names = [record.split(split).name] if split else [s.name for s in record.splits]
     inspected = []
     for name in names:
-        if (located := find(suite, name, variant)) is not None:
+        if (located := find_split(suite, name, variant)) is not None:
             if located.data != "mini":
-                store.verify(suite, located.data, name)
+                store.verify_split(suite, located.data, name)
             inspected.append({"suite": suite, "split": name, **_read_contents(record, located, rows)})
     if not inspected:
-        raise not_found(suite, names[0], variant)
+        raise data_not_found_error(suite, names[0], variant)
     typer.echo(
         json.dumps(inspected, indent=2, ensure_ascii=False)
         if as_json
@@ -225,10 +225,10 @@ def _parse_variant(text: str) -> Data | None:
     for data in DATA:
         if text == data:
             return data
-    raise unknown("data", text, DATA, "--data")
+    raise unknown_name_error("data", text, DATA, "--data")
 
 
-def _read_contents(suite: sources.DataSource, located: store.Located, rows: int) -> dict[str, Any]:
+def _read_contents(suite: sources.DataSource, located: store.LocatedSplit, rows: int) -> dict[str, Any]:
     """What a split holds, read without its images but for the rows shown."""
     import pyarrow.parquet as pq
 
@@ -249,7 +249,7 @@ def _read_contents(suite: sources.DataSource, located: store.Located, rows: int)
     }
 
 
-def _referenced_images(located: store.Located) -> dict[str, Any]:
+def _referenced_images(located: store.LocatedSplit) -> dict[str, Any]:
     """How many images stay in the user's own folder, and which of them are gone or changed; {} if none does."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -300,4 +300,4 @@ def _describe_contents(contents: dict[str, Any]) -> str:
 @app.command()
 def where(suite: Annotated[str, typer.Argument(help="Name of a benchmark (default: the folder of all).")] = "") -> None:
     """Print the folder of the prepared data (MEDTASKS_HOME, or the user's cache folder)."""
-    typer.echo(store.home() / sources.get(suite).name if suite else store.home())
+    typer.echo(store.data_home() / sources.get(suite).name if suite else store.data_home())

@@ -57,9 +57,11 @@ def degrade(
     """
     from lmms_medtasks.degradations import files, modality_files
 
-    order = files.Order(name, severity, _parse_seed(seed), modality_files.named(modality), force, vary, strength)
+    order = files.FileDegradation(
+        name, severity, _parse_seed(seed), modality_files.parse_modality_option(modality), force, vary, strength
+    )
     try:
-        outcome = files.degrade_all(source, output, order, pattern=pattern, workers=workers, existing=existing)
+        outcome = files.degrade_files(source, output, order, pattern=pattern, workers=workers, existing=existing)
     except KeyboardInterrupt:
         typer.echo("Interrupted. Every file written is whole; --existing skip goes on from here.", err=True)
         raise typer.Exit(130) from None
@@ -113,28 +115,30 @@ def preview(
     and the exit status is 1.
     """
     from lmms_medtasks import digests
-    from lmms_medtasks.cli.preview import sections
+    from lmms_medtasks.cli.preview import make_preview_sections
     from lmms_medtasks.degradations import gallery, modality_files
     from lmms_medtasks.degradations.files import write_whole
-    from lmms_medtasks.writing import writable
+    from lmms_medtasks.writing import unwritable_as_user_error
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
-    shown, failed = sections(sources or [], modality_files.named(modality), name or [], _parse_seed(seed), curve)
+    shown, failed = make_preview_sections(
+        sources or [], modality_files.parse_modality_option(modality), name or [], _parse_seed(seed), curve
+    )
     for path, problem in failed:
         typer.echo(f"{path}: {problem}", err=True)
     if not shown:
         raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
     subject = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
-    about = f"{subject}, the untouched image above; seed {seed}, degradations {digests.degradations()}."
+    about = f"{subject}, the untouched image above; seed {seed}, degradations {digests.degradations_digest()}."
     if not sources:
         about += " The images are the mini data's, which are drawn."
     if failed:
         about += f" Not shown: {', '.join(path.name for path, _ in failed)}."
-    text = gallery.page("Degradations", about, shown)
-    with writable(output):
+    text = gallery.render_page("Degradations", about, shown)
+    with unwritable_as_user_error(output):
         output.mkdir(parents=True, exist_ok=True)
-        write_whole(output / "preview.png", lambda path: gallery.sheet(shown).save(path, "PNG"))
+        write_whole(output / "preview.png", lambda path: gallery.render_sheet(shown).save(path, "PNG"))
         write_whole(output / "preview.html", lambda path: path.write_text(text, encoding="utf-8") and None)
     for file in ("preview.png", "preview.html"):
         typer.echo(output / file)

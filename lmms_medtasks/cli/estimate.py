@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.result_files import ResultFile
 
 QUESTIONS = 20
 """Questions of each task that are asked."""
@@ -48,7 +48,9 @@ class TaskEstimate:
         return (self.tokens_in * price_in + self.tokens_out * price_out) / 1e6
 
 
-def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes: int = 1) -> list[TaskEstimate]:
+def estimate_tasks(
+    runs: Iterable[ResultFile], times: dict[str, dict[str, float]], processes: int = 1
+) -> list[TaskEstimate]:
     """The estimate of each task in ``runs``, which asked some questions of each.
 
     ``times``: as :mod:`lmms_medtasks.harness.call_times` writes them, of one of ``processes``.
@@ -89,7 +91,7 @@ def _count_sent(config: Mapping[str, Any], questions: int, requests: int) -> tup
     )
 
 
-def _mean_tokens(run: Run, task: str) -> tuple[float | None, float | None]:
+def _mean_tokens(run: ResultFile, task: str) -> tuple[float | None, float | None]:
     """Mean tokens of a request, in and out, of those that report them: the harness keeps them for each first trial."""
     given: list[list[float]] = [[], []]
     for _, row in run.rows(task):
@@ -119,7 +121,7 @@ def check_prices(prices: tuple[float | None, float | None]) -> None:
             raise UserError(f"{name} must be a price of 0 or more for a million tokens, got {price!r}.")
 
 
-def lines(
+def estimate_lines(
     estimates: list[TaskEstimate], prices: tuple[float | None, float | None], overhead: float, per_task: int
 ) -> list[str]:
     """The estimate as text: a row a task, the sum, and what it does not know.
@@ -140,7 +142,7 @@ def lines(
         rows.append([*cells, *([_format_cost(estimate.total_cost(prices[0] or 0, prices[1] or 0))] if priced else [])])
     if len(estimates) > 1:
         total = [_sum_field(estimates, name) for name in ("pictures", "tokens_in", "tokens_out", "seconds")]
-        shown = [*map(_format_count, total[:3]), duration(total[3])]
+        shown = [*map(_format_count, total[:3]), format_duration(total[3])]
         questions, requests = (
             sum(getattr(estimate, name) for estimate in estimates) for name in ("questions", "requests")
         )
@@ -158,7 +160,7 @@ def lines(
         "",
         f"From the first {per_task} questions of each task; images and replies of others may be larger or longer.",
         *_longest_reply_lines(estimates, prices),
-        f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
+        f"Reading the model, building requests and scoring took {format_duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
     ]
     if any(estimate.trials > 1 for estimate in estimates):
@@ -187,7 +189,7 @@ def _measured_cells(estimate: TaskEstimate) -> list[str]:
         _format_count(estimate.pictures),
         _format_count(estimate.tokens_in),
         _format_count(estimate.tokens_out),
-        duration(estimate.seconds),
+        format_duration(estimate.seconds),
     ]
 
 
@@ -204,7 +206,7 @@ def _format_cost(value: float | None) -> str:
     return "-" if value is None else f"{value:,.2f}"
 
 
-def duration(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """Seconds in words, two units at most.
 
     >>> duration(3.21), duration(125), duration(7_260), duration(200_000), duration(None)

@@ -82,14 +82,14 @@ def build(
         need = f"{needed:,} panels to fill, images used again" if reuse else f"{needed:,} images needed at least"
         typer.echo(f"{items * len(sizes):,} items: {need}, {there:,} there.", err=True)
 
-    labelled = labelled_pictures.read(
+    labelled = labelled_pictures.read_labelled_images(
         source, labels=labels, skip_bad=skip_bad, skip_unlabelled=skip_unlabelled, counted=check_count
     )
     for name, reason in labelled.skipped:
         typer.echo(f"left out: {name}: {reason}", err=True)
     if labelled.ignored:
         typer.echo(f"Columns that nothing is made of: {', '.join(labelled.ignored)}.", err=True)
-    chosen_kinds = requested_kinds or plan.possible_kinds(pool.Pool.of(labelled.pictures))
+    chosen_kinds = requested_kinds or plan.possible_kinds(pool.ImagePool.of(labelled.pictures))
     if not requested_kinds:
         left = [kind for kind in plan.KINDS if kind not in chosen_kinds]
         typer.echo(f"Kinds of outlier: {', '.join(chosen_kinds)}"
@@ -108,15 +108,15 @@ def build(
         alpha=alpha,
     )  # fmt: skip
     if check:
-        leaks.table(written.rows, typer.echo)
+        leaks.write_leak_table(written.rows, typer.echo)
     leaking = [row for row in written.rows if row.leak]
     typer.echo(f"{written.items} items, {written.tasks} tasks in {written.folder}", err=True)
     if written.refused:
         way_out = f"The set is kept in {written.folder}; --keep-leaks takes it all the same."
-        typer.echo(f"Refused: {leaks.said(leaking)} {way_out}", err=True)
+        typer.echo(f"Refused: {leaks.describe_leaks(leaking)} {way_out}", err=True)
         raise typer.Exit(1)
     if leaking:
-        typer.echo(f"Kept although it leaks: {leaks.said(leaking)}", err=True)
+        typer.echo(f"Kept although it leaks: {leaks.describe_leaks(leaking)}", err=True)
 
 
 @app.command("check")
@@ -134,8 +134,8 @@ def check_set(
     if as_json:
         typer.echo(json.dumps([row.to_json() for row in rows], indent=2))
     else:
-        leaks.table(rows, typer.echo)
+        leaks.write_leak_table(rows, typer.echo)
     leaking = [row for row in rows if row.leak]
     if leaking:
-        typer.echo(f"The set leaks: {leaks.said(leaking)}", err=True)
+        typer.echo(f"The set leaks: {leaks.describe_leaks(leaking)}", err=True)
         raise typer.Exit(1)

@@ -17,8 +17,8 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
 if TYPE_CHECKING:
-    from lmms_medtasks.harness.rejudging import Done, Judged
-    from lmms_medtasks.judges.settings import Settings
+    from lmms_medtasks.harness.rejudging import JudgedTask, RejudgedTask
+    from lmms_medtasks.judges.settings import JudgeSettings
 
 
 app = typer.Typer(
@@ -64,14 +64,14 @@ def judge(
     """
     from lmms_medtasks.harness import rejudging
 
-    paths = sorted(results.files(run)) if run.is_dir() else [run]
+    paths = sorted(results.list_result_files(run)) if run.is_dir() else [run]
     if not paths:
         raise UserError(f"No *_results.json in {run}.")
-    runs = [results.read(path) for path in paths]
-    rejudging.know_protocols(runs, include_path)
+    runs = [results.read_result_file(path) for path in paths]
+    rejudging.load_custom_protocols(runs, include_path)
     if judge_prompt:
-        runs = [rejudging.with_judge_prompts(each, judge_prompt, task or []) for each in runs]
-    tasks, every = (rejudging.judged_tasks(runs, names) for names in (task or [], []))
+        runs = [rejudging.set_judge_prompts(each, judge_prompt, task or []) for each in runs]
+    tasks, every = (rejudging.find_judged_tasks(runs, names) for names in (task or [], []))
     settings = _choose_settings(judge, tasks, every, max_requests, max_cost)
     settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)
     # In place only where no task of the run, asked for or not, has another judge's verdicts.
@@ -88,21 +88,25 @@ def judge(
 
 
 def _choose_settings(
-    judge: str | None, tasks: list[Judged], every: list[Judged], max_requests: int | None, max_cost: float | None
-) -> Settings:
+    judge: str | None,
+    tasks: list[JudgedTask],
+    every: list[JudgedTask],
+    max_requests: int | None,
+    max_cost: float | None,
+) -> JudgeSettings:
     from lmms_medtasks.judges import settings
-    from lmms_medtasks.progress import say
+    from lmms_medtasks.progress import print_message
 
     task_judges, all_names = ({each.recorded_judge["name"] for each in some} - {"none"} for some in (tasks, every))
     recorded = task_judges or all_names
     if judge is None and len(recorded) > 1:
         raise UserError(f"The run's tasks had different judges: {', '.join(sorted(recorded))}. Name one with --judge.")
-    chosen = settings.read(judge=judge or (recorded.pop() if recorded else None))
+    chosen = settings.read_judge_settings(judge=judge or (recorded.pop() if recorded else None))
     if chosen.provider == "none":
         raise UserError("No judge: the run had none. Name one with --judge provider:model, or set MEDTASKS_JUDGE.")
     preset = os.environ.get(settings.JUDGE, "").strip()
     if judge is None and preset not in ("", chosen.name):
-        say(
+        print_message(
             f"{settings.JUDGE} names {preset}, but {chosen.name} judged this run and goes on. Or give --judge {preset}."
         )
     if max_cost is not None and chosen.price is None:
@@ -116,7 +120,7 @@ def _choose_settings(
     )
 
 
-def _folder_beside(run: Path, settings: Settings) -> Path:
+def _folder_beside(run: Path, settings: JudgeSettings) -> Path:
     """``RUN-judge-<model>``, beside the run's folder."""
     folder = (run if run.is_dir() else run.parent).resolve()
     judge = re.sub(r"[^A-Za-z0-9._-]+", "_", settings.model or settings.provider)
@@ -126,23 +130,23 @@ def _folder_beside(run: Path, settings: Settings) -> Path:
 def _judge_files(
     run: Path,
     paths: list[Path],
-    tasks: list[Judged],
-    settings: Settings,
+    tasks: list[JudgedTask],
+    settings: JudgeSettings,
     target: Path | None,
     include_path: Path | None,
     everything: bool,
-) -> tuple[list[Done], bool]:
+) -> tuple[list[RejudgedTask], bool]:
     """What became of each task, and whether Ctrl-C ended it."""
-    from lmms_medtasks.harness.rejudging import rejudge
-    from lmms_medtasks.harness.rescoring import Definitions
-    from lmms_medtasks.judges.judging import Judge
-    from lmms_medtasks.progress import say
+    from lmms_medtasks.harness.rejudging import rejudge_tasks
+    from lmms_medtasks.harness.rescoring import TaskDefinitions
+    from lmms_medtasks.judges.judging import JudgeSession
+    from lmms_medtasks.progress import print_message
 
-    definitions = Definitions(str(include_path) if include_path else None)
+    definitions = TaskDefinitions(str(include_path) if include_path else None)
     root = run if run.is_dir() else run.parent
-    done: list[Done] = []
+    done: list[RejudgedTask] = []
     protocols = [protocol for task in tasks for protocol in task.protocols]
-    with Judge(settings, protocols) as session:
+    with JudgeSession(settings, protocols) as session:
         for path in paths:
             chosen = [task for task in tasks if task.run.path == path]
             if not chosen:
@@ -151,19 +155,19 @@ def _judge_files(
             alone = target is not None and not everything
             if target is not None:
                 _check_target(folder / path.name, settings, chosen, alone)
-            done += rejudge(chosen, session, definitions, folder, say, alone=alone)
+            done += rejudge_tasks(chosen, session, definitions, folder, print_message, alone=alone)
             if target is not None and everything:
                 _copy_others(chosen, folder)
     return done, session.interrupted
 
 
-def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bool) -> None:
+def _check_target(path: Path, settings: JudgeSettings, tasks: list[JudgedTask], alone: bool) -> None:
     """Raise UserError where a result file of another judge is in the way, or of tasks that would be lost."""
     from lmms_medtasks.judges import identity
 
     if not path.exists():
         return
-    there = results.read(path).content
+    there = results.read_result_file(path).content
     for task in tasks:
         config = there.get("configs", {}).get(task.task, {})
         judge = (config.get("metadata") or {}).get("judge") or {"name": None}
@@ -179,7 +183,7 @@ def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bo
         )
 
 
-def _copy_others(tasks: list[Judged], folder: Path) -> None:
+def _copy_others(tasks: list[JudgedTask], folder: Path) -> None:
     """The sample logs of the tasks that need no judge, so that the new folder is a whole run."""
     run, judged = tasks[0].run, {each.task for each in tasks}
     for task in run.tasks:
@@ -190,13 +194,13 @@ def _copy_others(tasks: list[Judged], folder: Path) -> None:
         shutil.copyfile(source, copy)
 
 
-def _print_report(done: list[Done], settings: Settings) -> None:
+def _print_report(done: list[RejudgedTask], settings: JudgeSettings) -> None:
     from lmms_medtasks.judges import identity
 
     for each in done:
         typer.echo(f"{each.judged.task} ({each.judged.run.path})")
         for protocol in each.judged.protocols:
-            typer.echo(f"  {identity.about(settings, protocol)}")
+            typer.echo(f"  {identity.describe_paper_judge(settings, protocol)}")
         typer.echo(f"  {each.kept} verdicts kept, {each.counts.sentence()}".replace("\n", "\n  "))
         for key, value in each.results.items():
             if "_stderr" not in key and isinstance(value, int | float):
@@ -208,7 +212,7 @@ def check_judge(
     judge: Annotated[str | None, typer.Option("--judge", help="provider:model. Default: MEDTASKS_JUDGE.")] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", help="Judge protocol: its name, a rubric's file, FILE.py:NAME. Repeatable."),
+        typer.Option("--protocol", help="JudgeSession protocol: its name, a rubric's file, FILE.py:NAME. Repeatable."),
     ] = None,
     max_requests: Annotated[int | None, typer.Option(min=0, help="Ask at most this often.")] = None,
 ) -> None:
@@ -219,24 +223,24 @@ def check_judge(
     afterwards. Nothing of a benchmark is sent. Exits with 1 if the judge falls short in something.
     """
     from lmms_medtasks.judges import judge_check, registry, settings
-    from lmms_medtasks.judges.judging import Judge
-    from lmms_medtasks.progress import say
+    from lmms_medtasks.judges.judging import JudgeSession
+    from lmms_medtasks.progress import print_message
 
     names = list(dict.fromkeys(protocol or []))
     if not names:
         raise UserError(f"Name the protocols to check with --protocol: {', '.join(registry.names())}.")
-    chosen = settings.read(judge=judge)
+    chosen = settings.read_judge_settings(judge=judge)
     if chosen.provider == "none":
         raise UserError("No judge: name one with --judge provider:model, or set MEDTASKS_JUDGE.")
     if max_requests is not None:
         chosen = dataclasses.replace(chosen, max_requests=max_requests)
     protocols = [registry.get(name) for name in names]
-    items = {each.name: judge_check.wanted(each) for each in protocols}
+    items = {each.name: judge_check.list_check_items(each) for each in protocols}
     fell_short = False
-    with Judge(chosen, protocols) as session:
+    with JudgeSession(chosen, protocols) as session:
         for each in protocols:
-            verdicts, counts = session.judge(each, items[each.name], say=say)
-            result = judge_check.result(each, verdicts)
+            verdicts, counts = session.judge(each, items[each.name], say=print_message)
+            result = judge_check.summarise_check(each, verdicts)
             fell_short = fell_short or bool(result.problems)
             typer.echo(f"{each.name}, {chosen.name}: {result.sentence()}")
             for problem in result.problems:

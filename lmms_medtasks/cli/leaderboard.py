@@ -12,12 +12,12 @@ import typer
 
 from lmms_medtasks.cli import pack
 from lmms_medtasks.cli.options import Confidence, IncludePath
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.statistics.confidence import DEFAULT
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 if TYPE_CHECKING:
-    from lmms_medtasks.board.boards import Board
+    from lmms_medtasks.board.boards import Leaderboard
 
 
 _SHOWN = 20
@@ -48,10 +48,12 @@ def build(
     ] = None,
     images: Annotated[
         list[str] | None,
-        typer.Option(metavar="DATA_SET", help="Show images of this data set, whose terms you have read. Repeatable."),
+        typer.Option(
+            metavar="DATA_SET", help="Show images of this data set, whose terms you have read_board_rules. Repeatable."
+        ),
     ] = None,
     stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
-    processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="Sample logs read_board_rules at once.")] = 1,
     pins: Pins = None,
     owners: Owners = None,
     verified: Verified = None,
@@ -83,7 +85,7 @@ def build(
     """
     from lmms_medtasks.board import model_facts
     from lmms_medtasks.board.boards import told_once
-    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.collect import collect_entries
     from lmms_medtasks.board.site import folder, suite_words
     from lmms_medtasks.board.site import write_site as site
     from lmms_medtasks.board.trust import rules_of_trust
@@ -92,26 +94,26 @@ def build(
 
     # A build makes millions of objects, few in cycles: to look for these after every 700 is a sixth of its time.
     gc.set_threshold(1_000_000)
-    shown = suite_words.shown(texts or (), images or ())
-    folder.check(output)
-    trust, known = rules_of_trust.read(pins, owners, verified), model_facts.read(models)
-    build_cache = NO_CACHE if no_cache else BuildCache.at(cache or store.home() / "board_cache")
-    options = site.Options(
+    shown = suite_words.parse_allowed_data(texts or (), images or ())
+    folder.check_output_folder(output)
+    trust, known = rules_of_trust.read_trust(pins, owners, verified), model_facts.read_model_facts(models)
+    build_cache = NO_CACHE if no_cache else BuildCache.at(cache or store.data_home() / "board_cache")
+    options = site.SiteOptions(
         title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown, models=known,
         roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=build_cache,
     )  # fmt: skip
-    board = collect(runs, rules=rules, processes=processes, trust=trust, cache=build_cache, by_measure=True)
+    board = collect_entries(runs, rules=rules, processes=processes, trust=trust, cache=build_cache, by_measure=True)
     _check_found(board, runs, allow_empty)
-    files = site.build(board, output, options)
+    files = site.build_site(board, output, options)
     copies = [each for each in board.problems if each.code == "duplicate" and each not in board.bad]
     for problem, of_tasks in told_once([*board.bad, *copies]):
         level = "copy" if problem in copies else problem.level
         more = f" ({len(of_tasks)} tasks)" if len(of_tasks) > 1 else ""
-        typer.echo(visible(f"lmms-medtasks: {level}{more}: {problem.reason} ({problem.source})"), err=True)
+        typer.echo(replace_invisible(f"lmms-medtasks: {level}{more}: {problem.reason} ({problem.source})"), err=True)
     apart = sum(not entry.ranked for entry in board.entries)
     if unpinned := sorted(task for task, each in board.references.items() if "questions and data" in each.unverified):
         shown_tasks = ", ".join(unpinned[:5]) + (f" and {len(unpinned) - 5} more" if len(unpinned) > 5 else "")
-        typer.echo(visible(f"Unverified (no pin of questions and data): {shown_tasks}."), err=True)
+        typer.echo(replace_invisible(f"Unverified (no pin of questions and data): {shown_tasks}."), err=True)
     entries = "1 entry" if len(board.entries) == 1 else f"{len(board.entries):,} entries"
     typer.echo(
         f"Written: {output} ({len(files):,} files, {sum(files.values()) / 1e6:,.1f} MB; start with index.html). "
@@ -123,14 +125,14 @@ def build(
         raise typer.Exit(1)
 
 
-def _check_found(board: Board, paths: Sequence[Path], allow_empty: bool) -> None:
+def _check_found(board: Leaderboard, paths: Sequence[Path], allow_empty: bool) -> None:
     """Name the arguments that nothing came of. Raises UserError where nothing came of any."""
     sources = [entry.source.results for entry in board.entries] + [Path(problem.source) for problem in board.problems]
     without = [path for path in paths if not any(source.is_relative_to(path) for source in sources)]
     sentences = [f"No *_results.json and no submission in {path}." for path in without]
     if sources or allow_empty:
         for sentence in sentences:
-            typer.echo(visible(f"lmms-medtasks: {sentence}"), err=True)
+            typer.echo(replace_invisible(f"lmms-medtasks: {sentence}"), err=True)
         return
     raise UserError(
         f"{' '.join(sentences)} Give the --output_path of runs, or submissions. --allow-empty builds the site of a "
@@ -150,18 +152,18 @@ def pin(
     Any model's run will do, also one of --model medtasks_random, which is instant: the questions are the same. What is
     pinned already is never changed. A judged task's pin names the judge of the first run that had one.
     """
-    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.collect import collect_entries
     from lmms_medtasks.board.trust import pins
     from lmms_medtasks.report.judged_tables import is_lexical
 
-    board = collect(runs, tasks=task or (), processes=os.cpu_count() or 1)
+    board = collect_entries(runs, tasks=task or (), processes=os.cpu_count() or 1)
     for problem in board.refused:
-        typer.echo(visible(f"lmms-medtasks: refused: {problem.reason}"), err=True)
+        typer.echo(replace_invisible(f"lmms-medtasks: refused: {problem.reason}"), err=True)
     if not board.entries:
         raise UserError("There is no task that can be pinned. Give the --output_path of a whole run.")
-    new = pins.write(board.entries, output)
+    new = pins.write_pins(board.entries, output)
     typer.echo(f"Written: {output} ({new} new, {len(board.entries)} tasks read)", err=True)
-    pinned = pins.read(output)
+    pinned = pins.read_pins(output)
     judged = [entry for entry in board.entries if entry.judge is not None]
     if without := sorted({entry.task for entry in judged if (pin := pinned.of(entry)) and not pin.judge}):
         typer.echo(
@@ -198,15 +200,15 @@ def verify(
     be read again (their data are not here, or their log holds no replies) are named and left out: the status is 2
     then, and the others are written. A pack has one level for all its tasks: with such a task it gets none.
     """
-    from lmms_medtasks.board.collect import collect
-    from lmms_medtasks.board.packing import differences
+    from lmms_medtasks.board.collect import collect_entries
+    from lmms_medtasks.board.packing import submission_differences
     from lmms_medtasks.board.trust import levels
 
     if level not in levels.LEVELS:
-        raise unknown("level", level, levels.LEVELS, "--level")
-    board = collect([submission])
+        raise unknown_name_error("level", level, levels.LEVELS, "--level")
+    board = collect_entries([submission])
     entries = board.entries
-    differing = [problem.reason for problem in board.refused] or differences(entries, against)
+    differing = [problem.reason for problem in board.refused] or submission_differences(entries, against)
     if not entries and not differing:
         raise UserError(f"{submission} has no pack and no run.")
     left: dict[str, str] = {}
@@ -214,12 +216,12 @@ def verify(
         differing, left = _recompute_scores(against, {entry.task for entry in entries})
     if differing:
         for text in differing[:_SHOWN]:
-            typer.echo(visible(f"refused: {text}"), err=True)
+            typer.echo(replace_invisible(f"refused: {text}"), err=True)
         raise typer.Exit(1)
     if level == levels.SCORES_ONLY:
         raise UserError(f"--level {level} needs no entry in {output}: it is what every submission has.")
     for task, reason in left.items():
-        typer.echo(visible(f"left out: {task}: {reason}"), err=True)
+        typer.echo(replace_invisible(f"left out: {task}: {reason}"), err=True)
     # What a digest stands for has the level as a whole: a pack, or a task of a run.
     without = {entry.source.digest for entry in entries if entry.task in left}
     digests = {entry.source.digest for entry in entries} - without
@@ -227,7 +229,7 @@ def verify(
         some = any(entry.task not in left for entry in entries)
         why = " A pack has one level for all its tasks: pack the others alone." if some else ""
         raise UserError(f"Nothing of {submission} can be verified, so {output} is as it was.{why}")
-    levels.write(output, digests, level)
+    levels.write_trust_level(output, digests, level)
     tasks = {entry.task for entry in entries if entry.source.digest in digests}
     part = f"{len(tasks)} of {len({entry.task for entry in entries})} tasks of " if left else ""
     typer.echo(f"Written: {output} ({level}: {part}{submission})", err=True)
@@ -254,35 +256,35 @@ def check(
     where it touches files of others, is refused, or would take an entry of others out of the ranking.
     """
     from lmms_medtasks.board import submission as submissions
-    from lmms_medtasks.board.rules import read
+    from lmms_medtasks.board.rules import read_board_rules
     from lmms_medtasks.board.trust import rules_of_trust
-    from lmms_medtasks.report.markdown import markdown
-    from lmms_medtasks.report.terminal import screen
-    from lmms_medtasks.writing import write_text
+    from lmms_medtasks.report.markdown import render_markdown
+    from lmms_medtasks.report.terminal import screen_text
+    from lmms_medtasks.writing import write_text_atomically
 
-    trust = rules_of_trust.read(pins, owners, verified)
-    outcome = submissions.check(base, submission, account, read(rules), trust, resamples)
+    trust = rules_of_trust.read_trust(pins, owners, verified)
+    outcome = submissions.check_submission(base, submission, account, read_board_rules(rules), trust, resamples)
     if output is not None:
-        write_text(output, markdown(outcome.document()))
-    typer.echo(screen(outcome.document()), nl=False)
+        write_text_atomically(output, render_markdown(outcome.document()))
+    typer.echo(screen_text(outcome.document()), nl=False)
     if outcome.wrong:
         raise typer.Exit(1)
 
 
 def _recompute_scores(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
     """What of these tasks' logs does not follow from the replies in them; and why tasks can't be read again."""
-    from lmms_medtasks.harness.logged_questions import recomputed_differences
-    from lmms_medtasks.harness.rescoring import Definitions
-    from lmms_medtasks.samples.runs import find
+    from lmms_medtasks.harness.logged_questions import iter_recomputed_differences
+    from lmms_medtasks.harness.rescoring import TaskDefinitions
+    from lmms_medtasks.samples.runs import find_result_files
 
-    definitions = Definitions()
+    definitions = TaskDefinitions()
     differing: list[str] = []
     left: dict[str, str] = {}
-    for run in find([path]):
+    for run in find_result_files([path]):
         for task in sorted(tasks & set(run.content.get("configs") or {})):
             try:
                 # Not a list of it: what differs before the log can't be read any further counts.
-                for text in recomputed_differences(run, task, definitions):
+                for text in iter_recomputed_differences(run, task, definitions):
                     differing.append(text)
             except UserError as error:
                 left[task] = str(error)

@@ -14,7 +14,7 @@ from lmms_medtasks.statistics import confidence
 def _know_benchmarks(paths: list[Path] | None) -> list[Path] | None:
     from lmms_medtasks.suites import registry
 
-    registry.give(paths or ())
+    registry.add_suite_folders(paths or ())
     return paths
 
 
@@ -32,7 +32,7 @@ IncludePath = Annotated[
 
 
 def _use_level(context: typer.Context, level: float) -> float:
-    context.with_resource(confidence.at(level))
+    context.with_resource(confidence.use_level(level))
     return level
 
 
@@ -45,7 +45,7 @@ Confidence = Annotated[
         help="The probability with which an interval holds the true number; 1 less it is the level of the tests.",
     ),
 ]
-"""Holds for as long as the command runs, see :func:`lmms_medtasks.statistics.confidence.at`."""
+"""Holds for as long as the command runs, see :func:`lmms_medtasks.statistics.confidence.use_level`."""
 
 
 def group_with(default: str) -> type[TyperGroup]:

@@ -11,7 +11,7 @@ import typer
 from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.short_texts import first_listed
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 SignedOffBy = Annotated[
     str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
@@ -63,17 +63,17 @@ def repack(
 
     packing.check_signature(signed_off_by)
     check_folder(output)
-    result_paths = sorted(result_files.files(runs))
+    result_paths = sorted(result_files.list_result_files(runs))
     if not result_paths:
         raise UserError(f"No *_results.json in {runs}. Give a folder with the --output_path of runs.")
     bad = False
     for number, file in enumerate(result_paths, start=1):
         name = f"{file.name.removesuffix(result_files.SUFFIX)}.json.gz"
-        typer.echo(visible(f"{number} of {len(result_paths)}: {file}"), err=True)
+        typer.echo(replace_invisible(f"{number} of {len(result_paths)}: {file}"), err=True)
         try:
             bad |= _write_submission(file, output / file.relative_to(runs).with_name(name), signed_off_by, [])
         except UserError as error:
-            typer.echo(visible(f"refused: {error}"), err=True)
+            typer.echo(replace_invisible(f"refused: {error}"), err=True)
             bad = True
     if bad:
         raise typer.Exit(1)
@@ -82,18 +82,18 @@ def repack(
 def _write_submission(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool:
     """Write the submission of a run, and say what of it could not be written: whether there is any."""
     from lmms_medtasks.board import packing
-    from lmms_medtasks.board.collect import collect
+    from lmms_medtasks.board.collect import collect_entries
 
-    board = collect([run], tasks=tasks, processes=os.cpu_count() or 1)
+    board = collect_entries([run], tasks=tasks, processes=os.cpu_count() or 1)
     tasks_by_reason: dict[str, list[str]] = {}
     for problem in board.problems:
         tasks_by_reason.setdefault(f"{problem.level}: {problem.reason}", []).append(problem.task)
     for reason, of in tasks_by_reason.items():
         clause = f" ({first_listed(list(dict.fromkeys(of)))})" if any(of) else ""
-        typer.echo(visible(f"{reason}{clause}"), err=True)
+        typer.echo(replace_invisible(f"{reason}{clause}"), err=True)
     if not board.entries:
         raise UserError(f"No task of {run} can be packed.")
-    size = packing.write(packing.pack(board.entries, signed_off_by), output)
+    size = packing.write_submission(packing.make_submission(board.entries, signed_off_by), output)
     typer.echo(f"Written: {output} ({len(board.entries)} tasks, {size:,} bytes)", err=True)
     return bool(board.refused)
 
@@ -108,25 +108,25 @@ def _check_submissions(path: Path, against: Path | None) -> None:
         raise UserError(f"{path} is not there. Give a submission, or a folder of some.")
     submissions = [path]
     if path.is_dir():
-        candidates, unread = safe_files.below(path, packs.ENDINGS)
+        candidates, unread = safe_files.list_regular_files(path, packs.ENDINGS)
         submissions = [file for file in candidates if not file.name.endswith(SUFFIX) and packs.is_pack(file)]
     if not submissions and not unread:
         raise UserError(f"No submission in {path}.")
     for _, reason in unread:
-        typer.echo(visible(f"refused: {reason}"))
+        typer.echo(replace_invisible(f"refused: {reason}"))
     bad = bool(unread)
     for file in submissions:
         try:
-            entries = packs.read(file)
-            differing = packing.differences(entries, against) if against else []
+            entries = packs.read_submission(file)
+            differing = packing.submission_differences(entries, against) if against else []
         except UserError as error:
             entries, differing = [], [str(error)]
         for text in differing:
-            typer.echo(visible(f"refused: {text}"))
+            typer.echo(replace_invisible(f"refused: {text}"))
         bad = bad or bool(differing)
         if not differing:
             rows = sum(len(entry.questions) for entry in entries)
             signed = entries[0].source.signed_off_by
-            typer.echo(visible(f"holds: {file} ({len(entries)} tasks, {rows:,} questions, {signed})"))
+            typer.echo(replace_invisible(f"holds: {file} ({len(entries)} tasks, {rows:,} questions, {signed})"))
     if bad:
         raise typer.Exit(1)

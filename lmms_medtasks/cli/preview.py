@@ -12,11 +12,11 @@ from PIL import Image
 
 from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations import own
-from lmms_medtasks.degradations.base import is_own
+from lmms_medtasks.degradations.base import is_custom_degradation
 from lmms_medtasks.degradations.files import open_image
-from lmms_medtasks.degradations.gallery import Row, Section, Tile, distance, psnr
+from lmms_medtasks.degradations.gallery import GalleryRow, GallerySection, GalleryTile, describe_distance, psnr
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.progress import bar
+from lmms_medtasks.progress import progress_bar
 
 Subject = tuple[str, Image.Image, str | None]
 """What stands above an image, the image, and its modality if it is known."""
@@ -26,9 +26,9 @@ CURVE = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 """Strengths that a curve shows."""
 
 
-def sections(
+def make_preview_sections(
     paths: list[Path], modality: str | None, names: list[str], seed: int | str, curve: bool = False
-) -> tuple[list[Section], list[tuple[Path, str]]]:
+) -> tuple[list[GallerySection], list[tuple[Path, str]]]:
     """A section for each image (the mini data's, one of each modality, where ``paths`` is empty), and what failed.
 
     ``curve``: the strengths of :data:`CURVE` in place of the two levels. Of an image that cannot be read or degraded
@@ -43,16 +43,16 @@ def sections(
         degradations.check_modality(name, canonical)
     levels = CURVE if curve else (1.0, 2.0)
     for name in chosen:
-        if curve and is_own(name):
+        if curve and is_custom_degradation(name):
             own.get(name).check_strength(CURVE[0])  # a function may have nothing between its levels
-    shown: list[Section] = []
+    shown: list[GallerySection] = []
     failed: list[tuple[Path, str]] = []
     subjects = [] if paths else list(_iter_mini_images(canonical))
     steps = sum(
         len(_fitting_degradations(each, chosen))
         for each in [canonical] * len(paths) + [mini_subject[2] for mini_subject in subjects]
     )
-    with bar(steps, "preview", "degradation") as step, warnings.catch_warnings():
+    with progress_bar(steps, "preview", "degradation") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
         for path in paths:
             try:
@@ -65,7 +65,7 @@ def sections(
 
 def _make_section(
     subject: Subject, chosen: list[str], seed: int | str, levels: Sequence[float], step: Callable[[int], object]
-) -> Section:
+) -> GallerySection:
     heading, image, modality = subject
     view = pictures.shown_as(image)
     about = [f"{image.width} x {image.height}"]
@@ -78,7 +78,7 @@ def _make_section(
     for name in _fitting_degradations(modality, chosen):
         rows.append(_make_row(subject, name, seed, levels))
         step(1)
-    return Section(heading, Tile(pictures.rgb8(image), "untouched", tuple(about)), tuple(rows))
+    return GallerySection(heading, GalleryTile(pictures.to_rgb8(image), "untouched", tuple(about)), tuple(rows))
 
 
 def _fitting_degradations(modality: str | None, chosen: list[str]) -> list[str]:
@@ -87,19 +87,19 @@ def _fitting_degradations(modality: str | None, chosen: list[str]) -> list[str]:
     return [name for name in dict.fromkeys((*allowed, *fits)) if not chosen or name in chosen]
 
 
-def _make_row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) -> Row:
+def _make_row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) -> GalleryRow:
     _, image, modality = subject
-    clean = pictures.rgb8(image)
+    clean = pictures.to_rgb8(image)
     tiles, points = [], []
     title, there = degradations.title(name), degradations.levels_of(name)
     for level in levels:
         if level == 2 and 2 not in there:
             continue
-        result = pictures.rgb8(degradations.apply(image, name, strength=level, seed=seed, modality=modality))
+        result = pictures.to_rgb8(degradations.apply(image, name, strength=level, seed=seed, modality=modality))
         label = f"{title} L{level:g}" if level in (1, 2) else f"{title} {level:g}"
-        tiles.append(Tile(result, label, (distance(clean, result),)))
+        tiles.append(GalleryTile(result, label, (describe_distance(clean, result),)))
         points.append((level, psnr(np.asarray(clean), np.asarray(result))))
-    return Row(tuple(tiles), tuple(points) if levels == CURVE else ())
+    return GalleryRow(tuple(tiles), tuple(points) if levels == CURVE else ())
 
 
 def _iter_mini_images(modality: str | None) -> Iterator[Subject]:

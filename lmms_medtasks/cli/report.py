@@ -15,10 +15,10 @@ import typer
 from lmms_medtasks.cli.options import Confidence, IncludePath
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.confidence import DEFAULT
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 if TYPE_CHECKING:
-    from lmms_medtasks.report import Document
+    from lmms_medtasks.report import ReportDocument
 
 
 class Format(str, Enum):
@@ -70,19 +70,19 @@ def report(
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
-    from lmms_medtasks.report import Options, build, report_options
+    from lmms_medtasks.report import ReportOptions, build_report, report_options
     from lmms_medtasks.report.run_report import RunReport
 
     drawn = output is not None or format is Format.html
-    options = Options(
+    options = ReportOptions(
         resamples=resamples,
         drawn=drawn,
-        pairs=tuple(report_options.pair(text) for text in pair or ()),
-        parameters=report_options.parameters(parameters or ()),
+        pairs=tuple(report_options.parse_model_pair(text) for text in pair or ()),
+        parameters=report_options.parse_model_sizes(parameters or ()),
     )
     if log := next((run for run in runs if run.suffix == ".jsonl"), None):
         raise UserError(f"{log} is a sample log. Give the *_results.json beside it, or their folder.")
-    document = build(runs, options)
+    document = build_report(runs, options)
     if output is not None:
         files = RunReport(document).save(output)
         more = f" ({len(files)} files; start with report.html)" if len(files) > 1 else ""
@@ -95,30 +95,30 @@ def report(
         raise typer.Exit(2)
 
 
-def _select_benchmark(document: Document, suite: str) -> Document:
+def _select_benchmark(document: ReportDocument, suite: str) -> ReportDocument:
     """The parts of a benchmark, by its title or its folder's name, without the first screen."""
     from dataclasses import replace
 
-    from lmms_medtasks.errors import unknown
+    from lmms_medtasks.errors import unknown_name_error
 
     def fold_name(text: str) -> str:
         return "".join(filter(str.isalnum, text.casefold()))
 
     parts = tuple(part for part in document.parts if fold_name(part.suite) == fold_name(suite))
     if not parts:
-        raise unknown("benchmark", suite, {part.suite for part in document.parts}, "this report")
+        raise unknown_name_error("benchmark", suite, {part.suite for part in document.parts}, "this report")
     return replace(document, parts=parts, first=None)
 
 
-def _print_report(document: Document, format: Format, everything: bool) -> None:
+def _print_report(document: ReportDocument, format: Format, everything: bool) -> None:
     if format is Format.terminal:
         from rich.console import Console
 
-        from lmms_medtasks.report.terminal import show
+        from lmms_medtasks.report.terminal import print_report
 
         # A pipe has no width of its own: wide enough for most tables, unless COLUMNS says another.
         console = Console() if sys.stdout.isatty() else Console(width=shutil.get_terminal_size((240, 0)).columns)
-        show(document, console, everything=everything)
+        print_report(document, console, everything=everything)
         return
     from lmms_medtasks.report.terminal import document_text
 
@@ -139,10 +139,10 @@ def view(
     """
     from lmms_medtasks.board.site import run_server
 
-    entries, problems = run_server.read(run, task or [])
+    entries, problems = run_server.read_run_to_view(run, task or [])
     server = run_server.RunServer(run_server.RunFiles(entries), port)
     for reason in problems:
-        typer.echo(visible(f"lmms-medtasks: {reason}"), err=True)
+        typer.echo(replace_invisible(f"lmms-medtasks: {reason}"), err=True)
     typer.echo(server.address)
     typer.echo("For this machine alone. Ctrl-C ends it.", err=True)
     if not no_browser:

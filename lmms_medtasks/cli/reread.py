@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
+from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 
 if TYPE_CHECKING:
-    from lmms_medtasks.harness.rereading import Reread, RereadRun
+    from lmms_medtasks.harness.rereading import RereadRun, RereadTask
 
 
 def reread(
@@ -47,35 +47,37 @@ def reread(
     With several runs those that can't be read again are named at the end, and the exit status is 2.
     """
     from lmms_medtasks.harness import rereading
-    from lmms_medtasks.harness.rejudging import know_protocols
-    from lmms_medtasks.harness.rereading import reread as read_again
-    from lmms_medtasks.harness.rescoring import Definitions
-    from lmms_medtasks.progress import say
+    from lmms_medtasks.harness.rejudging import load_custom_protocols
+    from lmms_medtasks.harness.rereading import reread_replies as read_again
+    from lmms_medtasks.harness.rescoring import TaskDefinitions
+    from lmms_medtasks.progress import print_message
 
-    tags = None if reasoning_tags is None else given_tags(reasoning_tags, TAGS_OPTION)
-    placed = rereading.place_runs(run, output or rereading.folder_beside(run))
-    definitions = Definitions(str(include_path) if include_path else None)
+    tags = None if reasoning_tags is None else parse_given_tags(reasoning_tags, TAGS_OPTION)
+    placed = rereading.find_run_folders(run, output or rereading.folder_beside(run))
+    definitions = TaskDefinitions(str(include_path) if include_path else None)
     refused: list[str] = []
     for number, (each, folder) in enumerate(placed, start=1):
-        say(f"{number} of {len(placed)}: {each.path}")
+        print_message(f"{number} of {len(placed)}: {each.path}")
         try:
-            know_protocols([each], include_path)
+            load_custom_protocols([each], include_path)
             reread_run = read_again(each, definitions, task or (), tags)
         except UserError as error:
             refused.append(str(error))
             continue
-        typer.echo("\n".join(lines(reread_run)))
+        typer.echo("\n".join(describe_reread(reread_run)))
         if not dry_run:
-            say(f"Written: {rereading.write_run(reread_run, folder)}")
+            print_message(f"Written: {rereading.write_reread_run(reread_run, folder)}")
         if unjudged := sum(each.unjudged for each in reread_run.tasks):
             new_run = "NEWRUN" if dry_run else folder
-            say(f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {new_run}")
+            print_message(
+                f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {new_run}"
+            )
     if refused:
         among = f"{len(refused)} of {len(placed)} runs can't be read again.\n" if len(placed) > 1 else ""
         raise UserError(among + "\n".join(refused))
 
 
-def lines(reread_run: RereadRun) -> list[str]:
+def describe_reread(reread_run: RereadRun) -> list[str]:
     """What moved in a run, for the terminal."""
     shown = [str(reread_run.run.path)]
     for task_reread in reread_run.tasks:
@@ -87,7 +89,7 @@ def lines(reread_run: RereadRun) -> list[str]:
     return shown
 
 
-def _task_lines(task_reread: Reread, reread_run: RereadRun) -> list[str]:
+def _task_lines(task_reread: RereadTask, reread_run: RereadRun) -> list[str]:
     metrics = reread_run.moved_metrics(task_reread.task)
     before, now = task_reread.outcomes
     rows = [(name, before[name], now[name]) for name in sorted({*before, *now}) if before[name] != now[name]]

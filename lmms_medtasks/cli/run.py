@@ -22,13 +22,13 @@ import typer
 from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.estimate import QUESTIONS
-from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, value_of
+from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, find_option_value
 from lmms_medtasks.data import release_counts, subsets
-from lmms_medtasks.data.subsets import Subset
+from lmms_medtasks.data.subsets import DataSubset
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import settings as judge_settings
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.degraded import is_name
+from lmms_medtasks.samples.degraded import is_degraded_name
 from lmms_medtasks.samples.runs import new_folder
 from lmms_medtasks.writing import check_folder
 
@@ -141,7 +141,7 @@ def run(
     variables = _subset_variables(arguments, subset, subset_seed) | _modality_variables(degrade)
     variables |= _setting_variables(settings, prompt or [], judge_prompt or [])
     check_prompts(tasks, {**os.environ, **variables})
-    judge_settings.named(os.environ.get("MEDTASKS_JUDGE", ""))
+    judge_settings.parse_judge_name(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
     variables[ending.ALLOW_FAILURES] = "1"  # it is said here, after all
@@ -153,17 +153,19 @@ def run(
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
     output = _output_folder(arguments)
-    before = results.files(output)
+    before = results.list_result_files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
         written_list = Path(name) / "written"
         status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
-    written = [Path(written_name) for written_name in written_names] or sorted(results.files(output) - before)
-    runs = [results.read(path) for path in written]
-    missing = results.problems(runs, tasks or ["*"])
+    written = [Path(written_name) for written_name in written_names] or sorted(
+        results.list_result_files(output) - before
+    )
+    runs = [results.read_result_file(path) for path in written]
+    missing = results.list_missing_results(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
-    failed = "" if allowed or missing else ending.failure_of([each.content for each in runs])
+    failed = "" if allowed or missing else ending.describe_failed_requests([each.content for each in runs])
     for path in written:
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing and not failed:
@@ -180,7 +182,7 @@ def run(
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
-    advice = [] if failed else _iter_advice(tasks, value_of(arguments, "--include_path"))
+    advice = [] if failed else _iter_advice(tasks, find_option_value(arguments, "--include_path"))
     for each in filter(None, [*missing, failed, *advice]):
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
@@ -212,11 +214,11 @@ def _add_degraded_tasks(
     from lmms_medtasks.degradations import modality_files
     from lmms_medtasks.harness import degraded_names
 
-    included = value_of(arguments, "--include_path")
-    modality_files.begin([Path(included)] if included else [])
+    included = find_option_value(arguments, "--include_path")
+    modality_files.load_run_modalities([Path(included)] if included else [])
     if not tasks:
         raise UserError("--degrade adds to --tasks; name them there, not in the file of --config.")
-    twice = [task for task in tasks if is_name(task)]
+    twice = [task for task in tasks if is_degraded_name(task)]
     if twice:
         raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
     every = [*tasks, *degraded_names.names(tasks, degrade, *options)]
@@ -231,7 +233,7 @@ def _modality_variables(degrade: str | None) -> dict[str, str]:
         return {}
     from lmms_medtasks.degradations import modality_files
 
-    return modality_files.variables()
+    return modality_files.modality_variables()
 
 
 def _subset_variables(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
@@ -240,8 +242,8 @@ def _subset_variables(arguments: list[str], size: int | None, seed: int) -> dict
         if seed:
             raise UserError("--subset-seed chooses among subsets: give --subset too.")
         return {}
-    chosen = Subset(size, seed)
-    if value_of(arguments, "--limit") is not None:
+    chosen = DataSubset(size, seed)
+    if find_option_value(arguments, "--limit") is not None:
         raise UserError("--limit takes the first questions, --subset a sample of all of them: give one of both.")
     return {subsets.VARIABLE: str(chosen)}
 
@@ -252,9 +254,9 @@ def _setting_variables(settings: str, prompts: list[str], judge_prompts: list[st
     from lmms_medtasks.suites import paper
 
     given = {
-        paper.VARIABLE: paper.checked(settings) if settings else "",
-        chosen_settings.PROMPT: chosen_settings.written(prompts),
-        chosen_settings.JUDGE_PROMPT: chosen_settings.written(judge_prompts),
+        paper.VARIABLE: paper.checked_settings_name(settings) if settings else "",
+        chosen_settings.PROMPT: chosen_settings.format_prompt_files(prompts),
+        chosen_settings.JUDGE_PROMPT: chosen_settings.format_prompt_files(judge_prompts),
     }
     return {name: value for name, value in given.items() if value}
 
@@ -271,7 +273,7 @@ def _estimate_run(
 
     estimating.check_prices(prices)
     for name in ("--limit", "--config", "--use_cache"):
-        if value_of(arguments, name) is not None:
+        if find_option_value(arguments, name) is not None:
             raise UserError(f"{name} does not go with --estimate, which asks some questions of each task itself.")
     # Each of several processes asks as many.
     limit = ["--limit", str(question_count * processes), "--log_samples"]
@@ -285,14 +287,14 @@ def _estimate_run(
         command = _harness_command([*arguments, *limit, "--output_path", str(folder)], processes)
         status = _run_to_end(command, estimate_variables)
         wall = time.perf_counter() - started
-        runs = [results.read(path) for path in sorted(results.files(folder))]
+        runs = [results.read_result_file(path) for path in sorted(results.list_result_files(folder))]
         if status or not runs:
             typer.echo("lmms-medtasks: The evaluation failed, so there is nothing to estimate from.", err=True)
             raise typer.Exit(status or 1)
         read = estimating.read_times(times)
         overhead = max(0.0, wall - sum(each["seconds"] for each in read.values()))
-        task_estimates = estimating.estimates(runs, read, processes)
-        for line in estimating.lines(task_estimates, prices, overhead, question_count * processes):
+        task_estimates = estimating.estimate_tasks(runs, read, processes)
+        for line in estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
 
 
@@ -372,11 +374,11 @@ def _harness_command(arguments: list[str], processes: int) -> list[str]:
 
 def _output_folder(arguments: list[str]) -> Path:
     """Where results go; adds --output_path, --timezone and --log_samples to the arguments where they are missing."""
-    given = value_of(arguments, "--output_path")
+    given = find_option_value(arguments, "--output_path")
     if given is None:
         given = str(new_folder())
         arguments += ["--output_path", given]
-    if value_of(arguments, "--timezone") is None:
+    if find_option_value(arguments, "--timezone") is None:
         # The folder above is named in UTC; the harness would name its files in the time of Singapore.
         arguments += ["--timezone", "UTC"]
     if "--log_samples" not in arguments:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, nearest, nearest_match, unknown
+from lmms_medtasks.errors import UserError, nearest_match, nearest_name, unknown_name_error
 from lmms_medtasks.harness import start_checks
-from lmms_medtasks.harness.start_checks import value_of
-from lmms_medtasks.samples.degraded import is_name
+from lmms_medtasks.harness.start_checks import find_option_value
+from lmms_medtasks.samples.degraded import is_degraded_name
 
 _SETTINGS = "lmms_eval_specific_kwargs"
 _SLIP = 0.7
@@ -23,27 +23,27 @@ groups and tags in lmms-eval 0.7.3 is less like any of ours."""
 
 def checked_tasks(arguments: list[str]) -> list[str]:
     """The tasks asked for; raises UserError for what the harness would misunderstand in silence."""
-    if value_of(arguments, "--config") is not None:
+    if find_option_value(arguments, "--config") is not None:
         return []  # the tasks stand in lmms-eval's own configuration file
-    tasks = value_of(arguments, "--tasks")
-    if not tasks or value_of(arguments, "--model") is None:
+    tasks = find_option_value(arguments, "--tasks")
+    if not tasks or find_option_value(arguments, "--model") is None:
         cut = next((argument for argument in arguments if argument.partition("=")[0] == "--task"), None)
         if cut:
-            raise unknown("option", "--task", ["--tasks"])
+            raise unknown_name_error("option", "--task", ["--tasks"])
         raise UserError(
             "Name a model and tasks: lmms-medtasks run --model MODEL --tasks TASK,TASK. "
             "`lmms-eval --tasks list` lists all tasks, `lmms-eval models` all models."
         )
-    limit = value_of(arguments, "--limit")
+    limit = find_option_value(arguments, "--limit")
     if limit is not None and _is_zero(limit):
         raise UserError(
             f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
         )
     names = [task.strip() for task in tasks.split(",") if task.strip()]
-    start_checks.check(arguments, names, os.environ)
+    start_checks.check_start_options(arguments, names, os.environ)
     bases = _base_tasks(names)
-    model = str(value_of(arguments, "--model"))
-    included = value_of(arguments, "--include_path")
+    model = str(find_option_value(arguments, "--model"))
+    included = find_option_value(arguments, "--include_path")
     if included is not None:
         check_included(Path(included), bases)
     check_names(bases if included is None else [], model)
@@ -68,7 +68,7 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
         if is_elsewhere or taken_names.is_mentioned(task, folder):
             continue
         names = {*ours, *(taken_names.names_in(folder) if folder else ())}
-        sentence = unknown("task", task, names, "--tasks", "lmms-eval --tasks list")
+        sentence = unknown_name_error("task", task, names, "--tasks", "lmms-eval --tasks list")
         raise UserError(
             f"{sentence}. A task of your own needs --include_path FOLDER, the folder that holds its folder."
         )
@@ -81,19 +81,19 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
     The harness would name neither the file nor the line.
     """
     from lmms_medtasks.contribute import references, taken_names
-    from lmms_medtasks.task_yaml.chain import follow
-    from lmms_medtasks.task_yaml.problems import Findings
+    from lmms_medtasks.task_yaml.chain import read_include_chain
+    from lmms_medtasks.task_yaml.problems import ValidationLog
 
     if not folder.is_dir():
         there = [each.name for each in folder.parent.glob("*/")] if folder.parent.is_dir() else []
         raise UserError(f"--include_path {folder} is no folder.{nearest_match(folder.name, there)}")
     names = taken_names.names_in(folder)
     for task in tasks:
-        if task not in names and task not in folders.task_files() and nearest(task, names, _SLIP):
-            raise unknown("task", task, names, f"--tasks, for --include_path {folder}")
+        if task not in names and task not in folders.task_files() and nearest_name(task, names, _SLIP):
+            raise unknown_name_error("task", task, names, f"--tasks, for --include_path {folder}")
         for path in folder.glob(f"**/{glob.escape(task)}.yaml"):
-            findings = Findings()
-            chain = follow(path, path.parent, findings)
+            findings = ValidationLog()
+            chain = read_include_chain(path, path.parent, findings)
             problem = "" if chain else " ".join(map(str, findings.errors))
             if chain and (missing := references.missing_data_files(chain)):
                 problem = f"{path}: the data file {missing[0]} is not there, neither in {path.parent} nor here."
@@ -119,7 +119,7 @@ def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
         )
         if not is_known:
             listed_by = "lmms-medtasks run --help; lmms-eval --help"
-            raise unknown("option", name, {*known, *own_options}, listed_by=listed_by)
+            raise unknown_name_error("option", name, {*known, *own_options}, listed_by=listed_by)
 
 
 def _harness_options() -> set[str]:
@@ -141,16 +141,16 @@ def _harness_options() -> set[str]:
 def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     """Raises UserError for options of the harness that our models or tasks can't be run with."""
     from lmms_medtasks.harness import run_options, runners
-    from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
+    from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 
-    given_tags(value_of(arguments, TAGS_OPTION), TAGS_OPTION)
-    shots = value_of(arguments, "--num_fewshot") or "0"
+    parse_given_tags(find_option_value(arguments, TAGS_OPTION), TAGS_OPTION)
+    shots = find_option_value(arguments, "--num_fewshot") or "0"
     options = {
         "apply_chat_template": "--apply_chat_template" in arguments,
         "num_fewshot": int(shots) if shots.isdecimal() else 0,  # the harness reports what is no number
     }
     ours = folders.task_files()
-    run_options.check_command(
+    run_options.check_command_options(
         model,
         [task for task in tasks if task in ours],
         options,
@@ -165,7 +165,7 @@ def _base_tasks(tasks: list[str]) -> list[str]:
         return tasks  # to read names takes importing the degradations
     from lmms_medtasks.harness import degraded_names
 
-    return [degraded_names.parse(task)[0] if is_name(task) else task for task in tasks]
+    return [degraded_names.parse(task)[0] if is_degraded_name(task) else task for task in tasks]
 
 
 def check_names(tasks: list[str], model: str) -> None:
@@ -185,10 +185,10 @@ def check_names(tasks: list[str], model: str) -> None:
     for task in tasks:
         if task in ours or set(task) & set("*?["):
             continue
-        if task.startswith(beginnings) or nearest(task, ours, _SLIP):
-            raise unknown("task", task, ours, "--tasks", "lmms-eval --tasks list")
+        if task.startswith(beginnings) or nearest_name(task, ours, _SLIP):
+            raise unknown_name_error("task", task, ours, "--tasks", "lmms-eval --tasks list")
     if model.startswith("medtasks_") and model not in runners.OWN_MODELS:
-        raise unknown("model", model, runners.OWN_MODELS, "--model")
+        raise unknown_name_error("model", model, runners.OWN_MODELS, "--model")
 
 
 def _is_zero(limit: str) -> bool:
@@ -208,6 +208,6 @@ def check_prompts(tasks: Sequence[str], variables: Mapping[str, str]) -> None:
 
     configs = [
         {"task": each.path.stem, _SETTINGS: each.value(_SETTINGS) or {}}
-        for each in chain.installed(_base_tasks(list(tasks)))
+        for each in chain.installed_chains(_base_tasks(list(tasks)))
     ]
-    chosen_settings.check_files(tasks, configs, variables)
+    chosen_settings.check_prompt_files(tasks, configs, variables)

@@ -18,7 +18,7 @@ def new(
     template: Annotated[
         str, typer.Option(help="What to build on; one of the templates listed above. Told by the table if left out.")
     ] = "",
-    folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where to write_task_folder; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
     image: Annotated[str | None, typer.Option(help="The column with the image, or several: a,b,c.")] = None,
     question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
@@ -42,7 +42,9 @@ def new(
     terms: Annotated[str, typer.Option(help="For the card: the data-use terms.")] = "",
     about: Annotated[str, typer.Option(help="For the card: a sentence on what is asked.")] = "",
     deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
-    look: Annotated[bool, typer.Option("--look", help="Say what the table holds, and write nothing.")] = False,
+    look: Annotated[
+        bool, typer.Option("--look", help="Say what the table holds, and write_task_folder nothing.")
+    ] = False,
 ) -> None:
     """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
 
@@ -51,13 +53,13 @@ def new(
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """
     from lmms_medtasks.contribute import recognising
-    from lmms_medtasks.contribute.new import Wanted, write
+    from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
 
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
     if shift:
         settings["shift"] = _parse_shift(shift)
-    request = Wanted(
+    request = NewTaskRequest(
         name=name,
         template=template,
         dataset=_without_hub(dataset),
@@ -71,14 +73,14 @@ def new(
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
-    recognised = recognising.look(request)
+    recognised = recognising.recognise_table(request)
     for line in recognised.said:
         typer.echo(line)
     if recognised.problem:
         raise UserError(f"{recognised.problem.rstrip('.')}. Nothing was written.")
     if look:
         return
-    for path in write(recognised.wanted):
+    for path in write_task_folder(recognised.wanted):
         typer.echo(path)
     typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
 
@@ -111,7 +113,7 @@ def validate(
     show: Annotated[
         Path | None, typer.Option(help="Write a page with the first questions as a model gets them, and open it.")
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Record the prompts in prompts.json.")] = False,
+    write: Annotated[bool, typer.Option("--write_task_folder", help="Record the prompts in prompts.json.")] = False,
 ) -> None:
     """Check a task's folder; exit with 1 if anything is wrong.
 
@@ -119,7 +121,7 @@ def validate(
     Then the task's hooks are called on its data: with five questions as a model gets them, the expected answers as
     replies, random replies, and from several threads at once.
     """
-    from lmms_medtasks.contribute.validate import validate as run
+    from lmms_medtasks.contribute.validate import validate_folder as run
 
     findings = run(path, static_only=static, base=base, show=show, write=write)
     for line in findings.told:
@@ -146,7 +148,7 @@ def smoke(
     values say nothing of the task: built-in models guess, and five questions are few. medtasks_most_frequent runs where
     a task has a training_split.
     """
-    from lmms_medtasks.contribute.smoke_run import smoke as run
+    from lmms_medtasks.contribute.smoke_run import run_smoke_test as run
 
     for row in run(path, limit, tuple(model) if model else None):
         value = f"{row.value:.3f}" if isinstance(row.value, float) else row.value
@@ -160,7 +162,7 @@ def path() -> None:
     """
     from lmms_medtasks import folders
 
-    typer.echo(folders.folder())
+    typer.echo(folders.suites_root())
 
 
 def metrics(
@@ -170,11 +172,11 @@ def metrics(
     """Print the metrics of a task, in the order of its table: the name, which way is better (`*` before the name: the
     leaderboard ranks by it), and what it is.
     """
-    from lmms_medtasks.harness.rescoring import Definitions
+    from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.suites import registry
 
-    config = Definitions([str(each) for each in include_path or ()] or None).get_definition(task)
-    suite = registry.find(task, config)
+    config = TaskDefinitions([str(each) for each in include_path or ()] or None).get_definition(task)
+    suite = registry.find_suite(task, config)
     declared = {each.name: each for each in suite.metrics} if suite else {}
     for each in config.get("metric_list") or []:
         metric = declared.get(each["metric"])

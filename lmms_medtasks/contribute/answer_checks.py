@@ -9,10 +9,10 @@ from typing import Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute import custom_checks
-from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.contribute.loaded import LoadedTask
 from lmms_medtasks.judges import prompts, registry
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.suites.templates.parsers import Parser, get, is_own
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.suites.templates.parsers import ReplyParser, get, is_custom_parser
 
 CHECKED = 200
 """Questions whose answers are read back and scored; the first ones."""
@@ -21,12 +21,12 @@ _ANSWERS = 40
 _SIGMAS = 5.0
 
 
-def parser_of(task: Loaded) -> Parser:
+def task_parser(task: LoadedTask) -> ReplyParser:
     """Return the parser named in the task's settings."""
     return get(str(task.settings["parser"]), task.path.parent)
 
 
-def check(task: Loaded) -> None:
+def check_answers(task: LoadedTask) -> None:
     """Check one task by its kind: answers that are parsed, answers that are judged, or hooks of its own."""
     docs = [task.scored[row] for row in range(min(CHECKED, len(task.scored)))]
     template = task.template
@@ -45,11 +45,11 @@ def check(task: Loaded) -> None:
         _check_any(task, docs)
 
 
-def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
+def answer_phrasings(task: LoadedTask, doc: Mapping[str, Any], answer: str) -> list[str]:
     """Phrasings of ``answer`` that the task's parser must read."""
     name = task.settings["parser"]
-    if is_own(name):
-        return [custom_checks.plain_form(parser_of(task), doc, answer)]
+    if is_custom_parser(name):
+        return [custom_checks.plain_form(task_parser(task), doc, answer)]
     if name == "several_letters":
         listed = ", ".join(answer)
         return [answer, listed, f"{listed}.", f"The answer is {listed}.", " and ".join(answer)]
@@ -62,23 +62,23 @@ def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
     return [*phrasings, f"{answer}. {text}"] if name in ("option", "any_letter") else phrasings
 
 
-def _correct_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
-    return lambda doc: forms(task, doc, parser_of(task).expected(doc))[0]
+def _correct_reply(task: LoadedTask) -> Callable[[Mapping[str, Any]], str]:
+    return lambda doc: answer_phrasings(task, doc, task_parser(task).expected(doc))[0]
 
 
-def _wrong_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
+def _wrong_reply(task: LoadedTask) -> Callable[[Mapping[str, Any]], str]:
     def say(doc: Mapping[str, Any]) -> str:
-        parser = parser_of(task)
+        parser = task_parser(task)
         wrong_answer = next((answer for answer in parser.answers(doc) if answer != parser.expected(doc)), None)
-        return "no answer" if wrong_answer is None else forms(task, doc, wrong_answer)[0]
+        return "no answer" if wrong_answer is None else answer_phrasings(task, doc, wrong_answer)[0]
 
     return say
 
 
-def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
+def _check_parser(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> bool:
     """Check that the parser reads each possible answer in each plain phrasing; False if it does not."""
-    parser, name = parser_of(task), task.settings["parser"]
-    if is_own(name):
+    parser, name = task_parser(task), task.settings["parser"]
+    if is_custom_parser(name):
         before = len(task.log.errors)
         if not custom_checks.check_parser(task, docs):
             return False
@@ -92,7 +92,7 @@ def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
         return True
     for doc in docs:
         for answer in parser.answers(doc)[:_ANSWERS]:
-            for phrasing in forms(task, doc, answer):
+            for phrasing in answer_phrasings(task, doc, answer):
                 read = parser.read(doc, phrasing)
                 if (read.status, read.value) != ("ok", answer):
                     got = read.value or read.status
@@ -102,12 +102,12 @@ def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
     return True
 
 
-def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
-    parser = parser_of(task)
+def _check_right_and_wrong(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
+    parser = task_parser(task)
     for doc in docs:
         expected = parser.expected(doc)
         for answer in parser.answers(doc) or [expected]:
-            reply = forms(task, doc, answer)[0]
+            reply = answer_phrasings(task, doc, answer)[0]
             score = _accuracy_scores([task.score(doc, [reply] * task.repeats)])
             expected_score = float(parser.accepts(answer, expected))
             if score and any(value != expected_score for value in score):
@@ -126,18 +126,20 @@ def _accuracy_scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
     ]
 
 
-def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+def _check_chance(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check that random answers score as chance, and that every metric gives a value or None."""
-    parser = parser_of(task)
+    parser = task_parser(task)
     values, expected = [], 0.0
     for doc in docs:
         possible = parser.answers(doc) or (parser.expected(doc),)
-        drawn = generator("validate", task.name, str(doc["id"]))
-        replies = [forms(task, doc, possible[int(drawn.integers(len(possible)))])[0] for _ in range(task.repeats)]
+        drawn = seeded_generator("validate", task.name, str(doc["id"]))
+        replies = [
+            answer_phrasings(task, doc, possible[int(drawn.integers(len(possible)))])[0] for _ in range(task.repeats)
+        ]
         values.append(task.score(doc, replies))
         right = parser.expected(doc)
         expected += sum(parser.accepts(answer, right) for answer in possible) / len(possible)
-    got = aggregated(task, values)
+    got = aggregate_metrics(task, values)
     scores = _accuracy_scores(values)
     if scores:
         mean, chance = math.fsum(scores) / len(scores), expected / len(docs)
@@ -145,11 +147,11 @@ def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
         if abs(mean - chance) > max(spread, 1e-9):
             task.add(f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
     task.note(f"random answers: {_format_metrics(got)}")
-    none = aggregated(task, [])
+    none = aggregate_metrics(task, [])
     task.note(f"no answers at all: {_format_metrics(none)}")
 
 
-def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def aggregate_metrics(task: LoadedTask, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Compute each metric of the task over ``values``; None for a metric without a value."""
     listed = {row["metric"]: row.get("aggregation") for row in task.config.get("metric_list") or []}
     for name in sorted({name for scored in values for name in scored} - set(listed)):
@@ -177,7 +179,7 @@ def _format_metrics(got: Mapping[str, Any]) -> str:
     )
 
 
-def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+def _check_judged(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check that each document fills the judge's prompt, and that a missing judgement gives no score."""
     protocol = registry.get(str(task.settings["judge"]), task.path.parent)
     values = []
@@ -187,15 +189,15 @@ def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
         item = task.try_call(protocol.item, doc, "an answer", what=wants, key=key)
         if item is None:
             return
-        if task.try_call(prompts.render, protocol, item, what="can't be judged", key=key) is None:
+        if task.try_call(prompts.render_prompt, protocol, item, what="can't be judged", key=key) is None:
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
     listed = [row.get("aggregation") for row in task.config.get("metric_list") or []]
     with _silenced_log(
         {row.__module__ for row in listed if callable(row)}
     ):  # missing judgements are what is tried here
-        task.note(f"answers that no judge judged: {_format_metrics(aggregated(task, values))}")
-        task.note(f"no answers at all: {_format_metrics(aggregated(task, []))}")
+        task.note(f"answers that no judge judged: {_format_metrics(aggregate_metrics(task, values))}")
+        task.note(f"no answers at all: {_format_metrics(aggregate_metrics(task, []))}")
 
 
 @contextlib.contextmanager
@@ -212,7 +214,7 @@ def _silenced_log(modules: Collection[str]) -> Iterator[None]:
             logger.enable(module)
 
 
-def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+def _check_any(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check that a task's own scoring hook accepts any reply."""
     values = []
     for doc in docs:
@@ -225,5 +227,5 @@ def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
                              key="process_results")  # fmt: skip
                 return
             values.append(scored)
-    task.note(f"right, empty, missing and failed replies: {_format_metrics(aggregated(task, values))}")
-    aggregated(task, [])
+    task.note(f"right, empty, missing and failed replies: {_format_metrics(aggregate_metrics(task, values))}")
+    aggregate_metrics(task, [])

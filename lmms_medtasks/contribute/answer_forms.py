@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing
-from lmms_medtasks.contribute.new import Wanted, adapter_of
+from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import adapter, table_cells
 from lmms_medtasks.errors import UserError
 
@@ -35,26 +35,26 @@ _NUMBERED = re.compile(r"(?:image|img|picture)([0-9]+)")
 _OPTION = re.compile(r"(?:option|choice|opt|op|candidate)?([a-z]|[0-9]{1,2})")
 
 
-def plain(name: str) -> str:
+def fold_column_name(name: str) -> str:
     """A column's name in lower case, letters and digits only."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def candidates(names: Sequence[str], ours: str) -> list[str]:
+def column_candidates(names: Sequence[str], ours: str) -> list[str]:
     """Columns whose names match our column ``ours``, the likeliest first."""
-    known = {plain(name): name for name in reversed(names)}
+    known = {fold_column_name(name): name for name in reversed(names)}
     return [known[folded] for folded in _NAMES[ours] if folded in known]
 
 
-def numbered(names: Sequence[str]) -> list[str]:
+def numbered_columns(names: Sequence[str]) -> list[str]:
     """Columns such as image_1, image_2, sorted by their numbers."""
-    numbers = {int(match[1]): name for name in names if (match := _NUMBERED.fullmatch(plain(name)))}
+    numbers = {int(match[1]): name for name in names if (match := _NUMBERED.fullmatch(fold_column_name(name)))}
     return [numbers[number] for number in sorted(numbers)]
 
 
 def option_columns(names: Sequence[str]) -> list[str]:
     """A column for each option: A, B, C; option_a, option_b; choice1, choice2; from the first one on, without a gap."""
-    marks = {match[1]: name for name in reversed(names) if (match := _OPTION.fullmatch(plain(name)))}
+    marks = {match[1]: name for name in reversed(names) if (match := _OPTION.fullmatch(fold_column_name(name)))}
     for marked in (list(parsing.option_letters(26).lower()), range(26), range(1, 27)):
         run = []
         for mark in map(str, marked):
@@ -70,15 +70,15 @@ def option_columns(names: Sequence[str]) -> list[str]:
 
 
 @dataclass
-class Look:
+class TableRecognition:
     """The recognised task, messages for the user, and the problem that prevents writing it ("" if none)."""
 
-    wanted: Wanted
+    wanted: NewTaskRequest
     said: list[str] = field(default_factory=list)
     problem: str = ""
 
 
-def tell_answers(recognised: Look, table: Dataset) -> None:
+def recognise_answers(recognised: TableRecognition, table: Dataset) -> None:
     """Find the answer column and how its answers are written, if exactly one reading fits."""
     request = recognised.wanted
     if "conversations" in request.columns or "answer" not in request.columns:
@@ -90,7 +90,9 @@ def tell_answers(recognised: Look, table: Dataset) -> None:
     start = recognised.wanted
     answer_columns = [request.columns["answer"]]
     answer_columns += [
-        column_name for column_name in candidates(table.column_names, "answer") if column_name not in answer_columns
+        column_name
+        for column_name in column_candidates(table.column_names, "answer")
+        if column_name not in answer_columns
     ]
     for column in answer_columns:
         letters = _read_answers(recognised, column, table)
@@ -105,7 +107,7 @@ def tell_answers(recognised: Look, table: Dataset) -> None:
                 return
 
 
-def _read_answers(recognised: Look, column: str, table: Dataset) -> list[str]:
+def _read_answers(recognised: TableRecognition, column: str, table: Dataset) -> list[str]:
     """Read a column's answers as letters in the first way that fits, and record that way; [] if none fits."""
     for tried in _possible_readings(
         replace(recognised.wanted, columns={**recognised.wanted.columns, "answer": column}), table
@@ -119,7 +121,7 @@ def _read_answers(recognised: Look, column: str, table: Dataset) -> list[str]:
     return []
 
 
-def _unclear_answers(request: Wanted, column: str, table: Dataset) -> str:
+def _unclear_answers(request: NewTaskRequest, column: str, table: Dataset) -> str:
     """Why a column's answers are ambiguous, and the option that decides; "" if no option would help."""
     values = table[column][:]
     if _are_whole_numbers(values):
@@ -143,12 +145,12 @@ def _unclear_answers(request: Wanted, column: str, table: Dataset) -> str:
 
 
 def _report_disagreement(
-    recognised: Look, start: Wanted, table: Dataset, others: Sequence[str], letters: Sequence[str]
+    recognised: TableRecognition, start: NewTaskRequest, table: Dataset, others: Sequence[str], letters: Sequence[str]
 ) -> None:
     """Report other columns that could hold the answers and differ from the chosen one."""
     chosen = recognised.wanted.columns["answer"]
     for other_column in others:
-        read = _read_answers(Look(start), other_column, table)
+        read = _read_answers(TableRecognition(start), other_column, table)
         rows = [
             row
             for row, (chosen_letter, other_letter) in enumerate(zip(letters, read, strict=False), start=1)
@@ -161,32 +163,32 @@ def _report_disagreement(
             )
 
 
-def _find_references(recognised: Look, table: Dataset) -> None:
+def _find_references(recognised: TableRecognition, table: Dataset) -> None:
     """Detect open questions with several references."""
     values = table[recognised.wanted.columns["answer"]][:]
-    if not recognised.wanted.several and any(len(table_cells.references(value)) > 1 for value in values):
+    if not recognised.wanted.several and any(len(table_cells.parse_references(value)) > 1 for value in values):
         recognised.wanted = replace(recognised.wanted, several="any")
         recognised.said.append("questions have several references, each of which is right: the nearest counts")
 
 
-def _find_option_letters(recognised: Look, table: Dataset) -> None:
+def _find_option_letters(recognised: TableRecognition, table: Dataset) -> None:
     """Detect options that all begin with their letters."""
     try:
-        rows = adapter.options_of(adapter_of(recognised.wanted), table)
+        rows = adapter.read_options(make_adapter(recognised.wanted), table)
     except UserError:
         return
-    if all(table_cells.lettered(row) == list(parsing.option_letters(len(row))) for row in rows):
+    if all(table_cells.leading_letters(row) == list(parsing.option_letters(len(row))) for row in rows):
         recognised.wanted = replace(recognised.wanted, lettered=True)
         recognised.said.append("options begin with their letters, which are taken off (the prompt puts letters)")
 
 
-def _possible_readings(request: Wanted, table: Dataset) -> Iterator[Wanted]:
+def _possible_readings(request: NewTaskRequest, table: Dataset) -> Iterator[NewTaskRequest]:
     """Yield the ways in which the answers may be read, the simplest first."""
     if request.answer_is or request.several:
         yield request
         return
     values = table[request.columns["answer"]][:]
-    letters = option_columns(table.column_names) and plain(request.columns.get("id", "")) == "index"
+    letters = option_columns(table.column_names) and fold_column_name(request.columns.get("id", "")) == "index"
     if letters:  # VLMEvalKit's form: answers are letters, also where options' texts are letters
         yield replace(request, answer_is="letter")
     yield request
@@ -213,25 +215,25 @@ def _are_whole_numbers(values: Any) -> bool:
     return all(re.fullmatch(r"\s*[0-9]+\s*", str(value)) for value in values)
 
 
-def _decides_count(request: Wanted, table: Dataset, sign: int | None) -> bool:
+def _decides_count(request: NewTaskRequest, table: Dataset, sign: int | None) -> bool:
     """Whether a value decides the way of counting: 0, or the number of the last option."""
     if _are_option_texts(request, request.columns["answer"], table):
         return False  # not ours to choose
     values = [int(str(value)) for value in table[request.columns["answer"]][:]]
     if sign == 0:
         return 0 in values
-    counts = [len(row) for row in adapter.options_of(adapter_of(request), table)]
+    counts = [len(row) for row in adapter.read_options(make_adapter(request), table)]
     return 0 not in values and any(value == count for value, count in zip(values, counts, strict=True))
 
 
-def _are_option_texts(request: Wanted, column: str, table: Dataset) -> bool:
+def _are_option_texts(request: NewTaskRequest, column: str, table: Dataset) -> bool:
     """Whether each answer is the text of one of its options."""
     try:
-        rows = adapter.options_of(adapter_of(request), table)
+        rows = adapter.read_options(make_adapter(request), table)
     except UserError:
         return False
     return all(str(value).strip() in row for value, row in zip(table[column][:], rows, strict=True))
 
 
-def _answer_letters(request: Wanted, table: Dataset) -> list[str]:
-    return list(replace(adapter_of(request), image=None)(table)["answer"])
+def _answer_letters(request: NewTaskRequest, table: Dataset) -> list[str]:
+    return list(replace(make_adapter(request), image=None)(table)["answer"])

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.contribute.loaded import LoadedTask
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.parsing.reply import Answer
-from lmms_medtasks.record import KEY, Record
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.contributions import contributions
+from lmms_medtasks.parsing.reply import ParsedAnswer
+from lmms_medtasks.record import KEY, QuestionRecord
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.suites.contributions import image_contributions
 from lmms_medtasks.suites.estimates import Contrast
-from lmms_medtasks.suites.own_metrics import OwnMetric
+from lmms_medtasks.suites.own_metrics import CustomMetric
 from lmms_medtasks.suites.templates import parsers
-from lmms_medtasks.suites.templates.measures import Own, own_of
+from lmms_medtasks.suites.templates.measures import CustomScoring, load_custom_metrics
 
 # --- Parsers ----------------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ def _plain_phrasings(doc: Mapping[str, Any], answer: str, options: Sequence[str]
     return phrasings
 
 
-def plain_form(parser: parsers.Parser, doc: Mapping[str, Any], answer: str) -> str:
+def plain_form(parser: parsers.ReplyParser, doc: Mapping[str, Any], answer: str) -> str:
     """The first of :func:`_plain_phrasings` that the parser reads as ``answer``. Raises UserError if it reads none."""
     read = {
         phrasing: parser.read(doc, phrasing) for phrasing in _plain_phrasings(doc, answer, doc.get("options") or ())
@@ -73,7 +73,7 @@ def plain_form(parser: parsers.Parser, doc: Mapping[str, Any], answer: str) -> s
     return right[0]
 
 
-def check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
+def check_parser(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a task's parser copes with :data:`HOSTILE`, reads nothing out of nothing, and reads the same twice."""
     name = str(task.settings["parser"])
     return _ParserCheck(task, f"the parser {name!r}", parsers.get(name, task.path.parent)).check(docs)
@@ -83,9 +83,9 @@ def check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
 class _ParserCheck:
     """The checks of one parser. ``title``: what messages call it."""
 
-    task: Loaded
+    task: LoadedTask
     title: str
-    parser: parsers.Parser
+    parser: parsers.ReplyParser
 
     def check(self, docs: Sequence[Mapping[str, Any]]) -> bool:
         """Run all checks; True if none found an error."""
@@ -119,11 +119,11 @@ class _ParserCheck:
                 break
         return True
 
-    def _read(self, doc: Mapping[str, Any], reply: str | None, kind: str) -> Answer | None:
+    def _read(self, doc: Mapping[str, Any], reply: str | None, kind: str) -> ParsedAnswer | None:
         """Parse a reply. Returns None, with the problem logged, if the parser raises or is too slow."""
         started = time.monotonic()
         key, failure = f"question {doc['id']!r}", f"{self.title} fails on {kind}"
-        read: Answer | None = self.task.try_call(self.parser.read, doc, reply, what=failure, key=key)
+        read: ParsedAnswer | None = self.task.try_call(self.parser.read, doc, reply, what=failure, key=key)
         seconds = time.monotonic() - started
         if read is not None and seconds > _SLOW:
             self._add(doc, f"{self.title} takes {seconds:.0f} s for {kind}")
@@ -150,13 +150,13 @@ Say = Callable[[Mapping[str, Any]], str]
 """A reply to a document."""
 
 
-def _custom_metrics(task: Loaded) -> list[OwnMetric]:
+def _custom_metrics(task: LoadedTask) -> list[CustomMetric]:
     """The task's custom metrics."""
     settings = getattr(task.config.get("process_results"), "keywords", {}).get("settings") or {}
-    return own_of(settings.get("own") or Own())
+    return load_custom_metrics(settings.get("own") or CustomScoring())
 
 
-def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say]) -> bool:
+def check_metrics(task: LoadedTask, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say]) -> bool:
     """Score ``docs`` with each kind of reply, empty and failed ones too, and report the custom metrics' values.
 
     ``replies``: kind -> reply to a document. Returns False if a reply could not be scored.
@@ -171,7 +171,7 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
         "failed requests": lambda doc: FAILED,
     }
     got: dict[str, dict[str, Any]] = {}
-    records: list[Record] = []
+    records: list[QuestionRecord] = []
     for kind, say in kinds.items():
         values = []
         for row, doc in enumerate(docs, start=1):
@@ -182,12 +182,12 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
             values.append(scored)
         records += [each[KEY].record for each in values]
         got[kind] = _aggregate_replies(task, custom_metrics, values, kind)
-    rows = Samples.of_records(records)
+    rows = QuestionTable.of_records(records)
     for custom_metric in custom_metrics:
         name, is_contrast = custom_metric.metric.name, isinstance(custom_metric.metric.estimate, Contrast)
         if custom_metric.metric.main:
             task.try_call(
-                contributions,
+                image_contributions,
                 [lambda: rows],
                 custom_metric.metric.estimate,
                 name,
@@ -213,7 +213,7 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
 
 
 def _aggregate_replies(
-    task: Loaded, custom_metrics: Sequence[OwnMetric], values: Sequence[Mapping[str, Any]], kind: str
+    task: LoadedTask, custom_metrics: Sequence[CustomMetric], values: Sequence[Mapping[str, Any]], kind: str
 ) -> dict[str, Any]:
     listed = {each["metric"]: each["aggregation"] for each in task.config["metric_list"]}
     got = {}
@@ -224,7 +224,7 @@ def _aggregate_replies(
     return got
 
 
-def _describe_columns(task: Loaded, custom: OwnMetric) -> str:
+def _describe_columns(task: LoadedTask, custom: CustomMetric) -> str:
     """Describe the values of the columns that restrict the metric."""
     names = [name for name in custom.metric.estimate.columns if name in task.scored.column_names]
     return "".join(

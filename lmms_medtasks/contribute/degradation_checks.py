@@ -12,10 +12,10 @@ import numpy as np
 from PIL import Image
 
 from lmms_medtasks import degradations, extensions, pictures
-from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.contribute.loaded import LoadedTask
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.degradations import own, registry
-from lmms_medtasks.degradations.base import ANY, is_own
+from lmms_medtasks.degradations.base import ANY, is_custom_degradation
 from lmms_medtasks.degradations.gallery import psnr
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.templates import DRAWN
@@ -25,7 +25,7 @@ _LARGE = (1024, 768)
 _SHOWN = 5
 
 
-def check(task: Loaded) -> None:
+def check_degradations(task: LoadedTask) -> None:
     """Check every custom degradation that the task names, in its settings or in a column."""
     settings = task.settings
     if settings.get("rendered") or settings.get("no_image"):
@@ -34,15 +34,15 @@ def check(task: Loaded) -> None:
     column = task.documents["degradation"] if "degradation" in task.documents.column_names else []
     names = [stated] if stated and stated != DRAWN else sorted({name_in_row for name_in_row in column if name_in_row})
     for name in names:
-        located = extensions.located(name, task.path.parent)
-        if is_own(located):
+        located = extensions.resolve_extension_path(name, task.path.parent)
+        if is_custom_degradation(located):
             _DegradationCheck(task, located, name).all()
 
 
 class _DegradationCheck:
     """The checks of one custom degradation."""
 
-    def __init__(self, task: Loaded, name: str, written: str) -> None:
+    def __init__(self, task: LoadedTask, name: str, written: str) -> None:
         self._task, self._name = task, name
         self._own = own.get(degradations.canonical_name(name))
         self._key = f"degradation {written}"
@@ -88,7 +88,9 @@ class _DegradationCheck:
             self._add_problem(f"{location}: {error}")
             return False
         except Exception as error:  # noqa: BLE001 (anyone's record may raise anything)
-            self._add_problem(f"{location}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
+            self._add_problem(
+                f"{location}: its parameters can't be stored: {extensions.describe_exception(error, self._own.file)}"
+            )
             return False
         problem = ""
         if first.tobytes() != second.tobytes():
@@ -136,12 +138,12 @@ class _DegradationCheck:
         """Warn if level 2 has no lower PSNR than level 1 on an image of the task."""
         distances = []
         for number, (id_, picture, modality) in enumerate(_task_images(self._task)):
-            clean = np.asarray(pictures.rgb8(picture))
+            clean = np.asarray(pictures.to_rgb8(picture))
             try:
                 ratios = [
                     psnr(
                         clean,
-                        np.asarray(pictures.rgb8(self._degrade(picture, level, modality or self._used_modality()))),
+                        np.asarray(pictures.to_rgb8(self._degrade(picture, level, modality or self._used_modality()))),
                     )
                     for level in self._own.levels
                 ]
@@ -176,7 +178,7 @@ class _DegradationCheck:
                     continue
                 problem = f"it is closer to the clean image than level 2, {ratio:.2f} and {level_2:.2f} dB PSNR."
             if self._own.function is None:
-                settings = registry.settings_at(self._name, strength, self._used_modality())[1]
+                settings = registry.get_settings_at(self._name, strength, self._used_modality())[1]
                 problem += (
                     f" Beyond level 2 the settings go on as from level 1 to 2 (here {dict(settings)}). Let `sample` "
                     "stop them where they would do less."
@@ -208,12 +210,16 @@ def _make_image(size: tuple[int, int], mode: str) -> Image.Image:
     return Image.fromarray(np.stack(planes, axis=-1).squeeze(-1 if channels == 1 else ()).astype(np.uint8))
 
 
-def _task_images(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
+def _task_images(task: LoadedTask) -> Iterator[tuple[str, Image.Image, str | None]]:
     """Id, clean image and modality of the first questions, one image each."""
     for row in range(min(_SHOWN, len(task.documents))):
         doc = task.documents[row]
         for picture in images_of(doc)[:1]:
-            yield str(doc["id"]), pictures.opened(picture), task.settings.get("modality") or doc.get("modality") or None
+            yield (
+                str(doc["id"]),
+                pictures.open_image(picture),
+                task.settings.get("modality") or doc.get("modality") or None,
+            )
 
 
 def _random_states() -> dict[str, Any]:

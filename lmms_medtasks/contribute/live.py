@@ -14,13 +14,13 @@ from typing import Any
 
 from lmms_medtasks import pictures
 from lmms_medtasks.contribute import answer_checks, degradation_checks, question_checks
-from lmms_medtasks.contribute.loaded import Loaded, attempt, load
+from lmms_medtasks.contribute.loaded import LoadedTask, call_reporting_errors, load_task
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.errors import UserError, nearest
+from lmms_medtasks.errors import UserError, nearest_name
 from lmms_medtasks.suites.templates import DRAWN
-from lmms_medtasks.task_yaml.chain import Chain
-from lmms_medtasks.task_yaml.problems import Findings
-from lmms_medtasks.writing import write_text
+from lmms_medtasks.task_yaml.chain import IncludeChain
+from lmms_medtasks.task_yaml.problems import ValidationLog
+from lmms_medtasks.writing import write_text_atomically
 
 SHOWN = 5
 SCORED = 200
@@ -50,27 +50,27 @@ class ShownQuestion:
     about: str
 
 
-def check(chain: Chain, log: Findings) -> tuple[Loaded | None, list[ShownQuestion]]:
+def check_live(chain: IncludeChain, log: ValidationLog) -> tuple[LoadedTask | None, list[ShownQuestion]]:
     """Check one task. Returns the loaded task (None if it failed) and its first questions as a model gets them."""
-    task = load(chain, log)
+    task = load_task(chain, log)
     if task is None:
         return None, []
     questions = _render_questions(task)
     before = len(log.errors)
     _check_options(task)
     if len(log.errors) == before and len(questions) == min(SHOWN, len(task.documents)):
-        task.try_call(question_checks.check, task, what="can't be compared", key="questions")
+        task.try_call(question_checks.check_questions, task, what="can't be compared", key="questions")
         if task.template is not None:
             task.try_call(question_checks.check_images, task, what="can't be looked at", key="pictures")
-        task.try_call(answer_checks.check, task, what="can't be scored", key="process_results")
+        task.try_call(answer_checks.check_answers, task, what="can't be scored", key="process_results")
         task.try_call(_check_threads, task, what="can't be scored in threads", key="process_results")
-    task.try_call(degradation_checks.check, task, what="can't be degraded", key="degradation")
+    task.try_call(degradation_checks.check_degradations, task, what="can't be degraded", key="degradation")
     _check_pickles(task)
     task.note(f"{len(task.documents)} questions, {len(questions)} looked at")
     return task, questions
 
 
-def _render_questions(task: Loaded) -> list[ShownQuestion]:
+def _render_questions(task: LoadedTask) -> list[ShownQuestion]:
     """Render the first questions (prompt, degraded images, target), each twice to see that nothing changes."""
     questions = []
     for row in _shown_rows(task):
@@ -100,7 +100,7 @@ def _pixel_bytes(question: ShownQuestion) -> list[bytes]:
     return [picture.tobytes() for picture in question.pictures]
 
 
-def _render_question(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
+def _render_question(task: LoadedTask, doc: Mapping[str, Any]) -> ShownQuestion:
     from PIL.Image import Image
 
     with warnings.catch_warnings():
@@ -113,7 +113,7 @@ def _render_question(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
     return ShownQuestion(str(doc.get("id", "")), task.prompt(doc), tuple(images), task.target(doc), about)
 
 
-def _describe_condition(task: Loaded, doc: Mapping[str, Any]) -> str:
+def _describe_condition(task: LoadedTask, doc: Mapping[str, Any]) -> str:
     fields = {
         "set": doc.get("set"),
         **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")},
@@ -124,11 +124,11 @@ def _describe_condition(task: Loaded, doc: Mapping[str, Any]) -> str:
     return ", ".join([*clauses, *_describe_windows(task, doc)])
 
 
-def _describe_windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
+def _describe_windows(task: LoadedTask, doc: Mapping[str, Any]) -> list[str]:
     """Describe the window of each image of more than 8 bits."""
     if task.template is None or task.settings.get("no_image"):
         return []
-    views = [pictures.shown_as(pictures.opened(image)) for image in images_of(doc)]
+    views = [pictures.shown_as(pictures.open_image(image)) for image in images_of(doc)]
     return [
         f"window {view['window'][0]:g} to {view['window'][1]:g} ({view.get('window_from', '16 bits')})"
         for view in views
@@ -136,7 +136,7 @@ def _describe_windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _shown_rows(task: Loaded) -> list[int]:
+def _shown_rows(task: LoadedTask) -> list[int]:
     """Rows of the shown questions: the first ones, alternating between both sides of a shift."""
     if "set" not in task.scored.column_names:
         return list(range(min(SHOWN, len(task.documents))))
@@ -147,7 +147,7 @@ def _shown_rows(task: Loaded) -> list[int]:
     return sorted(turns[:SHOWN])
 
 
-def _check_options(task: Loaded) -> None:
+def _check_options(task: LoadedTask) -> None:
     """Check ids, options and answers of all questions; a custom adapter may not have done so."""
     if task.template is None:
         return
@@ -155,11 +155,11 @@ def _check_options(task: Loaded) -> None:
     if missing:
         task.add(f"its documents have no {', '.join(missing)}; they have "
                  f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
-                 near=nearest(missing[0], task.scored.column_names))  # fmt: skip
+                 near=nearest_name(missing[0], task.scored.column_names))  # fmt: skip
         return
     if task.template.kind != "choice":
         return
-    parser = answer_checks.parser_of(task)
+    parser = answer_checks.task_parser(task)
     for doc in task.scored:
         key = f"question {doc['id']!r}"
         expected = task.try_call(parser.expected, doc, what="its answer can't be told", key=key)
@@ -172,7 +172,7 @@ def _check_options(task: Loaded) -> None:
             return
 
 
-def _check_threads(task: Loaded) -> None:
+def _check_threads(task: LoadedTask) -> None:
     """Check that the scoring hook gives equal values in any order and in several threads, and changes no document."""
     docs = [task.scored[row] for row in range(min(SCORED, len(task.scored)))]
     replies = [["A"] * task.repeats for _ in docs]
@@ -194,7 +194,7 @@ def _values_json(scored: Any) -> str:
     return json.dumps(scored, default=str, sort_keys=True)
 
 
-def _check_pickles(task: Loaded) -> None:
+def _check_pickles(task: LoadedTask) -> None:
     for key in HOOKS:
         hook = task.config.get(key)
         if not callable(hook):
@@ -206,7 +206,7 @@ def _check_pickles(task: Loaded) -> None:
                      "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 
-def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
+def snapshot_prompts(tasks: list[LoadedTask]) -> tuple[dict[str, str], dict[str, str]]:
     """Task -> its prompt for :data:`FROZEN`; and task -> error where the prompt needs further columns."""
     made, failed = {}, {}
     for task in tasks:
@@ -220,14 +220,14 @@ def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
     return dict(sorted(made.items())), failed
 
 
-def check_snapshot(folder: Path, tasks: list[Loaded], log: Findings) -> None:
+def check_snapshot(folder: Path, tasks: list[LoadedTask], log: ValidationLog) -> None:
     """Compare the prompts with those in prompts.json."""
     path = folder / SNAPSHOT
     if not path.is_file():
         log.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
         return
-    recorded = attempt(_read_snapshot, folder, path=path, what="is no record of prompts", log=log)
-    current, failed = prompts(tasks)
+    recorded = call_reporting_errors(_read_snapshot, folder, path=path, what="is no record of prompts", log=log)
+    current, failed = snapshot_prompts(tasks)
     for name, error in failed.items():
         log.add(path, f"no prompt could be made for a question without columns of its own ({error}): a change of it "
                 "will not be noticed", key=name, level="warning")  # fmt: skip
@@ -249,10 +249,10 @@ def _read_snapshot(folder: Path) -> dict[str, str]:
     return recorded
 
 
-def write_snapshot(folder: Path, tasks: list[Loaded], *, whole: bool) -> Path:
+def write_snapshot(folder: Path, tasks: list[LoadedTask], *, whole: bool) -> Path:
     """Write the prompts to prompts.json. Entries of other tasks stay, unless ``tasks`` are all (``whole``)."""
     path = folder / SNAPSHOT
     retained = {} if whole or not path.is_file() else _read_snapshot(folder)
-    made = dict(sorted({**retained, **prompts(tasks)[0]}.items()))
-    write_text(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    made = dict(sorted({**retained, **snapshot_prompts(tasks)[0]}.items()))
+    write_text_atomically(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
     return path

@@ -13,22 +13,22 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import template_hooks
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import nodes
-from lmms_medtasks.task_yaml.chain import Chain
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.chain import IncludeChain
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedTask:
     """A task with its documents. ``scored``: the documents without image columns, as the scoring hook gets them."""
 
     path: Path
     config: Mapping[str, Any]
     documents: Dataset
     scored: Dataset
-    log: Findings
+    log: ValidationLog
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class Loaded:
         return {**kwargs, **kwargs.get("default", {})}
 
     @property
-    def template(self) -> templates.Template | None:
+    def template(self) -> templates.TaskTemplate | None:
         return templates.template_of(self.config)
 
     @property
@@ -74,8 +74,8 @@ class Loaded:
         self.log.told.append(f"{self.name}: {text}")
 
     def try_call(self, function: Callable[..., Any], *arguments: Any, what: str, key: str = "") -> Any:
-        """See :func:`attempt`."""
-        return attempt(function, *arguments, path=self.path, what=what, log=self.log, key=key)
+        """See :func:`call_reporting_errors`."""
+        return call_reporting_errors(function, *arguments, path=self.path, what=what, log=self.log, key=key)
 
     def _call_hook(self, key: str, doc: Mapping[str, Any]) -> Any:
         from lmms_medtasks.contribute.references import callable_arity
@@ -94,22 +94,25 @@ def _render_template(template: str, doc: Mapping[str, Any]) -> str:
     return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(**doc)
 
 
-def load(chain: Chain, log: Findings) -> Loaded | None:
+def load_task(chain: IncludeChain, log: ValidationLog) -> LoadedTask | None:
     """Load a task. Returns None, with the reason added to ``log``, if its hooks or data are unavailable."""
     path = chain.path
-    bound = attempt(
-        lambda: template_hooks.bound(config(chain), path), path=path, what="its hooks can't be had", log=log
+    bound = call_reporting_errors(
+        lambda: template_hooks.bind_hooks(merged_task_config(chain), path),
+        path=path,
+        what="its hooks can't be had",
+        log=log,
     )
     if bound is None:
         return None
-    documents = attempt(_load_documents, bound, path=path, what="its data can't be had", log=log)
+    documents = call_reporting_errors(_load_documents, bound, path=path, what="its data can't be had", log=log)
     if documents is None:
         return None
-    return Loaded(path, bound, documents, _without_images(documents), log)
+    return LoadedTask(path, bound, documents, _without_images(documents), log)
 
 
-def attempt(
-    function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, log: Findings, key: str = ""
+def call_reporting_errors(
+    function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, log: ValidationLog, key: str = ""
 ) -> Any:
     """Return ``function(*arguments)``, or None after logging any exception as a problem."""
     try:
@@ -124,7 +127,7 @@ def attempt(
     return None
 
 
-def config(chain: Chain) -> dict[str, Any]:
+def merged_task_config(chain: IncludeChain) -> dict[str, Any]:
     """Merge a task's YAML and its includes, and import its functions, as the harness's ``load_yaml_config`` does.
 
     The harness's own would import torch and transformers first, which takes longer than all checks together.
@@ -132,13 +135,16 @@ def config(chain: Chain) -> dict[str, Any]:
     merged = {key: _resolve_functions(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
     kwargs = merged.get("dataset_kwargs")
     if merged.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
-        merged["dataset_kwargs"] = {**kwargs, "data_files": nodes.located(kwargs["data_files"], chain.path.parent)}
+        merged["dataset_kwargs"] = {
+            **kwargs,
+            "data_files": nodes.resolve_data_files(kwargs["data_files"], chain.path.parent),
+        }
     return merged
 
 
 def _resolve_functions(value: Any, folder: Path) -> Any:
     """Replace function names in ``value`` by the functions. ``folder``: of the YAML that names them."""
-    if isinstance(value, nodes.Function):
+    if isinstance(value, nodes.FunctionTag):
         return _import_function(value.name, folder)
     if isinstance(value, dict):
         return {key: _resolve_functions(item, folder) for key, item in value.items()}

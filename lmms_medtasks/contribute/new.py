@@ -14,7 +14,7 @@ from typing import Any
 
 from lmms_medtasks.data import any_tables, text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -28,7 +28,7 @@ _TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NewTaskRequest:
     """Everything that ``lmms-medtasks new`` was asked for.
 
     ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
@@ -70,7 +70,7 @@ class Wanted:
                 f"--dataset {self.dataset!r}: no such file. Allowed: a table in {self.folder}/ "
                 f"({', '.join(text_tables.LOADERS)}), a hub's owner/name, or medtasks://suite/split."
             )
-        text_tables.loader(path)
+        text_tables.dataset_loader_name(path)
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise UserError(
                 f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its images there first, so "
@@ -79,7 +79,7 @@ class Wanted:
         return path
 
 
-def adapter_arguments(request: Wanted) -> dict[str, Any]:
+def adapter_arguments(request: NewTaskRequest) -> dict[str, Any]:
     """The arguments of ``from_columns`` that differ from their defaults."""
     arguments: dict[str, Any] = {key: value for key, value in request.columns.items() if value != key}
     if "conversations" in request.columns:
@@ -97,12 +97,12 @@ def adapter_arguments(request: Wanted) -> dict[str, Any]:
     return arguments
 
 
-def adapter_of(request: Wanted) -> Columns:
+def make_adapter(request: NewTaskRequest) -> Columns:
     """Make the adapter of the new task."""
     return from_columns(**adapter_arguments(request))
 
 
-def write(request: Wanted) -> list[Path]:
+def write_task_folder(request: NewTaskRequest) -> list[Path]:
     """Write the task's folder and return its files; nothing is overwritten.
 
     Raises:
@@ -110,7 +110,7 @@ def write(request: Wanted) -> list[Path]:
     """
     _check_name(request.name)
     template = templates.get(request.template)
-    schema.check(request.settings, "new")
+    schema.check_task_settings(request.settings, "new")
     schema.check_fit({**template.settings, **request.settings}, template, "new")
     have = _table_columns(request)
     _check_columns(request, template, have)
@@ -129,18 +129,18 @@ def _check_name(name: str) -> None:
         raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
 
 
-def _table_columns(request: Wanted) -> list[str] | None:
+def _table_columns(request: NewTaskRequest) -> list[str] | None:
     """The table's columns; None if the data are not in the folder."""
     path = request.table
     if path is None:
         return None
-    loader = text_tables.loader(path)
+    loader = text_tables.dataset_loader_name(path)
     if loader == "parquet":
-        return list(any_tables.columns(path))
-    return list(text_tables.columns(path, loader, request.reader))
+        return list(any_tables.read_table_columns(path))
+    return list(text_tables.read_text_columns(path, loader, request.reader))
 
 
-def _check_columns(request: Wanted, template: templates.Template, have: Sequence[str] | None) -> None:
+def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, have: Sequence[str] | None) -> None:
     if request.columns.get("answer") and request.answer_is:
         from_columns(answer_is=request.answer_is)  # type: ignore[arg-type]  # refuses what there is none of
     if have is None:
@@ -156,18 +156,20 @@ def _check_columns(request: Wanted, template: templates.Template, have: Sequence
             if ours not in request.columns:
                 listed = ", ".join(map(repr, have))
                 raise UserError(f"{request.dataset}: which column is the {ours}? Say --{ours} COLUMN. It has {listed}.")
-            raise unknown("column", theirs, have, f"{request.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
+            raise unknown_name_error(
+                "column", theirs, have, f"{request.dataset}. Say which one is `{ours}`: --{ours} COLUMN"
+            )
     shift = request.settings.get("shift")
     for name in (*request.tags, *([shift["column"]] if shift else [])):
         if name not in have:
-            raise unknown("column", name, have, request.dataset)
+            raise unknown_name_error("column", name, have, request.dataset)
 
 
-def _reads_yes_no(request: Wanted) -> bool:
+def _reads_yes_no(request: NewTaskRequest) -> bool:
     return request.settings.get("parser") == "yes_no"
 
 
-def _make_files(request: Wanted, template: templates.Template) -> dict[str, str]:
+def _make_files(request: NewTaskRequest, template: templates.TaskTemplate) -> dict[str, str]:
     main = {**template.settings, **request.settings}
     variants: dict[str, Mapping[str, Any]] = {"": {}}
     # Not what the task itself is already: severe, beside a task of severity 2.
@@ -179,14 +181,17 @@ def _make_files(request: Wanted, template: templates.Template) -> dict[str, str]
     adapter = _adapter_code(request)
     return {
         **files,
-        templates.FILE: templates.text_of(template.name),
-        "prompt.txt": templates.prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))) + "\n",
+        templates.FILE: templates.template_yaml(template.name),
+        "prompt.txt": templates.builtin_prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"])))
+        + "\n",
         **({"adapter.py": adapter} if adapter else {}),
         "README.md": _make_card(request, template, [f"{name}{ending}" for ending in variants]),
     }
 
 
-def _task_yaml(request: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
+def _task_yaml(
+    request: NewTaskRequest, template: templates.TaskTemplate, ending: str, changed: Mapping[str, Any]
+) -> str:
     settings = {**_stated_settings(template), **request.settings, **changed, "prompt": "prompt.txt"}
     lines = [
         f"include: {request.name}.yaml" if ending else f"include: {templates.FILE}",
@@ -201,7 +206,7 @@ def _task_yaml(request: Wanted, template: templates.Template, ending: str, chang
     return "\n".join(lines) + "\n"
 
 
-def _stated_settings(template: templates.Template) -> dict[str, Any]:
+def _stated_settings(template: templates.TaskTemplate) -> dict[str, Any]:
     """The template's settings that the YAML states, since contributors may want to change them."""
     return {
         key: value
@@ -210,10 +215,13 @@ def _stated_settings(template: templates.Template) -> dict[str, Any]:
     }
 
 
-def _data_lines(request: Wanted) -> list[str]:
+def _data_lines(request: NewTaskRequest) -> list[str]:
     path = request.table
     if path:
-        kind, inside = text_tables.loader(path), path.resolve().relative_to(request.folder.resolve()).as_posix()
+        kind, inside = (
+            text_tables.dataset_loader_name(path),
+            path.resolve().relative_to(request.folder.resolve()).as_posix(),
+        )
         extra = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in request.reader.items()]
         source = [f"dataset_path: {kind}", "dataset_kwargs:", *extra, "  data_files:", f"    test: {inside}"]
         return [*source, "test_split: test"]
@@ -223,7 +231,7 @@ def _data_lines(request: Wanted) -> list[str]:
     return [f"dataset_path: {request.dataset}", f"test_split: {request.split}"]
 
 
-def _adapter_code(request: Wanted) -> str:
+def _adapter_code(request: NewTaskRequest) -> str:
     """The code of adapter.py; "" if all columns have our names."""
     values = adapter_arguments(request)
     if not values:
@@ -242,7 +250,7 @@ def _inline_yaml(value: Any) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_.-]*", value) else json.dumps(value)
 
 
-def _make_card(request: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
+def _make_card(request: NewTaskRequest, template: templates.TaskTemplate, tasks: Sequence[str]) -> str:
     text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
     missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
     renamed_columns = [f"`{theirs}` as `{ours}`" for ours, theirs in request.columns.items() if ours != theirs]

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import parsing, pictures
-from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.contribute.loaded import LoadedTask
 from lmms_medtasks.data import picture_checks
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.table_cells import folded, lettered, sign_name
+from lmms_medtasks.data.table_cells import fold_cell, leading_letters, sign_name
 
 _ENOUGH_SAME_LETTER = 10
 """Questions from which equal correct letters are no coincidence."""
@@ -24,7 +24,7 @@ _ENOUGH_NEVER_CORRECT = 30
 _EXAMPLES = 3
 
 
-def check(task: Loaded) -> None:
+def check_questions(task: LoadedTask) -> None:
     """Check the questions of a task on a template whose documents are well-formed."""
     if task.template is None:
         return
@@ -38,7 +38,7 @@ def check(task: Loaded) -> None:
     _check_texts(task, docs)
 
 
-def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str) -> None:
+def check_prompt(task: LoadedTask, doc: Mapping[str, Any], prompt: str) -> None:
     """Check that a prompt contains the question and its options."""
     if task.template is None:
         return
@@ -51,14 +51,14 @@ def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str) -> None:
                  key=key, value=prompt, level="warning")  # fmt: skip
 
 
-def _add_warning(task: Loaded, message: str) -> None:
+def _add_warning(task: LoadedTask, message: str) -> None:
     task.add(message, key="questions", level="warning")
 
 
-def _check_has_images(task: Loaded) -> None:
+def _check_has_images(task: LoadedTask) -> None:
     if task.settings.get("no_image"):
         return
-    rows = picture_checks.encoded(task.documents)
+    rows = picture_checks.encoded_images(task.documents)
     without = [number for number, row in enumerate(rows or ()) if not images_of(row)]
     count = len(task.documents)
     if rows is None or len(without) == count:
@@ -68,7 +68,7 @@ def _check_has_images(task: Loaded) -> None:
         _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}")
 
 
-def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+def _check_repeated_questions(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check for repeated questions on the same images; with different answers one of them is wrong."""
     seen: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     repeated = []
@@ -110,7 +110,7 @@ def _correct_texts(doc: Mapping[str, Any]) -> list[str]:
     return sorted(options[letters.index(letter)] for letter in doc["answer"] if letter in letters)
 
 
-def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+def _check_placeholders(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     holding = [doc["id"] for doc in docs if "<image" in doc["question"]]
     if holding:
         message = (
@@ -120,7 +120,7 @@ def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None
         _add_warning(task, message)
 
 
-def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+def _check_correct_letters(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check for implausible correct letters: all the same, or never the first or the last."""
     if any(doc.get("rotation") for doc in docs):
         return
@@ -144,9 +144,9 @@ def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> N
             _add_warning(task, message)
 
 
-def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+def _check_lettered_options(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     for doc in docs:
-        stated_letters = lettered(doc["options"])
+        stated_letters = leading_letters(doc["options"])
         if not stated_letters:
             continue
         letters = list(parsing.option_letters(len(stated_letters)))
@@ -183,7 +183,7 @@ _ANSWER_STATED = re.compile(r"\banswer\s*(?:is|:|=)\s*[(\[*\"']*([A-Za-z])\b(?![
 Document = Mapping[str, Any]
 
 
-def _check_texts(task: Loaded, docs: Sequence[Document]) -> None:
+def _check_texts(task: LoadedTask, docs: Sequence[Document]) -> None:
     """Warn of suspicious texts in a task's questions."""
     for kind, why in _TEXT_PROBLEMS.items():
         problems = [(doc["id"], problem) for doc in docs if (problem := why(doc))]
@@ -224,7 +224,7 @@ def _too_long(doc: Document) -> str:
 
 
 def _equal_options(doc: Document) -> str:
-    options = [folded(str(option)) for option in doc["options"] or ()]
+    options = [fold_cell(str(option)) for option in doc["options"] or ()]
     twice = next((option for option in options if options.count(option) > 1), "")
     return f"{twice!r}. A reply in words can't tell them apart" if twice else ""
 
@@ -241,8 +241,8 @@ def _contained_answer(doc: Document) -> str:
     letters = parsing.option_letters(len(options)) if options else ""
     if len(answer) != 1 or answer not in letters or _listed_options(doc):
         return ""
-    question = folded(str(doc["question"]))
-    held = [option for option in options if re.search(rf"\b{re.escape(folded(str(option)))}\b", question)]
+    question = fold_cell(str(doc["question"]))
+    held = [option for option in options if re.search(rf"\b{re.escape(fold_cell(str(option)))}\b", question)]
     return f"{held[0]!r}" if held == [options[letters.index(answer)]] else ""
 
 
@@ -284,9 +284,9 @@ _IMAGE_PROBLEMS = {
 }
 
 
-def check_images(task: Loaded) -> None:
+def check_images(task: LoadedTask) -> None:
     """Warn of suspicious images among the first ones of a task on a template."""
-    rows = picture_checks.encoded(task.documents)
+    rows = picture_checks.encoded_images(task.documents)
     if rows is None or task.settings.get("no_image"):
         return
     ids: dict[str, list[str]] = {kind: [] for kind in _IMAGE_PROBLEMS}

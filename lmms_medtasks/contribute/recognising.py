@@ -10,8 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing
-from lmms_medtasks.contribute.answer_forms import Look, candidates, numbered, option_columns, plain, tell_answers
-from lmms_medtasks.contribute.new import Wanted, adapter_of
+from lmms_medtasks.contribute.answer_forms import (
+    TableRecognition,
+    column_candidates,
+    fold_column_name,
+    numbered_columns,
+    option_columns,
+    recognise_answers,
+)
+from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import table_cells, text_tables
 from lmms_medtasks.data.adapter import TAGS
 from lmms_medtasks.data.documents import images_of
@@ -30,7 +37,7 @@ _LOOKED_AT = 50
 _SHOWN = 300
 
 
-def look(request: Wanted) -> Look:
+def recognise_table(request: NewTaskRequest) -> TableRecognition:
     """Complete ``request`` from its table; the result has a message for each thing recognised.
 
     Raises:
@@ -39,7 +46,7 @@ def look(request: Wanted) -> Look:
     import datasets
 
     datasets.disable_progress_bars()
-    recognised = Look(request)
+    recognised = TableRecognition(request)
     table = _read_rows(request, recognised)
     if table is not None:
         table = table_cells.with_label_names(table)
@@ -49,7 +56,7 @@ def look(request: Wanted) -> Look:
                             f"{', '.join(templates.names())}.")  # fmt: skip
         return recognised
     _name_columns(recognised, table)
-    tell_answers(recognised, table)
+    recognise_answers(recognised, table)
     _choose_template(recognised, table)
     _report_columns(recognised, table.column_names)
     _report_splits(recognised, table)
@@ -57,22 +64,22 @@ def look(request: Wanted) -> Look:
     return recognised
 
 
-def _read_rows(request: Wanted, recognised: Look) -> Dataset | None:
+def _read_rows(request: NewTaskRequest, recognised: TableRecognition) -> Dataset | None:
     path = request.table
     if path is not None:
-        loader = text_tables.loader(path)
+        loader = text_tables.dataset_loader_name(path)
         if loader == "csv" and "sep" not in request.reader:
             sign = text_tables.separator_of(path)
             if sign != text_tables.named_separator(path):
                 recognised.wanted = request = replace(request, reader={**request.reader, "sep": sign})
                 recognised.said.append(f"columns are separated by {sign!r}")
-        return text_tables.read(path, loader, request.reader)
+        return text_tables.read_text_table(path, loader, request.reader)
     if request.dataset.startswith("medtasks://"):
         return None
     return _read_hub_rows(request, recognised)
 
 
-def _read_hub_rows(request: Wanted, recognised: Look) -> Dataset | None:
+def _read_hub_rows(request: NewTaskRequest, recognised: TableRecognition) -> Dataset | None:
     """Read the first rows of a hub's data set. Returns None, with a message, if they are unavailable."""
     import datasets
 
@@ -92,36 +99,36 @@ def _read_hub_rows(request: Wanted, recognised: Look) -> Dataset | None:
     return table
 
 
-def _name_columns(recognised: Look, table: Dataset) -> None:
+def _name_columns(recognised: TableRecognition, table: Dataset) -> None:
     names, columns = table.column_names, dict(recognised.wanted.columns)
-    talks = next((name for name in names if plain(name) in _CONVERSATIONS), None)
-    if talks and "question" not in columns and not candidates(names, "question"):
+    talks = next((name for name in names if fold_column_name(name) in _CONVERSATIONS), None)
+    if talks and "question" not in columns and not column_candidates(names, "question"):
         columns["conversations"] = talks
     if "image" not in columns:
-        several = numbered(names)
-        listed = candidates(names, "image")
+        several = numbered_columns(names)
+        listed = column_candidates(names, "image")
         if listed or several:
             columns["image"] = listed[0] if listed else ",".join(several)
         elif recognised.wanted.template != "no_image" and (held := _picture_columns(recognised.wanted, table)):
             columns["image"] = held[0]
     if "conversations" not in columns:
         for ours in ("question", "answer"):
-            if ours not in columns and candidates(names, ours):
-                columns[ours] = candidates(names, ours)[0]
+            if ours not in columns and column_candidates(names, ours):
+                columns[ours] = column_candidates(names, ours)[0]
         if "options" not in columns:
             several = option_columns(names)
-            listed = candidates(names, "options")
+            listed = column_candidates(names, "options")
             if several or listed:
                 columns["options"] = listed[0] if listed else ",".join(several)
     if "id" not in columns:
-        unique = (name for name in candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
+        unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
         chosen = next(unique, None)
         if chosen:
             columns["id"] = chosen
     recognised.wanted = replace(recognised.wanted, columns=columns)
 
 
-def _picture_columns(request: Wanted, table: Dataset) -> list[str]:
+def _picture_columns(request: NewTaskRequest, table: Dataset) -> list[str]:
     """The column that holds images, or names of files in the folder, under any name; [] if there is none.
 
     Raises UserError if there are several: the user must choose.
@@ -136,7 +143,7 @@ def _picture_columns(request: Wanted, table: Dataset) -> list[str]:
     return image_columns
 
 
-def _holds_pictures(request: Wanted, table: Dataset, name: str) -> bool:
+def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str) -> bool:
     import datasets
 
     feature = table.features[name]
@@ -151,7 +158,7 @@ def _holds_pictures(request: Wanted, table: Dataset, name: str) -> bool:
     return any(len(text) < _SHOWN and "\n" not in text and (request.folder / text).is_file() for text in file_names)
 
 
-def _choose_template(recognised: Look, table: Dataset) -> None:
+def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
     request = recognised.wanted
     columns = request.columns
     settings = dict(request.settings)
@@ -184,8 +191,8 @@ def _is_yes_no(values: Any) -> bool:
     return {str(value).strip().casefold() for value in values} == _YES_NO
 
 
-def _known_form(request: Wanted, names: Sequence[str]) -> str:
-    known = {plain(name) for name in names}
+def _known_form(request: NewTaskRequest, names: Sequence[str]) -> str:
+    known = {fold_column_name(name) for name in names}
     if "conversations" in request.columns:
         return "conversations as LLaVA's files have them"
     if {"index", "question", "answer"} <= known and (known & {"image", "imagepath"}):
@@ -193,7 +200,7 @@ def _known_form(request: Wanted, names: Sequence[str]) -> str:
     return ""
 
 
-def _report_columns(recognised: Look, names: Sequence[str]) -> None:
+def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     request = recognised.wanted
     form = _known_form(request, names)
     if form:
@@ -208,14 +215,17 @@ def _report_columns(recognised: Look, names: Sequence[str]) -> None:
         listed = ", ".join(name or "a column without a name" for name in left)
         recognised.said.append(f"not used: {listed} (--tags keeps columns for analyses)")
     for name in left:
-        if plain(name) in _CONTEXT:
+        if fold_column_name(name) in _CONTEXT:
             recognised.said.append(f"the model is not shown `{name}`: put it into the question if it belongs there")
 
 
-def _report_splits(recognised: Look, table: Dataset) -> None:
+def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
     """Report that the table holds several splits, all of which would be asked."""
     for name in table.column_names:
-        if plain(name) in _SPLITS and not (recognised.wanted.settings.get("shift") or {}).get("column") == name:
+        if (
+            fold_column_name(name) in _SPLITS
+            and not (recognised.wanted.settings.get("shift") or {}).get("column") == name
+        ):
             values = sorted({str(value).strip() for value in table[name][:]})
             if len(values) > 1 and {value.casefold() for value in values} & _TRAINING:
                 recognised.said.append(
@@ -224,10 +234,10 @@ def _report_splits(recognised: Look, table: Dataset) -> None:
                 )
 
 
-def _report_first_question(recognised: Look, table: Dataset) -> None:
+def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
     """Report the first question as the task will have it, or record why it can't be made."""
     try:
-        adapt = adapter_of(recognised.wanted)
+        adapt = make_adapter(recognised.wanted)
         first_question = adapt.in_folder(recognised.wanted.folder)(table)[0]
     except UserError as error:
         recognised.problem = f"{recognised.wanted.dataset}: {error}"

@@ -22,14 +22,14 @@ from typing import Any
 
 from lmms_medtasks import folders
 from lmms_medtasks.data import sources, text_tables
-from lmms_medtasks.errors import nearest
+from lmms_medtasks.errors import nearest_name
 from lmms_medtasks.extensions import is_reference
 from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import keys
-from lmms_medtasks.task_yaml.chain import Chain, Entry, inner, inside, is_file
-from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, Function
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.chain import IncludeChain, YamlKey, inner_keys, is_file, is_inside
+from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, FunctionTag
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 PROTOCOL = "medtasks://"
 
@@ -45,22 +45,22 @@ _NOT_LOOKED_INTO = "is of another package, which was not looked into: whoever ru
 # --- Functions --------------------------------------------------------------------------------------------------------
 
 
-def check_functions(chain: Chain, wrong_keys: Collection[str], log: Findings) -> None:
+def check_functions(chain: IncludeChain, wrong_keys: Collection[str], log: ValidationLog) -> None:
     """Check every function that a task names; ``wrong_keys``: keys whose values are not what they should be."""
-    for key, field in keys.Task.model_fields.items():
+    for key, field in keys.TaskKeys.model_fields.items():
         if key in chain.entries and key not in wrong_keys:
             _check_function(chain.entries[key], key, field.metadata, log)
     rows = chain.entries.get("metric_list")
-    if rows is not None and "metric_list" not in wrong_keys and not isinstance(rows.value, Function):
+    if rows is not None and "metric_list" not in wrong_keys and not isinstance(rows.value, FunctionTag):
         metadata = keys.MetricRow.model_fields["aggregation"].metadata
         for node in rows.node.value:
-            row = inner(Entry(rows.file, node, node))["aggregation"]
+            row = inner_keys(YamlKey(rows.file, node, node))["aggregation"]
             _check_function(row, "metric_list.aggregation", metadata, log)
 
 
-def _check_function(entry: Entry, key: str, metadata: Collection[Any], log: Findings) -> None:
-    called_with = next((marker for marker in metadata if isinstance(marker, keys.Arguments)), None)
-    if called_with and isinstance(entry.value, Function):
+def _check_function(entry: YamlKey, key: str, metadata: Collection[Any], log: ValidationLog) -> None:
+    called_with = next((marker for marker in metadata if isinstance(marker, keys.ArgumentRange)), None)
+    if called_with and isinstance(entry.value, FunctionTag):
         _FunctionCheck(entry, key, called_with, log).check()
 
 
@@ -68,10 +68,10 @@ def _check_function(entry: Entry, key: str, metadata: Collection[Any], log: Find
 class _FunctionCheck:
     """Whether a dotted name in a YAML leads to a function that can be called as the harness will call it."""
 
-    entry: Entry
+    entry: YamlKey
     key: str
-    called_with: keys.Arguments
-    found: Findings
+    called_with: keys.ArgumentRange
+    found: ValidationLog
 
     @property
     def _dotted(self) -> str:
@@ -90,7 +90,7 @@ class _FunctionCheck:
         local = beside_yaml / f"{module}.py"
         if not is_file(local) and module.startswith(_CONFIGS):
             # Where contributions lie once they are ours: importing one would execute it.
-            local = folders.folder().joinpath(*module.removeprefix(_CONFIGS).split(".")).with_suffix(".py")
+            local = folders.suites_root().joinpath(*module.removeprefix(_CONFIGS).split(".")).with_suffix(".py")
         package = module.split(".")[0]
         if is_file(local):
             self._check_local(local, name)
@@ -101,7 +101,7 @@ class _FunctionCheck:
         elif package == _HARNESS:
             self._check_harness(module)
         elif "." not in module and importlib.util.find_spec(module) is None:
-            near = nearest(module, [path.stem for path in beside_yaml.glob("*.py")])
+            near = nearest_name(module, [path.stem for path in beside_yaml.glob("*.py")])
             self._add(f"there is no {module}.py beside the YAML, and no module {module!r}", near=near)
         else:
             self._add(_NOT_LOOKED_INTO, level="warning")
@@ -112,7 +112,7 @@ class _FunctionCheck:
             return
         node = definitions.get(name)
         if name not in definitions:
-            self._add(f"{path.name} does not define {name!r}", near=nearest(name, definitions))
+            self._add(f"{path.name} does not define {name!r}", near=nearest_name(name, definitions))
         elif isinstance(node, ast.AsyncFunctionDef):
             self._add(f"{path.name} defines {name!r} as async, and nobody awaits it")
         elif isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -129,7 +129,7 @@ class _FunctionCheck:
         if not hasattr(imported, name):
             modules = [each.name for each in pkgutil.iter_modules(getattr(imported, "__path__", []))]
             public = [each for each in (*dir(imported), *modules) if not each.startswith("_")]
-            self._add(f"{module} has no {name!r}", near=nearest(name, public))
+            self._add(f"{module} has no {name!r}", near=nearest_name(name, public))
             return
         function = getattr(imported, name)
         if callable(function):
@@ -209,7 +209,7 @@ def callable_arity(function: Callable[..., Any]) -> tuple[int, int | None]:
 # --- Data files -------------------------------------------------------------------------------------------------------
 
 
-def check_data_files(chain: Chain, log: Findings) -> None:
+def check_data_files(chain: IncludeChain, log: ValidationLog) -> None:
     """Check that the files exist that ``dataset_kwargs: data_files`` of a task names."""
     kwargs = chain.value("dataset_kwargs") or {}
     if kwargs.get("trust_remote_code"):
@@ -223,7 +223,7 @@ def check_data_files(chain: Chain, log: Findings) -> None:
             _check_data_file(chain, name, functools.partial(log.add, file, **location))
 
 
-def missing_data_files(chain: Chain) -> list[str]:
+def missing_data_files(chain: IncludeChain) -> list[str]:
     """Local files that ``dataset_kwargs: data_files`` of a task names and that do not exist."""
     kwargs = chain.value("dataset_kwargs")
     files = kwargs.get("data_files") if isinstance(kwargs, Mapping) else None
@@ -240,7 +240,7 @@ def _is_missing(folder: Path, name: str) -> bool:
     return not is_elsewhere and not is_file(folder / name)
 
 
-def _check_data_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
+def _check_data_file(chain: IncludeChain, name: str, add: Callable[..., None]) -> None:
     folder, loader = chain.path.parent, chain.value("dataset_path")
     if name.startswith(PROTOCOL):
         if not is_file(folder / sources.FILE):  # its own would be executed; told when the data are read
@@ -249,11 +249,11 @@ def _check_data_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
         add("is read from the network at each run", level="warning")
     elif set(name) & set(_WILDCARDS):
         add("the harness takes a name as it is: no wildcards, variables or ~")
-    elif not inside(folder / name, folder):
+    elif not is_inside(folder / name, folder):
         add(_LEADS_OUT)
     elif not is_file(folder / name):
         files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-        add("no such file in the folder", near=nearest(name, files))
+        add("no such file in the folder", near=nearest_name(name, files))
     elif (fitting := text_tables.LOADERS.get(Path(name).suffix.lower(), loader)) != loader:
         add(f"is read by `dataset_path: {fitting}`, not by {loader!r}")
 
@@ -261,21 +261,21 @@ def _check_data_file(chain: Chain, name: str, add: Callable[..., None]) -> None:
 def _check_prepared_data(name: str, add: Callable[..., None]) -> None:
     benchmark, _, split = name.removeprefix(PROTOCOL).partition("/")
     if benchmark not in sources.names():
-        add("no such suite", near=nearest(benchmark, sources.names()), allowed=tuple(sources.names()))
+        add("no such suite", near=nearest_name(benchmark, sources.names()), allowed=tuple(sources.names()))
         return
     splits = [each.name for each in sources.get(benchmark).splits]
     if split not in splits:
-        add(f"{benchmark} has no such split", near=nearest(split, splits), allowed=tuple(splits))
+        add(f"{benchmark} has no such split", near=nearest_name(split, splits), allowed=tuple(splits))
 
 
 # --- The prompt -------------------------------------------------------------------------------------------------------
 
 
-def _default_settings(chain: Chain) -> Mapping[str, Any]:
+def _default_settings(chain: IncludeChain) -> Mapping[str, Any]:
     return (chain.value(SETTINGS) or {}).get("default") or {}
 
 
-def check_prompt_file(chain: Chain, log: Findings) -> None:
+def check_prompt_file(chain: IncludeChain, log: ValidationLog) -> None:
     """Check the setting ``prompt`` of a task whose settings are right, and the file that it names."""
     default_settings = _default_settings(chain)
     name = default_settings.get("prompt")
@@ -288,13 +288,13 @@ def check_prompt_file(chain: Chain, log: Findings) -> None:
     path = chain.path.parent / name
     if "{question}" in name:
         _check_placeholders(file, name, settings, log)
-    elif not inside(path, chain.path.parent):
+    elif not is_inside(path, chain.path.parent):
         log.add(file, _LEADS_OUT, **location)
     elif is_file(path):
         _check_prompt_text(path, settings, log)
-    elif name not in templates.prompts() and not is_file(_built_in_prompt(name)):
-        prompts = (*(each.name for each in chain.path.parent.glob("*.txt")), *templates.prompts())
-        log.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest(name, prompts),
+    elif name not in templates.builtin_prompt_names() and not is_file(_built_in_prompt(name)):
+        prompts = (*(each.name for each in chain.path.parent.glob("*.txt")), *templates.builtin_prompt_names())
+        log.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest_name(name, prompts),
                 allowed=prompts, **location)  # fmt: skip
 
 
@@ -302,7 +302,7 @@ def _built_in_prompt(name: str) -> Any:
     return importlib.resources.files("lmms_medtasks.task_configs").joinpath(name)
 
 
-def _check_prompt_text(path: Path, settings: Mapping[str, Any], log: Findings) -> None:
+def _check_prompt_text(path: Path, settings: Mapping[str, Any], log: ValidationLog) -> None:
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
@@ -314,20 +314,20 @@ def _check_prompt_text(path: Path, settings: Mapping[str, Any], log: Findings) -
     _check_placeholders(path, text, settings, log)
 
 
-def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], log: Findings) -> None:
+def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], log: ValidationLog) -> None:
     """Check what stands in braces: a known name is filled in, any other is shown to the model as it is."""
     if settings.get("parser") in ("option", "letter") and "{options}" not in text:
         log.add(path, "the prompt has no {options} in it: a model is not told which letter means what", level="warning")
     for word in dict.fromkeys(re.findall(r"\{(\w+)\}", text)):
         if word not in ("question", "options"):
             log.add(path, "nothing is filled in for this: the model is shown it as it is", level="warning",
-                    value=f"{{{word}}}", near=nearest(f"{{{word}}}", ("{question}", "{options}")))  # fmt: skip
+                    value=f"{{{word}}}", near=nearest_name(f"{{{word}}}", ("{question}", "{options}")))  # fmt: skip
 
 
 # --- Custom parts -----------------------------------------------------------------------------------------------------
 
 
-def check_custom_parts(chain: Chain, log: Findings) -> None:
+def check_custom_parts(chain: IncludeChain, log: ValidationLog) -> None:
     """Check the files that a task's settings, which are right in form, name for custom parts."""
     settings = _default_settings(chain)
     for key in ("parser", "metrics", "judge", "degradation"):
@@ -337,7 +337,7 @@ def check_custom_parts(chain: Chain, log: Findings) -> None:
                 _check_custom_part(chain, key, name, log)
 
 
-def _check_custom_part(chain: Chain, key: str, reference: str, log: Findings) -> None:
+def _check_custom_part(chain: IncludeChain, key: str, reference: str, log: ValidationLog) -> None:
     file, line = chain.place((SETTINGS, "default", key))
     location: dict[str, Any] = {"line": line, "key": f"{SETTINGS}.default.{key}", "value": reference}
     name, attribute = (reference, "") if is_rubric(reference) else reference.rsplit(":", 1)
@@ -346,10 +346,10 @@ def _check_custom_part(chain: Chain, key: str, reference: str, log: Findings) ->
         return
     folder = chain.path.parent
     path = folder / name
-    if not inside(path, folder):
+    if not is_inside(path, folder):
         log.add(file, _LEADS_OUT, **location)
     elif not is_file(path):
-        near = nearest(name, [each.name for each in folder.glob(f"*{path.suffix}")])
+        near = nearest_name(name, [each.name for each in folder.glob(f"*{path.suffix}")])
         log.add(file, f"there is no file {name} beside the YAML", near=near, **location)
     elif attribute and (definitions := _read_definitions(path)) is not None and attribute not in definitions:
-        log.add(file, f"{name} does not define {attribute!r}", near=nearest(attribute, definitions), **location)
+        log.add(file, f"{name} does not define {attribute!r}", near=nearest_name(attribute, definitions), **location)

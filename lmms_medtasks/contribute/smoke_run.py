@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from lmms_medtasks.contribute import static
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import in_process
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 MODELS = ("medtasks_random", "medtasks_most_frequent", "medtasks_observer")
 
 _LEARNS = "medtasks_most_frequent"
 
 
-class Row(NamedTuple):
+class SmokeResult(NamedTuple):
     """A metric of a task with a model. ``value`` is None where nothing could be scored.
 
     For a task that a model was not asked, ``metric`` is "not run" and ``value`` the reason.
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     value: Any
 
 
-def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> list[Row]:
+def run_smoke_test(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> list[SmokeResult]:
     """Run all tasks of a folder with each of ``models``, by default with those of :data:`MODELS` that can run.
 
     ``medtasks_most_frequent`` needs a training split. The judge is the one that MEDTASKS_JUDGE
@@ -39,33 +39,33 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
     Raises:
         UserError: the folder holds no task, or a task gave no result.
     """
-    log = Findings()
-    chains = static.check(path, log)
+    log = ValidationLog()
+    chains = static.check_static(path, log)
     unreadable = [error for error in log.errors if not error.file.endswith(".md")]
     if unreadable:
         raise UserError(f"{unreadable[0]} Run `lmms-medtasks validate` first.")
     every = [str(chain.value("task")) for chain in chains]
     taught = [str(chain.value("task")) for chain in chains if chain.value("training_split")]
-    rows: list[Row] = []
+    rows: list[SmokeResult] = []
     with _default_environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
         for model in models or MODELS:
             names = taught if models is None and model == _LEARNS else every
-            rows += [Row(model, name, "not run", "no training_split") for name in every if name not in names]
+            rows += [SmokeResult(model, name, "not run", "no training_split") for name in every if name not in names]
             if not names:
                 continue
-            results = in_process.run_folder_tasks(model, names, static.folder_of(path), limit)
+            results = in_process.run_folder_tasks(model, names, static.folder_of_task(path), limit)
             for name in names:
                 rows += _result_rows(model, name, results.get(name))
     return rows
 
 
-def _result_rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[Row]:
+def _result_rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[SmokeResult]:
     if result is None:
         raise UserError(f"{model}: the harness gave no result for {task!r}.")
     for key, value in result.items():
         metric, _, filter_name = key.partition(",")
         if filter_name and "_stderr" not in metric:
-            yield Row(model, task, metric, None if value in ("N/A", []) else value)
+            yield SmokeResult(model, task, metric, None if value in ("N/A", []) else value)
 
 
 @contextmanager

@@ -10,18 +10,18 @@ from typing import Any
 from lmms_medtasks.contribute import references, taken_names
 from lmms_medtasks.contribute.new import UNFILLED
 from lmms_medtasks.degradations import modality_files, own_modalities
-from lmms_medtasks.errors import UserError, nearest
+from lmms_medtasks.errors import UserError, nearest_name
 from lmms_medtasks.suites import registry, templates
 from lmms_medtasks.task_yaml import keys
-from lmms_medtasks.task_yaml.chain import Chain, follow, inside, installed
-from lmms_medtasks.task_yaml.nodes import SETTINGS, Function
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.chain import IncludeChain, installed_chains, is_inside, read_include_chain
+from lmms_medtasks.task_yaml.nodes import SETTINGS, FunctionTag
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 _ROWS = ("Paper", "Licence", "Data-use terms")
 _SECTIONS = ("Tasks", "Metrics", "Data", "Checklist", "Deviations from the paper", "Changelog")
 
 
-def folder_of(path: Path) -> Path:
+def folder_of_task(path: Path) -> Path:
     """The task's folder: ``path`` itself, or the folder of a YAML. Raises UserError if it is neither."""
     if path.is_dir():
         return path
@@ -30,15 +30,19 @@ def folder_of(path: Path) -> Path:
     raise UserError(f"{str(path)!r} is no folder with task YAMLs, and no YAML.")
 
 
-def check(path: Path, log: Findings) -> list[Chain]:
+def check_static(path: Path, log: ValidationLog) -> list[IncludeChain]:
     """Check a folder, or one YAML of it. Returns the include chains of the tasks that could be read."""
-    folder = folder_of(path)
+    folder = folder_of_task(path)
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
         log.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
     _register_modalities(folder, log)
     strange = _check_links(folder, log)
-    chains = [chain for yaml_path in chosen if yaml_path not in strange and (chain := follow(yaml_path, folder, log))]
+    chains = [
+        chain
+        for yaml_path in chosen
+        if yaml_path not in strange and (chain := read_include_chain(yaml_path, folder, log))
+    ]
     for chain in chains:
         _check_chain(chain, log)
     _check_names(chains, log)
@@ -50,7 +54,7 @@ def check(path: Path, log: Findings) -> list[Chain]:
     return [chain for chain in chains if not chain.is_group]
 
 
-def _check_card(path: Path, log: Findings) -> None:
+def _check_card(path: Path, log: ValidationLog) -> None:
     """Check that the card is there and filled in: paper, licence, data-use terms and changelog."""
     if not path.is_file():
         log.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
@@ -67,7 +71,7 @@ def _check_card(path: Path, log: Findings) -> None:
             log.add(path, f"has no section '## {section}'")
 
 
-def _check_python(folder: Path, log: Findings, but: Collection[Path]) -> None:
+def _check_python(folder: Path, log: ValidationLog, but: Collection[Path]) -> None:
     """Report Python files that do not parse. ``but``: files that must not be opened."""
     for path in sorted(folder.rglob("*.py")):
         if path in but or not path.is_file():
@@ -79,23 +83,23 @@ def _check_python(folder: Path, log: Findings, but: Collection[Path]) -> None:
             log.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
 
 
-def _register_modalities(folder: Path, log: Findings) -> None:
+def _register_modalities(folder: Path, log: ValidationLog) -> None:
     """Register the folder's own modalities, which settings may name."""
     path = folder / own_modalities.FILE
     if path.is_file():
         try:
-            modality_files.give([path], execute=False)
+            modality_files.load_modality_files([path], execute=False)
         except UserError as error:
             log.add(path, str(error))
 
 
-def _drop_repeated(log: Findings) -> None:
+def _drop_repeated(log: ValidationLog) -> None:
     """Report a problem of an included file once."""
     log.problems = list(dict.fromkeys(log.problems))
 
 
-def _check_chain(chain: Chain, log: Findings) -> None:
-    problems = keys.problems(chain)
+def _check_chain(chain: IncludeChain, log: ValidationLog) -> None:
+    problems = keys.task_key_problems(chain)
     log.problems += problems
     wrong_keys = {problem.key.partition(".")[0] for problem in problems}
     _check_file_name(chain, wrong_keys, log)
@@ -111,7 +115,7 @@ def _check_chain(chain: Chain, log: Findings) -> None:
         _check_copy(chain, log)
 
 
-def _check_file_name(chain: Chain, wrong_keys: Collection[str], log: Findings) -> None:
+def _check_file_name(chain: IncludeChain, wrong_keys: Collection[str], log: ValidationLog) -> None:
     key = chain.name_key
     name = chain.value(key)
     # A name that is taken is to be changed, not given to the file too.
@@ -121,16 +125,16 @@ def _check_file_name(chain: Chain, wrong_keys: Collection[str], log: Findings) -
                 value=name)  # fmt: skip
 
 
-def _check_copy(chain: Chain, log: Findings) -> None:
+def _check_copy(chain: IncludeChain, log: ValidationLog) -> None:
     """Compare the folder's copy of the template with the installed template."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
-    if template is not None and copy is not None and copy.read_text("utf-8") != templates.text_of(template.name):
+    if template is not None and copy is not None and copy.read_text("utf-8") != templates.template_yaml(template.name):
         log.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
                 "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
 
 
-def _check_names(chains: list[Chain], log: Findings) -> None:
+def _check_names(chains: list[IncludeChain], log: ValidationLog) -> None:
     """Check that names are unique in the folder, among our tasks, and among the harness's, which would win silently."""
     seen: dict[str, Path] = {}
     for chain, name in _named_chains(chains):
@@ -142,24 +146,24 @@ def _check_names(chains: list[Chain], log: Findings) -> None:
             log.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
 
 
-def _name_owner(chain: Chain, name: Any) -> str | None:
+def _name_owner(chain: IncludeChain, name: Any) -> str | None:
     """Describe the other task of this name, None or "" if there is none."""
-    return taken_names.owner(name, but=chain.path) if isinstance(name, str) else None
+    return taken_names.name_owner(name, but=chain.path) if isinstance(name, str) else None
 
 
-def _named_chains(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
+def _named_chains(chains: list[IncludeChain]) -> Iterator[tuple[IncludeChain, str]]:
     for chain in chains:
         name = chain.value(chain.name_key)
         if isinstance(name, str):
             yield chain, name
 
 
-def _check_links(folder: Path, log: Findings) -> set[Path]:
+def _check_links(folder: Path, log: ValidationLog) -> set[Path]:
     """Report links out of ``folder``, pipes and devices. Returns these paths, which must not be opened."""
     strange = set()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not inside(path, folder):
+        if not is_inside(path, folder):
             log.add(name, "a link that leads out of the task's folder")
         elif not path.is_dir() and not path.is_file():
             log.add(name, "is no file, but a pipe, a device or a link to nothing")
@@ -172,7 +176,7 @@ def _check_links(folder: Path, log: Findings) -> set[Path]:
 # --- Groups -----------------------------------------------------------------------------------------------------------
 
 
-def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
+def _check_group_metrics(chains: Sequence[IncludeChain], log: ValidationLog) -> None:
     """Report metrics of a group that none of its tasks has: the harness would silently leave the row empty.
 
     ``chains``: all of the folder. Groups with an unknown task are skipped.
@@ -193,11 +197,13 @@ def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
             if not any(metric in name for name in names):
                 log.add(
                     entry.file, "no task of the group has this metric: its row would stay empty", line=entry.line,
-                    key="aggregate_metric_list", value=metric, allowed=names, near=nearest(metric, names),
+                    key="aggregate_metric_list", value=metric, allowed=names, near=nearest_name(metric, names),
                 )  # fmt: skip
 
 
-def _member_tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -> Iterator[Chain | None]:
+def _member_tasks(
+    group: IncludeChain, by_name: Mapping[str, IncludeChain], above: set[str]
+) -> Iterator[IncludeChain | None]:
     """The tasks of a group and of groups in it; None for an unknown task."""
     above = above | {str(group.value("group"))}
     for member in group.value("task"):
@@ -208,10 +214,10 @@ def _member_tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -
         elif chain is not None:
             yield chain
         else:
-            yield from (installed([name]) if isinstance(name, str) else []) or (None,)
+            yield from (installed_chains([name]) if isinstance(name, str) else []) or (None,)
 
 
-def _table_metrics(chain: Chain) -> set[str] | None:
+def _table_metrics(chain: IncludeChain) -> set[str] | None:
     """The metrics in a task's table; None if they are declared by code that is not installed.
 
     They are those that its settings choose, else those of its list, its template or its benchmark's declaration.
@@ -220,7 +226,7 @@ def _table_metrics(chain: Chain) -> set[str] | None:
     default = settings.get("default") if isinstance(settings, Mapping) else None
     chosen = default.get("metrics") if isinstance(default, Mapping) else None
     listed = chain.value("metric_list")
-    if isinstance(listed, Function):
+    if isinstance(listed, FunctionTag):
         template = keys.template_of(chain)
         listed = template.metrics if template else registry.metrics_of(str(chain.value("process_results")))
         if listed is None:

@@ -12,19 +12,19 @@ _NAME = re.compile(r"""^(?:task|group|tag):[ \t]*["']?([\w.-]+)["']?[ \t]*(?:#.*
 _TEXTS = ("", ".py", ".yaml", ".yml")
 
 
-def owner(name: str, but: Path | None = None) -> str:
+def name_owner(name: str, but: Path | None = None) -> str:
     """Describe the task that has ``name``; "" if there is none. ``but``: a YAML that is ignored."""
     from lmms_medtasks import folders
 
     ours = folders.task_files().get(name)
     if ours and (but is None or ours.resolve() != but.resolve()):
         return f"a task of lmms-medtasks ({ours.name})"
-    built_in = harness().get(name)
+    built_in = harness_names().get(name)
     return f"a task of lmms-eval ({built_in}), which would run in its place" if built_in else ""
 
 
 @functools.cache
-def harness() -> dict[str, str]:
+def harness_names() -> dict[str, str]:
     """Name -> file of the harness's own tasks, groups and tags, found by a pattern without parsing YAML."""
     names: dict[str, str] = {}
     for folder in _harness_folders():

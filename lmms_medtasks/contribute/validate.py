@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.contribute import live, static, versions
-from lmms_medtasks.contribute.loaded import Loaded, attempt
+from lmms_medtasks.contribute.loaded import LoadedTask, call_reporting_errors
 from lmms_medtasks.report import reported_suites
 from lmms_medtasks.suites import registry
-from lmms_medtasks.task_yaml.chain import Chain
-from lmms_medtasks.task_yaml.problems import Findings, Problem
-from lmms_medtasks.writing import write_text
+from lmms_medtasks.task_yaml.chain import IncludeChain
+from lmms_medtasks.task_yaml.problems import ValidationLog, ValidationProblem
+from lmms_medtasks.writing import write_text_atomically
 
 _NOT_WRITTEN = f"{live.SNAPSHOT} was not written: the errors below come first."
 
 
-def validate(
+def validate_folder(
     path: Path, *, static_only: bool = False, base: str = "", show: Path | None = None, write: bool = False
-) -> Findings:
+) -> ValidationLog:
     """Check a task's folder, or one YAML of it.
 
     Args:
@@ -39,10 +39,10 @@ def validate(
     Raises:
         UserError: no such folder, no such revision.
     """
-    log = Findings()
-    chains = static.check(path, log)
+    log = ValidationLog()
+    chains = static.check_static(path, log)
     if base:
-        versions.check(static.folder_of(path), chains, base, log)
+        versions.check_versions(static.folder_of_task(path), chains, base, log)
     # An unfinished card does not prevent the other checks.
     if static_only or _has_errors_beyond_card(log):
         if write:
@@ -53,36 +53,36 @@ def validate(
     return log
 
 
-def _merge_same_problems(problems: list[Problem]) -> list[Problem]:
+def _merge_same_problems(problems: list[ValidationProblem]) -> list[ValidationProblem]:
     """Merge equal problems of several tasks into one that names all their files."""
-    groups: dict[Problem, list[Problem]] = {}
+    groups: dict[ValidationProblem, list[ValidationProblem]] = {}
     for problem in problems:
         of_task = problem.line is None and problem.file.endswith(".yaml")
         groups.setdefault(replace(problem, file="") if of_task else problem, []).append(problem)
     return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
 
 
-def _has_errors_beyond_card(log: Findings) -> bool:
+def _has_errors_beyond_card(log: ValidationLog) -> bool:
     """Whether something other than the card's text is wrong."""
     return any(not error.file.endswith(".md") for error in log.errors)
 
 
 def _read_report(folder: Path) -> None:
-    registry.give([folder])
-    reported_suites.declared(folder.name)
+    registry.add_suite_folders([folder])
+    reported_suites.declared_report(folder.name)
 
 
-def _check_live(path: Path, chains: list[Chain], show: Path | None, write: bool, log: Findings) -> None:
-    folder = static.folder_of(path)
-    tasks: list[Loaded] = []
+def _check_live(path: Path, chains: list[IncludeChain], show: Path | None, write: bool, log: ValidationLog) -> None:
+    folder = static.folder_of_task(path)
+    tasks: list[LoadedTask] = []
     pages = []
     for chain in chains:
-        task, questions = live.check(chain, log)
+        task, questions = live.check_live(chain, log)
         pages.append((chain.path.stem, questions))
         if task is not None:
             tasks.append(task)
     if (folder / "report.py").is_file():
-        attempt(_read_report, folder.resolve(), path="report.py", what="can't be used", log=log)
+        call_reporting_errors(_read_report, folder.resolve(), path="report.py", what="can't be used", log=log)
     if write and _has_errors_beyond_card(log):
         log.told.append(_NOT_WRITTEN)
     elif write:
@@ -90,7 +90,7 @@ def _check_live(path: Path, chains: list[Chain], show: Path | None, write: bool,
     elif len(tasks) == len(chains):
         live.check_snapshot(folder, tasks, log)
     if show is not None:
-        write_text(show, _render_page(folder.resolve().name, pages))
+        write_text_atomically(show, _render_page(folder.resolve().name, pages))
         log.told.append(f"Written: {show}")
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
-from lmms_medtasks.task_yaml.chain import Chain, follow, is_file
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.chain import IncludeChain, is_file, read_include_chain
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 _NO_DATA = ("README.md", "prompts.json", templates.FILE)
 """Files that are compared elsewhere, or have no effect."""
 
 
-def check(folder: Path, chains: list[Chain], base: str, log: Findings) -> None:
+def check_versions(folder: Path, chains: list[IncludeChain], base: str, log: ValidationLog) -> None:
     """Compare each task of ``folder`` with the revision ``base``; a task that did not exist there is new.
 
     Raises:
@@ -31,7 +31,9 @@ def check(folder: Path, chains: list[Chain], base: str, log: Findings) -> None:
         for chain in chains:
             path = before / chain.path.name
             if is_file(path):
-                _check_version(chain, follow(path, before, Findings()) or Chain(path), files, base, log)
+                _check_version(
+                    chain, read_include_chain(path, before, ValidationLog()) or IncludeChain(path), files, base, log
+                )
             else:
                 log.told.append(f"{chain.path.stem}: new since {base}")
 
@@ -56,7 +58,7 @@ def _changed_files(before: Path, folder: Path) -> list[str]:
     return [changed[0] + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")] if changed else []
 
 
-def _check_version(chain: Chain, before: Chain, files: list[str], base: str, log: Findings) -> None:
+def _check_version(chain: IncludeChain, before: IncludeChain, files: list[str], base: str, log: ValidationLog) -> None:
     keys = sorted({*before.entries, *chain.entries} - {"metadata", "task_alias", "tag"})
     changed = [key for key in keys if before.value(key) != chain.value(key)] + files
     new, old = _version_of(chain), _version_of(before)
@@ -76,7 +78,7 @@ def _check_version(chain: Chain, before: Chain, files: list[str], base: str, log
                 line=entry.line if entry else None, value=str(new))  # fmt: skip
 
 
-def _version_of(chain: Chain) -> float | None:
+def _version_of(chain: IncludeChain) -> float | None:
     metadata: Any = chain.value("metadata")
     version = metadata.get("version") if isinstance(metadata, dict) else None
     return float(version) if isinstance(version, int | float) else None

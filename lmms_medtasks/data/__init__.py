@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.data.locating import digest, locate
-from lmms_medtasks.data.store import Located, chosen_data, home
+from lmms_medtasks.data.locating import locate_split, split_digest
+from lmms_medtasks.data.store import LocatedSplit, chosen_data, data_home
 
-__all__ = ["Located", "chosen_data", "digest", "home", "locate"]
+__all__ = ["LocatedSplit", "chosen_data", "split_digest", "data_home", "locate_split"]

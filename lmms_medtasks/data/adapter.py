@@ -21,11 +21,11 @@ from lmms_medtasks.data.table_cells import (
     AnswerIs,
     Several,
     as_questions,
-    no_text,
+    not_text_problem,
     with_label_names,
 )
 from lmms_medtasks.data.table_pictures import TablePictures
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.pictures import image_id as digest_of
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ class Columns:
     def __post_init__(self) -> None:
         """Lists become tuples."""
         if self.answer_is and self.answer_is not in ANSWER_IS:
-            raise unknown("answer_is", self.answer_is, ANSWER_IS, "from_columns")
+            raise unknown_name_error("answer_is", self.answer_is, ANSWER_IS, "from_columns")
         if self.several and self.several not in ("all", "any"):
-            raise unknown("several", self.several, ("all", "any"), "from_columns")
+            raise unknown_name_error("several", self.several, ("all", "any"), "from_columns")
         for name in ("image", "options", "tags"):
             if not isinstance(listed := getattr(self, name), str | None):
                 object.__setattr__(self, name, tuple(listed))
@@ -136,7 +136,7 @@ from_columns = Columns
 """What an ``adapter.py`` says."""
 
 
-def options_of(columns: Columns, dataset: Dataset) -> list[list[str]]:
+def read_options(columns: Columns, dataset: Dataset) -> list[list[str]]:
     """Each row's options as documents would have them; raises UserError where they can't be."""
     return TableDocuments(columns, with_label_names(dataset)).options()
 
@@ -152,7 +152,7 @@ def check_answers(documents: Dataset) -> None:
         answer = documents[row]["answer"]
         if isinstance(answer, list | Mapping):
             known = f" (id {documents[row]['id']!r})" if "id" in documents.column_names else ""
-            raise UserError(f"Column 'answer', row {row + 1}{known}: {no_text(answer)}")
+            raise UserError(f"Column 'answer', row {row + 1}{known}: {not_text_problem(answer)}")
 
 
 documents = from_columns()
@@ -210,7 +210,7 @@ class TableDocuments:
         column_label = names if isinstance(names, str) else ", ".join(names)
         if isinstance(names, str):
             rows = [
-                table_cells.listed(value, functools.partial(self._cell_location, names, row))
+                table_cells.parse_options(value, functools.partial(self._cell_location, names, row))
                 for row, value in enumerate(self._column_values(names))
             ]
         else:
@@ -219,7 +219,7 @@ class TableDocuments:
         for row, cells in enumerate(rows):
             location = functools.partial(self._cell_location, column_label, row)
             texts = [self._cell_text(cell, column_label, row, _OPTIONS_ARE_TEXTS) for cell in cells]
-            texts = table_cells.checked(texts, location)
+            texts = table_cells.trim_options(texts, location)
             all_options.append(table_cells.without_letters(texts, location) if self._columns.lettered else texts)
         return all_options
 
@@ -264,7 +264,7 @@ class TableDocuments:
             wanted += [columns.options] if isinstance(columns.options, str) else list(columns.options or ())
         for name in wanted:
             if name not in self._names:
-                raise unknown("column", name, self._names, "the data")
+                raise unknown_name_error("column", name, self._names, "the data")
 
     def _tag_names(self) -> list[str]:
         known = [tag for tag in (*TAGS, *self._columns.tags) if tag in self._names]
@@ -297,7 +297,7 @@ class TableDocuments:
         """A cell's text, blanks at its ends left out; "" for an empty one."""
         if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
             return "" if value is None else str(value).strip()
-        raise UserError(f"{self._cell_location(name, row)}: {no_text(value, way_out)}")
+        raise UserError(f"{self._cell_location(name, row)}: {not_text_problem(value, way_out)}")
 
     def _read_ids(self) -> list[str]:
         name = self._columns.id or ("id" if "id" in self._names else None)
@@ -325,7 +325,7 @@ class TableDocuments:
         if not any(options):
             return self._read_references(values)
         parts = [
-            table_cells.parts(value, offered, columns.several) if columns.several else [value]
+            table_cells.split_answers(value, offered, columns.several) if columns.several else [value]
             for value, offered in zip(values, options, strict=True)
         ]
         for row, each in enumerate(parts):
@@ -333,7 +333,7 @@ class TableDocuments:
                 self._cell_text(value, name, row)  # refuses what is no text
         texts = [["" if value is None else str(value) for value in part] for part in parts]
         flat = [(text, options[row]) for row, each in enumerate(texts) for text in each]
-        kind = columns.answer_is or table_cells.kind_of(
+        kind = columns.answer_is or table_cells.answer_kind(
             [text for text, _ in flat], [offered for _, offered in flat], name
         )
         letters = []
@@ -359,7 +359,7 @@ class TableDocuments:
             return [self._check_reference(text, row) for row, text in enumerate(texts)], []
         all_references = []
         for row, value in enumerate(values):
-            listed = table_cells.references(value)
+            listed = table_cells.parse_references(value)
             texts = list(dict.fromkeys(filter(None, (self._cell_text(each, name, row) for each in listed))))
             if not texts:
                 raise UserError(f"{self._cell_location(name, row)}: empty. Every question needs one.")

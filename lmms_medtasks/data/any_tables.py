@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
-from lmms_medtasks.data.tsv_records import Table
+from lmms_medtasks.data.tsv_records import TsvTable
 from lmms_medtasks.errors import UserError
 
 SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -57,7 +57,7 @@ def is_table(name: str) -> bool:
     return path.suffix in SUFFIXES and path.name not in _NO_DATA
 
 
-def rows(path: Path) -> Iterator[Row | None]:
+def iter_table_rows(path: Path) -> Iterator[Row | None]:
     """The records of a table, in order; None for one that is no record (too many cells, no object).
 
     Raises:
@@ -67,13 +67,13 @@ def rows(path: Path) -> Iterator[Row | None]:
     return readers.get(path.suffix.lower(), _json_lines)(path)
 
 
-def columns(path: Path) -> tuple[str, ...]:
+def read_table_columns(path: Path) -> tuple[str, ...]:
     """The columns of a table, in the order in which they come; of JSON, of all its records together."""
     if path.suffix.lower() == ".parquet":
         return tuple(_open_parquet(path).schema_arrow.names)
     if path.suffix.lower() in (".csv", ".tsv"):
         return _open_table(path).columns
-    return tuple(dict.fromkeys(name for row in rows(path) if row is not None for name in row))
+    return tuple(dict.fromkeys(name for row in iter_table_rows(path) if row is not None for name in row))
 
 
 def _open_parquet(path: Path) -> Any:
@@ -97,8 +97,8 @@ def _iter_parquet(path: Path) -> Iterator[Row | None]:
             raise UserError(f"{path.name} is damaged: {error}. Fetch it again.") from error
 
 
-def _open_table(path: Path) -> Table:
-    return Table(path, "," if path.suffix.lower() == ".csv" else "\t")
+def _open_table(path: Path) -> TsvTable:
+    return TsvTable(path, "," if path.suffix.lower() == ".csv" else "\t")
 
 
 def _iter_separated(path: Path) -> Iterator[Row | None]:
@@ -107,13 +107,13 @@ def _iter_separated(path: Path) -> Iterator[Row | None]:
 
 
 def json_rows(path: Path, decoder: json.JSONDecoder) -> Iterator[Row | None]:
-    """The records of a JSON file or of JSON lines, as :func:`rows` gives them, read by ``decoder``."""
+    """The records of a JSON file or of JSON lines, as :func:`iter_table_rows` gives them, read by ``decoder``."""
     return (_iter_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
 
 
 def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
     if _first_sign(path) == "[":
-        for record in records(path, decoder):
+        for record in iter_json_items(path, decoder):
             yield record if isinstance(record, dict) else None
         return
     try:
@@ -125,7 +125,7 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
         if isinstance(error, ValueError) and "Extra data" in str(error):
             yield from _json_lines(path, decoder)
             return
-        raise UserError(f"{path.name} is not JSON: {error}. {cure(_read_start(path))}") from error
+        raise UserError(f"{path.name} is not JSON: {error}. {json_repair_hint(_read_start(path))}") from error
     if not isinstance(content, Mapping):
         raise UserError(f"{path.name} holds no records: it is {type(content).__name__}.")
     lists = {key: value for key, value in content.items() if isinstance(value, list)}
@@ -141,7 +141,7 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
             yield {SECTION: key, **record} if isinstance(record, dict) else None
 
 
-def lists_of(path: Path) -> list[str]:
+def json_list_keys(path: Path) -> list[str]:
     """The keys of the lists in a JSON file that is one object; [] for a list, and for JSON lines."""
     try:
         content = PLAIN.decode(path.read_text("utf-8-sig"))
@@ -187,7 +187,9 @@ def _parse_line(line: str, name: str, number: int, decoder: json.JSONDecoder) ->
         raise UserError(f"{name}, line {number} is not JSON: {error}. It is cut short or damaged.") from error
 
 
-def records(path: PurePath, decoder: json.JSONDecoder | None = None, content: bytes | None = None) -> Iterator[Any]:
+def iter_json_items(
+    path: PurePath, decoder: json.JSONDecoder | None = None, content: bytes | None = None
+) -> Iterator[Any]:
     """The items of the list in ``path``, in order, read by ``decoder`` (None: as Python has JSON).
 
     ``content``: what the file holds where it is none on the disk, but packed in another.
@@ -266,7 +268,7 @@ def _read_item(window: _Window, name: str, count: int, decoder: json.JSONDecoder
             return value
 
 
-def cure(rest: str) -> str:
+def json_repair_hint(rest: str) -> str:
     """What to do about JSON that can't be read from ``rest`` on."""
     if rest.lstrip()[:1] in ("]", "}"):
         return "JSON has no comma before a closing bracket: take it out."
@@ -276,4 +278,4 @@ def cure(rest: str) -> str:
 
 
 def _damaged_list_error(name: str, count: int, why: str, rest: str = "") -> UserError:
-    return UserError(f"{name} cannot be read after record {count}: {why}. {cure(rest)}")
+    return UserError(f"{name} cannot be read after record {count}: {why}. {json_repair_hint(rest)}")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import documents, store
 from lmms_medtasks.data.documents import DATA, Data, RowsDigest
-from lmms_medtasks.data.row_reader import Candidate
+from lmms_medtasks.data.row_reader import CandidateDocument
 from lmms_medtasks.data.sources import DataSource
-from lmms_medtasks.data.store import Entry, checksum
+from lmms_medtasks.data.store import PreparedSplit, file_sha256
 from lmms_medtasks.pictures import image_problem
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ GROUP_ROWS = 500
 def remove_leftovers(suite: str) -> None:
     """Remove what killed processes left behind; only for the process that holds the suite's lock."""
     for data in DATA:
-        for part in store.folder(suite, data).glob("*.part"):
+        for part in store.prepared_data_folder(suite, data).glob("*.part"):
             part.unlink(missing_ok=True)
 
 
@@ -44,26 +44,26 @@ def part_file(folder: Path, split: str) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def commit(
+def commit_split(
     suite: str,
     data: Data,
     split: str,
     part: Path,
-    written: Written,
+    written: WrittenSplit,
     source: Mapping[str, Any],
     notes: Mapping[str, Any],
     counts: str,
     header: Mapping[str, Any],
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, PreparedSplit],
 ) -> None:
     """Put a written split in its place. ``entries`` are the entries of the manifest so far, ``counts`` is the entry's.
 
     Killed at any point, either the manifest does not name the split, or all of it is there.
     """
-    folder = store.folder(suite, data)
+    folder = store.prepared_data_folder(suite, data)
     path = folder / f"{split}.parquet"
     others = {name: entry for name, entry in entries.items() if name != split}
-    digest = checksum(part)
+    digest = file_sha256(part)
     if split in entries:
         store.write_manifest(suite, data, header, others)
     os.replace(part, path)
@@ -76,20 +76,20 @@ def commit(
         raise
 
 
-def remove(suite: str, data: Data, split: str) -> None:
+def remove_split(suite: str, data: Data, split: str) -> None:
     """Remove a prepared split, its entry in the manifest first."""
     header = {name: value for name, value in store.read_manifest(suite, data).items() if name != "splits"}
-    entries = store.entries(suite, data)
+    entries = store.read_prepared_splits(suite, data)
     entry = entries.pop(split)
     store.write_manifest(suite, data, header, entries)
-    (store.folder(suite, data) / entry.file).unlink(missing_ok=True)
+    (store.prepared_data_folder(suite, data) / entry.file).unlink(missing_ok=True)
 
 
 def _make_entry(
-    path: Path, written: Written, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any], counts: str
-) -> Entry:
+    path: Path, written: WrittenSplit, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any], counts: str
+) -> PreparedSplit:
     status = path.stat()
-    return Entry(
+    return PreparedSplit(
         file=path.name,
         rows=written.rows,
         rejected=len(written.rejected),
@@ -106,7 +106,7 @@ def _make_entry(
     )
 
 
-def _write_rejected(path: Path, split: str, others: Mapping[str, Entry], written: Written) -> None:
+def _write_rejected(path: Path, split: str, others: Mapping[str, PreparedSplit], written: WrittenSplit) -> None:
     """Replace the lines of ``split``, keep those of the other splits that exist."""
     other_lines = [line for line in store.read_rejected(path) if line["split"] in others]
     lines = other_lines + [{"split": split, **record} for record in written.rejected]
@@ -114,7 +114,7 @@ def _write_rejected(path: Path, split: str, others: Mapping[str, Entry], written
 
 
 @dataclass
-class Written:
+class WrittenSplit:
     """What came out of a split: rows, their digest, how many image_ids they have, and what was rejected and why."""
 
     rows: int = 0
@@ -123,17 +123,17 @@ class Written:
     rejected: list[dict[str, Any]] = field(default_factory=list)
 
 
-def write_documents(candidates: Iterable[Candidate], path: Path, suite: DataSource, data: Data) -> Written:
+def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: DataSource, data: Data) -> WrittenSplit:
     """Write the documents among ``candidates`` to ``path`` as parquet, in order; what is none is returned as rejected.
 
     Nobody should read the file before this returns; an ``OSError`` of writing passes through.
     """
     import pyarrow.parquet as pq
 
-    schema = documents.schema(suite.tags)
+    schema = documents.document_schema(suite.tags)
     # Images do not compress, and a dictionary or statistics of them would only be copies.
     texts = [name for name in schema.names if name not in ("image", "images")]
-    written, digest, ids = Written(), RowsDigest(), set[str]()
+    written, digest, ids = WrittenSplit(), RowsDigest(), set[str]()
     with path.open("wb") as handle:
         with pq.ParquetWriter(handle, schema, compression="none", use_dictionary=texts, write_statistics=texts) as out:
             group = _Group(out)
@@ -158,7 +158,7 @@ def write_documents(candidates: Iterable[Candidate], path: Path, suite: DataSour
 def _reason_against(document: dict[str, Any], data: Data, suite: DataSource, ids: set[str]) -> str | None:
     """Fill in ``data``; why the document cannot be taken, or None."""
     document["data"] = data
-    reason = documents.problem(document, suite.tags, images_optional=suite.images_optional)
+    reason = documents.document_problem(document, suite.tags, images_optional=suite.images_optional)
     if reason is not None:
         return reason
     if document["id"] in ids:

@@ -48,21 +48,22 @@ def is_dicom(start: bytes) -> bool:
 def png_of(data: bytes) -> dict[str, Any]:
     """The picture of a DICOM file as documents have it: the path of its PNG, which is made unless it is there.
 
-    Its bytes where the data folder can't be written. Raises UserError for what can't be shown, as in :func:`read`.
+    Its bytes where the data folder can't be written. Raises UserError for what can't be shown, as in
+    :func:`read_dicom`.
     """
     name = hashlib.sha256(b"%d" % _VERSION + data).hexdigest()[:32]
-    target = store.home() / FOLDER / f"{name}.png"
+    target = store.data_home() / FOLDER / f"{name}.png"
     if target.is_file():
         return {"bytes": None, "path": str(target)}
-    made = _encode_png(*read(data))
+    made = _encode_png(*read_dicom(data))
     try:
-        writing.write_bytes(target, made)
+        writing.write_bytes_atomically(target, made)
     except UserError:
         return {"bytes": made, "path": None}
     return {"bytes": None, "path": str(target)}
 
 
-def read(data: bytes) -> tuple[Image, dict[str, Any]]:
+def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
     """The picture in a DICOM file, mode L or RGB, and its view: ``{"window": [low, high], "window_from": ...}``.
 
     The window is in modality values (CT: Hounsfield units); the view of a colour picture is empty.

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lmms_medtasks.data import sources
-from lmms_medtasks.data.release_counts import OPTION, Counts, difference
+from lmms_medtasks.data.release_counts import OPTION, SplitCounts, difference
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.row_reader import RowReader
-from lmms_medtasks.data.sources import DataSource, Finding, Size, Split
+from lmms_medtasks.data.sources import DataSource, ReleaseFinding, SourceSplit, SplitSize
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.short_texts import counted
+from lmms_medtasks.short_texts import count_noun
 
 _LISTED = 20
 
 
 @dataclass
-class Diagnosis:
+class ReleaseDiagnosis:
     """What was found about a folder.
 
     ``shared``: images that a shift's i.i.d. and OoD tests have in common. ``incomplete``: splits that are prepared only
@@ -33,8 +33,8 @@ class Diagnosis:
 
     suite: str
     source: str
-    findings: list[Finding] = field(default_factory=list)
-    sizes: list[Size] = field(default_factory=list)
+    findings: list[ReleaseFinding] = field(default_factory=list)
+    sizes: list[SplitSize] = field(default_factory=list)
     shared: dict[str, int] = field(default_factory=dict)
     incomplete: list[str] = field(default_factory=list)
     how: str = ""
@@ -49,7 +49,7 @@ class Diagnosis:
         return {**asdict(self), "complete": self.complete}
 
 
-def diagnose(suite: str, source: Path) -> Diagnosis:
+def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
     """Look at a folder with the release of a suite.
 
     Raises:
@@ -57,7 +57,7 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     """
     record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
-    diagnosis = Diagnosis(record.name, str(source), how=_ways_to_obtain(record))
+    diagnosis = ReleaseDiagnosis(record.name, str(source), how=_ways_to_obtain(record))
     diagnosis.findings += _file_findings(record, release)
     if record.diagnose:
         diagnosis.findings += record.diagnose(release)
@@ -68,7 +68,7 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
         try:
             readers[split.name] = record.open_split(release, split)
         except UserError as error:
-            diagnosis.findings.append(Finding(f"split {split.name}", "missing", str(error)))
+            diagnosis.findings.append(ReleaseFinding(f"split {split.name}", "missing", str(error)))
         else:
             _miss_images(split, readers[split.name], diagnosis)
     diagnosis.findings += _release_counts(record, readers)
@@ -78,17 +78,17 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
         diagnosis.sizes += examined.sizes
         diagnosis.shared.update(examined.shared)
     elif not record.examine:
-        diagnosis.sizes += [Size(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
+        diagnosis.sizes += [SplitSize(name, each.records, each.notes.get("paper")) for name, each in readers.items()]
     return diagnosis
 
 
-def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[Finding]:
+def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[ReleaseFinding]:
     """For each split whose number of questions is not the release's: what it would be called."""
-    counts = {name: Counts(reader.records) for name, reader in readers.items()}
+    counts = {name: SplitCounts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
         if split.name in counts and (changed := difference(record.expected, split.name, counts)):
             detail = f"{changed}: would be prepared as a sample ({OPTION} calls it full)"
-            yield Finding(f"split {split.name}", "note", detail)
+            yield ReleaseFinding(f"split {split.name}", "note", detail)
 
 
 def _ways_to_obtain(record: DataSource) -> str:
@@ -97,26 +97,30 @@ def _ways_to_obtain(record: DataSource) -> str:
     return f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
 
 
-def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
+def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[ReleaseFinding]:
     """The tables, each once, with the splits that are made from them."""
-    uses: dict[str, list[Split]] = {}
+    uses: dict[str, list[SourceSplit]] = {}
     for split in record.splits:
         for name in split.files_in(release) or split.files:
             uses.setdefault(name, []).append(split)
     for name, splits in uses.items():
         needed = f"for {', '.join(split.name for split in splits)}"
         if release.has(name):
-            yield Finding(name, "there", f"{release.file(name).relative_to(release.folder)}, {needed}")
+            yield ReleaseFinding(name, "there", f"{release.file(name).relative_to(release.folder)}, {needed}")
         else:
             # What is not prepared unless asked for is not needed.
-            yield Finding(name, "missing" if any(split.default for split in splits) else "note", f"not there, {needed}")
+            yield ReleaseFinding(
+                name, "missing" if any(split.default for split in splits) else "note", f"not there, {needed}"
+            )
     # A split that is made from whatever table has its questions.
     for split in record.splits:
         if not split.files and not split.files_in(release):
-            yield Finding(f"split {split.name}", "missing" if split.default else "note", f"not there: {split.wanted()}")
+            yield ReleaseFinding(
+                f"split {split.name}", "missing" if split.default else "note", f"not there: {split.wanted()}"
+            )
 
 
-def _miss_images(split: Split, reader: RowReader, diagnosis: Diagnosis) -> None:
+def _miss_images(split: SourceSplit, reader: RowReader, diagnosis: ReleaseDiagnosis) -> None:
     """Say which images are not there, and how many questions that costs, in all and each."""
     missing = list(reader.missing_images())
     if missing:
@@ -124,9 +128,9 @@ def _miss_images(split: Split, reader: RowReader, diagnosis: Diagnosis) -> None:
         listed = ", ".join(f"{name!r} ({count:,})" for name, count in list(costs.items())[:_LISTED])
         more = f" and {len(costs) - _LISTED:,} more" if len(costs) > _LISTED else ""
         are = "is" if len(costs) == 1 else "are"
-        cost = counted(len(missing), "question")
-        detail = f"{counted(len(costs), 'image')} {are} not there, which costs {cost}: {listed}{more}"
+        cost = count_noun(len(missing), "question")
+        detail = f"{count_noun(len(costs), 'image')} {are} not there, which costs {cost}: {listed}{more}"
         state: Literal["missing", "note"] = "missing" if split.default else "note"
-        diagnosis.findings.append(Finding(f"split {split.name}", state, detail))
+        diagnosis.findings.append(ReleaseFinding(f"split {split.name}", state, detail))
         if not split.default:
             diagnosis.incomplete.append(split.name)

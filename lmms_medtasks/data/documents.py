@@ -51,7 +51,7 @@ open question; ``image_id`` is what repeated questions share (the cluster for st
 TAG_KINDS = ("text", "integer")
 
 
-def schema(tags: Mapping[str, str]) -> pa.Schema:
+def document_schema(tags: Mapping[str, str]) -> pa.Schema:
     """The arrow schema of documents with ``tags`` (name -> "text" or "integer").
 
     An image is ``struct<bytes: binary, path: string>``, and the schema's metadata holds the ``datasets`` features, so
@@ -89,7 +89,9 @@ def schema(tags: Mapping[str, str]) -> pa.Schema:
     return pa.schema(fields, metadata={"huggingface": json.dumps(info)})
 
 
-def problem(document: Mapping[str, Any], tags: Mapping[str, str], *, images_optional: bool = False) -> str | None:
+def document_problem(
+    document: Mapping[str, Any], tags: Mapping[str, str], *, images_optional: bool = False
+) -> str | None:
     """Why ``document`` is not a canonical document with ``tags``, or None if it is one.
 
     Images are to be raw bytes here (``{"bytes": ..., "path": ...}``) or references (no bytes, a path); whether they

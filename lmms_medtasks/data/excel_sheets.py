@@ -23,7 +23,7 @@ _SHOWN_DIGITS = 11
 _AS_TEXT = "Give the column the format Text and type the value again, or keep the table as CSV."
 
 
-def rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
+def iter_sheet_rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
     """The records of the sheet (the only one where ``sheet`` is empty), each cell as the sheet shows it.
 
     The first row is the header. Rows and columns that are empty at the end are left out.

@@ -1,6 +1,6 @@
 """``medtasks://suite/split`` as an fsspec filesystem, so that a task's YAML is plain data.
 
-A url stands for the parquet file that :func:`lmms_medtasks.data.locate` finds, under the path that it has on this
+A url stands for the parquet file that :func:`lmms_medtasks.data.locate_split` finds, under the path that it has on this
 machine. As the files are local, ``datasets`` opens them where they are: no copy in its download cache, and nothing is
 refused when ``HF_HUB_OFFLINE`` is set (it refuses downloads by any protocol then). ``info`` gives the digest of the
 rows as ``ETag``, which ``datasets`` makes part of the name of its own cached copy: other rows never come from an old
@@ -26,7 +26,7 @@ class MedtasksFileSystem(fsspec.AbstractFileSystem):  # type: ignore[misc]
     @classmethod
     def _strip_protocol(cls, path: str) -> str:
         """The local path of the file that a url stands for; raises what ``locate`` raises. A local path stays."""
-        from lmms_medtasks.data import locate
+        from lmms_medtasks.data import locate_split
 
         path = str(path)
         rest = path[len("medtasks://") :] if path.startswith("medtasks://") else path
@@ -39,7 +39,7 @@ class MedtasksFileSystem(fsspec.AbstractFileSystem):  # type: ignore[misc]
             raise UserError(
                 f"{path!r} names no data: expected medtasks://SUITE/SPLIT, as `lmms-medtasks data list` names them."
             )
-        return str(locate(*parts).path)
+        return str(locate_split(*parts).path)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
         """Name, size, type and, as ``ETag``, the digest of the rows."""

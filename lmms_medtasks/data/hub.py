@@ -1,7 +1,7 @@
 """A release as a dataset repository of the Hugging Face hub; files land in the hub library's own cache.
 
 The hub's library resumes most downloads that were cut. What it gives up is begun again here, a few times, and each time
-a message says why; a hub that sends nothing new for :func:`patience` seconds is given up.
+a message says why; a hub that sends nothing new for :func:`hub_patience` seconds is given up.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class HubRelease:
         from huggingface_hub import HfApi
 
         where = f"The files of the hub dataset {self.repository!r} (revision {self.revision!r})"
-        if unreachable():
+        if is_hub_unreachable():
             raise UserError(
                 f"{where} cannot be listed: no network, or HF_HUB_OFFLINE is set. Prepare where there is a network, or "
                 "give a folder that has the files with --source DIR."
@@ -78,7 +78,7 @@ class HubRelease:
         caught: tuple[type[Exception], ...] = (OSError, *transport_errors())  # the hub's HTTP errors are OSErrors
         try:
             # The library itself would wait without end.
-            info = HfApi().dataset_info(self.repository, revision=revision, timeout=patience())
+            info = HfApi().dataset_info(self.repository, revision=revision, timeout=hub_patience())
         except caught as error:
             raise UserError(f"{where} cannot be listed: {what_happened(error)}.") from error
         self.commit = self.commit or (info.sha or "")
@@ -97,7 +97,7 @@ class HubRelease:
 
     def _fetch_file(self, name: str) -> Path:
         where = f"{name!r} of the hub dataset {self.repository!r} (revision {self.commit or self.revision!r})"
-        watch = _Watch(patience())
+        watch = _Watch(hub_patience())
         # The hub's HTTP errors and those of the disk are all OSErrors.
         caught: tuple[type[Exception], ...] = (OSError, HubSilentError, *transport_errors())
         for number, wait in enumerate((*_WAITS, None), start=1):
@@ -123,7 +123,7 @@ class HubRelease:
         from huggingface_hub import errors, hf_hub_download
 
         download = self._download or functools.partial(
-            hf_hub_download, local_files_only=unreachable(), tqdm_class=watch.bar()
+            hf_hub_download, local_files_only=is_hub_unreachable(), tqdm_class=watch.bar()
         )
         revision = self.commit or self.revision
         try:
@@ -231,7 +231,7 @@ class _Watch:
         return WatchedBar
 
 
-def patience() -> float:
+def hub_patience() -> float:
     """Seconds without a new byte after which the hub is given up.
 
     Raises:
@@ -309,7 +309,7 @@ def _first_line(error: BaseException) -> str:
     return lines[0].rstrip(".") if lines else type(error).__name__
 
 
-def unreachable() -> bool:
+def is_hub_unreachable() -> bool:
     """Whether the hub is off limits, or its host does not take connections and no proxy stands in for it.
 
     Then its cache is all there is; the hub's library itself would repeat its attempts for half a minute and more.

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from lmms_medtasks.data import release_counts, sources, store
 from lmms_medtasks.data.documents import Data, rows_digest
-from lmms_medtasks.data.store import Located
+from lmms_medtasks.data.store import LocatedSplit
 from lmms_medtasks.errors import DataNotFound, UserError
-from lmms_medtasks.progress import say
+from lmms_medtasks.progress import print_message
 
 
-def locate(suite: str, split: str) -> Located:
+def locate_split(suite: str, split: str) -> LocatedSplit:
     """The data of ``suite``/``split``.
 
     ``MEDTASKS_DATA=mini`` gives the bundled mini data, ``sample`` or ``full`` what is prepared as such. Unset: the full
@@ -26,17 +26,17 @@ def locate(suite: str, split: str) -> Located:
         UserError: an unknown suite or split, ``MEDTASKS_DATA`` misspelt, damaged data.
     """
     data = store.chosen_data()
-    located = find(suite, split, data)
+    located = find_split(suite, split, data)
     tried = ""
     if data in (None, "full") and (located is None or _may_be_accepted(suite, split, located)):
         tried = _prepare_from_hub(suite, split)
-        located = find(suite, split, data) or located
+        located = find_split(suite, split, data) or located
     if located is None:
-        raise not_found(suite, split, data, tried)
+        raise data_not_found_error(suite, split, data, tried)
     return located
 
 
-def find(suite: str, split: str, data: Data | None = None) -> Located | None:
+def find_split(suite: str, split: str, data: Data | None = None) -> LocatedSplit | None:
     """The split as ``data`` (None: full or else sample), or None if there is none; the hub is left alone.
 
     Raises:
@@ -46,12 +46,12 @@ def find(suite: str, split: str, data: Data | None = None) -> Located | None:
     if data == "mini":
         return _find_mini(suite, split)
     for variant in _data_variants(data):
-        if (located := store.find(suite, variant, split)) is not None:
+        if (located := store.find_prepared_split(suite, variant, split)) is not None:
             return located
     return None
 
 
-def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> DataNotFound:
+def data_not_found_error(suite: str, split: str, data: Data | None, tried: str = "") -> DataNotFound:
     """The error that says what was looked for, what was ``tried``, and the ways out."""
     if data == "mini":
         return DataNotFound(
@@ -70,7 +70,7 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
         ways.insert(
             0, f"from the hub ({sources.get(suite).hub_repository}): lmms-medtasks data prepare {suite}{options}"
         )
-    places = " or ".join(str(store.folder(suite, variant)) for variant in _data_variants(data))
+    places = " or ".join(str(store.prepared_data_folder(suite, variant)) for variant in _data_variants(data))
     return DataNotFound(
         f"The data of {suite}/{split} is not prepared (looked in {places}).{' ' if tried else ''}{tried}\n"
         f"{['One way', 'Two ways', 'Three ways'][len(ways) - 1]} out:\n"
@@ -78,11 +78,11 @@ def not_found(suite: str, split: str, data: Data | None, tried: str = "") -> Dat
     )
 
 
-def _may_be_accepted(suite: str, split: str, located: Located) -> bool:
+def _may_be_accepted(suite: str, split: str, located: LocatedSplit) -> bool:
     """Whether a sample is what the hub has, and its counts are accepted by now; of a folder's it is said what to do."""
-    if located.data != "sample" or not located.counts or not release_counts.accepted():
+    if located.data != "sample" or not located.counts or not release_counts.accepts_other_counts():
         return False
-    entry = store.entries(suite, "sample")[split]
+    entry = store.read_prepared_splits(suite, "sample")[split]
     if entry.source.get("kind") == "hub":
         return True
     _say_once(
@@ -94,19 +94,19 @@ def _may_be_accepted(suite: str, split: str, located: Located) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _say_once(text: str) -> None:
-    say(text)
+    print_message(text)
 
 
 def _data_variants(data: Data | None) -> tuple[Data, ...]:
     return (data,) if data else ("full", "sample")
 
 
-def digest(suite: str, split: str) -> str:
-    """The digest of the rows that :func:`locate` finds; raises what it raises."""
-    return locate(suite, split).digest
+def split_digest(suite: str, split: str) -> str:
+    """The digest of the rows that :func:`locate_split` finds; raises what it raises."""
+    return locate_split(suite, split).digest
 
 
-def offline() -> bool:
+def is_offline() -> bool:
     """Whether the user told the hub's library to stay off the network."""
     values = (os.environ.get("HF_HUB_OFFLINE"), os.environ.get("TRANSFORMERS_OFFLINE"))
     return any(value and value.upper() in ("1", "ON", "YES", "TRUE") for value in values)
@@ -116,12 +116,12 @@ def _prepare_from_hub(suite: str, split: str) -> str:
     """Try to prepare a split from the hub; the empty text if that worked, else why not."""
     if not sources.get(suite).hub_repository:
         return "It is on no hub."
-    if offline():
+    if is_offline():
         return "The hub was not tried: HF_HUB_OFFLINE is set."
-    from lmms_medtasks.data.prepare import prepare
+    from lmms_medtasks.data.prepare import prepare_splits
 
     try:
-        made = prepare(suite, splits=[split], keep=True)
+        made = prepare_splits(suite, splits=[split], keep=True)
     except UserError as error:
         return f"The hub was tried: {error}"
     if made["data"] == "full":
@@ -132,7 +132,7 @@ def _prepare_from_hub(suite: str, split: str) -> str:
     )
 
 
-def _find_mini(suite: str, split: str) -> Located | None:
+def _find_mini(suite: str, split: str) -> LocatedSplit | None:
     """The bundled mini data of a split, or None if there is none."""
     from lmms_medtasks.data import mini
 
@@ -142,7 +142,7 @@ def _find_mini(suite: str, split: str) -> Located | None:
         return None
     status = path.stat()
     rows, content = _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
-    return Located(path, "mini", content, rows)
+    return LocatedSplit(path, "mini", content, rows)
 
 
 @functools.lru_cache(maxsize=64)
@@ -164,6 +164,6 @@ def digest_of(path: Path) -> str:
     return _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)[1]
 
 
-def _manifest_beside(path: Path) -> dict[str, store.Entry]:
+def _manifest_beside(path: Path) -> dict[str, store.PreparedSplit]:
     data, suite = path.parent.name, path.parent.parent.name
-    return store.entries(suite, data) if path.parent == store.folder(suite, data) else {}
+    return store.read_prepared_splits(suite, data) if path.parent == store.prepared_data_folder(suite, data) else {}

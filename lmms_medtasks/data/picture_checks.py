@@ -44,13 +44,13 @@ _PICTURES: tuple[tuple[bytes, int, str], ...] = (
 )
 
 
-def check(documents: Dataset, folder: Path | None = None) -> int:
+def check_images(documents: Dataset, folder: Path | None = None) -> int:
     """Decode the pictures of all documents; how many there are. ``folder``: where the task lies, for short paths.
 
     Raises:
         UserError: pictures that can't be shown, the first ten with row, id and file, and their number.
     """
-    rows = encoded(documents)
+    rows = encoded_images(documents)
     if rows is None:
         return 0
     total = hashlib.sha256(_VERSION)
@@ -59,7 +59,7 @@ def check(documents: Dataset, folder: Path | None = None) -> int:
         for each in images_of(row):
             count += 1
             total.update(_picture_state(each))
-    mark = store.home() / FOLDER / total.hexdigest()[:32]
+    mark = store.data_home() / FOLDER / total.hexdigest()[:32]
     if not count or mark.is_file():
         return count
     # By the task's folder where there is one: after one picture is mended, the others need no second look.
@@ -101,7 +101,7 @@ class _Remembered:
         self._new = []
 
 
-def encoded(documents: Dataset) -> Dataset | None:
+def encoded_images(documents: Dataset) -> Dataset | None:
     """The picture columns, not decoded; None without any, or where pictures are no encoded images."""
     import datasets
 
@@ -135,12 +135,12 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
     wrong: list[str] = []
     known: dict[bytes, str] = {}
     try:
-        with progress.bar(count, "checking images", "images") as step:
+        with progress.progress_bar(count, "checking images", "images") as step:
             for row, name, picture in _iter_pictures(rows):
                 state = _picture_state(picture)
                 if state not in known:
                     before = remembered.has(state)
-                    known[state] = "" if before else problem(picture)
+                    known[state] = "" if before else image_fault(picture)
                     if not known[state] and not before:
                         remembered.add(state)
                 if known[state]:
@@ -170,7 +170,7 @@ def _picture_label(picture: Mapping[str, Any], name: str, folder: Path | None) -
     return Path(path).relative_to(folder).as_posix() if inside and folder is not None else str(path)
 
 
-def problem(picture: Mapping[str, Any]) -> str:
+def image_fault(picture: Mapping[str, Any]) -> str:
     """Why an encoded picture can't be shown to a model, with the way out; "" if it can."""
     data = picture.get("bytes")
     if data is None:
@@ -205,7 +205,7 @@ def _unshown_problem(data: bytes) -> str:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", pictures.WindowWarning)  # said where it is shown
-                pictures.rgb8(image)
+                pictures.to_rgb8(image)
         except UserError as error:
             return str(error)
     return ""

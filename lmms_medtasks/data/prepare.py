@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import committing, release_counts, sources, store
-from lmms_medtasks.data.committing import Written, write_documents
+from lmms_medtasks.data.committing import WrittenSplit, write_documents
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
-from lmms_medtasks.data.release_counts import Counts
+from lmms_medtasks.data.release_counts import SplitCounts
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
-from lmms_medtasks.data.row_reader import Candidate, RowReader
-from lmms_medtasks.data.sources import DataSource, Split
-from lmms_medtasks.data.store import Entry
+from lmms_medtasks.data.row_reader import CandidateDocument, RowReader
+from lmms_medtasks.data.sources import DataSource, SourceSplit
+from lmms_medtasks.data.store import PreparedSplit
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
-from lmms_medtasks.progress import bar, say
+from lmms_medtasks.progress import print_message, progress_bar
 
 WAIT_SECONDS = 3600.0
 """How long a second process waits for the first."""
 
 
-def prepare(
+def prepare_splits(
     suite: str,
     *,
     source: Path | None = None,
@@ -63,7 +63,7 @@ def prepare(
     record = sources.get(suite)
     if sample and accept_counts:
         raise UserError("--sample and --accept-counts contradict each other: give one of both.")
-    accept = not sample and release_counts.accepted(accept_counts)
+    accept = not sample and release_counts.accepts_other_counts(accept_counts)
     wanted = [record.split(name) for name in splits] if splits else [s for s in record.splits if s.default]
     if source is None and not record.hub_repository:
         raise UserError(
@@ -77,7 +77,7 @@ def prepare(
         release = LocalRelease(Path(source), record.elsewhere)
         wanted = _present_splits(record, wanted, release, all_of_them=bool(splits))
     with _locked_suite(record.name, wait):
-        with store.writing(store.home() / record.name):
+        with store.user_error_on_write(store.data_home() / record.name):
             committing.remove_leftovers(record.name)
         work = _Preparation(record, release, accept)
         if not force:
@@ -98,7 +98,7 @@ class _FewerThanExpected(Exception):
 
 
 class _Preparation:
-    """One call of :func:`prepare`: a suite, where its files are, and what was found out about them so far.
+    """One call of :func:`prepare_splits`: a suite, where its files are, and what was found out about them so far.
 
     ``accept``: other counts than the release's are called full all the same.
     """
@@ -109,14 +109,14 @@ class _Preparation:
         self._files: dict[str, list[SourceFile]] = {}
         self._differing: dict[str, str] = {}  # split -> what is other in it than in the release
 
-    def choose_variant(self, wanted: Sequence[Split], sample: bool) -> tuple[Data, str]:
+    def choose_variant(self, wanted: Sequence[SourceSplit], sample: bool) -> tuple[Data, str]:
         """Full or sample (the rule stands at the top of this file), and why; "" where the splits' counts say that."""
         if sample:
             return "sample", "it was asked for as a sample"
         self._differing = {split.name: difference for split in wanted if (difference := self._count_difference(split))}
         return "full" if self._accept or not self._differing else "sample", ""
 
-    def _explain_variant(self, data: Data, prepared: Iterable[tuple[str, Entry]]) -> str:
+    def _explain_variant(self, data: Data, prepared: Iterable[tuple[str, PreparedSplit]]) -> str:
         """Why data is called what it is: every split whose counts are other than the release's, prepared or to be."""
         known = {name: entry.counts for name, entry in prepared if entry.counts} | self._differing
         differences = "; ".join(
@@ -126,13 +126,13 @@ class _Preparation:
             return "it has the release's number of questions"
         return f"other counts than the release's were accepted: {differences}" if data == "full" else differences
 
-    def prepare_all(self, wanted: Sequence[Split], data: Data, why: str, force: bool, keep: bool) -> None:
+    def prepare_all(self, wanted: Sequence[SourceSplit], data: Data, why: str, force: bool, keep: bool) -> None:
         """Prepare those of the splits that are not there yet, or all with ``force``."""
         for split in wanted:
             if force or not self.is_prepared(split, data, keep):
                 self.prepare_split(split, data, why)
 
-    def _count_difference(self, split: Split, counts: Counts | None = None) -> str:
+    def _count_difference(self, split: SourceSplit, counts: SplitCounts | None = None) -> str:
         """What is other in a split than in the release; ``counts``: its own where they are known by now."""
         counts_by_split = {split.name: counts or self._split_counts(split)}
         partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
@@ -143,13 +143,13 @@ class _Preparation:
                 counts_by_split[other.name] = self._split_counts(other)
         return release_counts.difference(self._suite.expected, split.name, counts_by_split)
 
-    def _is_there(self, split: Split) -> bool:
+    def _is_there(self, split: SourceSplit) -> bool:
         """Whether a split that was not asked for can be counted without a download."""
         if isinstance(self._release, LocalRelease):
             return split.files_in(self._release) is not None
         return self._earlier_entry(split) is not None
 
-    def _earlier_entry(self, split: Split) -> Entry | None:
+    def _earlier_entry(self, split: SourceSplit) -> PreparedSplit | None:
         """The split as it was prepared from the same source, whatever it was called."""
         for data in ("full", "sample"):
             entry = _usable_entries(self._suite.name, data).get(split.name)
@@ -157,34 +157,34 @@ class _Preparation:
                 return entry
         return None
 
-    def _split_counts(self, split: Split) -> Counts:
+    def _split_counts(self, split: SourceSplit) -> SplitCounts:
         entry = self._earlier_entry(split)
-        return Counts(entry.records, entry.rejected) if entry else Counts(self._open_reader(split).records)
+        return SplitCounts(entry.records, entry.rejected) if entry else SplitCounts(self._open_reader(split).records)
 
-    def _open_reader(self, split: Split) -> RowReader:
+    def _open_reader(self, split: SourceSplit) -> RowReader:
         if split.name not in self._readers:
             self._readers[split.name] = self._suite.open_split(self._release, split)
         return self._readers[split.name]
 
-    def _source_files(self, split: Split) -> list[SourceFile]:
+    def _source_files(self, split: SourceSplit) -> list[SourceFile]:
         if split.name not in self._files:
             names = split.files_in(self._release) or split.files
             self._files[split.name] = [source_file(self._release, name) for name in names]
         return self._files[split.name]
 
-    def _same_source(self, entry: Entry, split: Split) -> bool:
+    def _same_source(self, entry: PreparedSplit, split: SourceSplit) -> bool:
         """Whether a split was prepared from what it would be prepared from now; the hub is not asked for that."""
         if isinstance(self._release, HubRelease):
             return all(entry.source.get(key) == value for key, value in self._release.describe().items())
         return bool(entry.source.get("files") == [file.to_json() for file in self._source_files(split)])
 
-    def take_back_acceptance(self, wanted: Sequence[Split]) -> None:
+    def take_back_acceptance(self, wanted: Sequence[SourceSplit]) -> None:
         """Remove what was called full although its counts were not the release's: they are no longer accepted."""
         for split in wanted:
             entry = _usable_entries(self._suite.name, "full").get(split.name)
             if entry is not None and entry.counts:
-                say(f"{self._suite.name}/{split.name} (full): removed, its counts are no longer accepted")
-                committing.remove(self._suite.name, "full", split.name)
+                print_message(f"{self._suite.name}/{split.name} (full): removed, its counts are no longer accepted")
+                committing.remove_split(self._suite.name, "full", split.name)
 
     def stay_with_commit(self) -> None:
         """Take the rest from the commit that a branch stood for when the first splits were prepared from it."""
@@ -197,50 +197,54 @@ class _Preparation:
                 if all(entry.source.get(key) == value for key, value in self._release.describe().items()):
                     self._release.commit = entry.source.get("commit", "")
 
-    def is_prepared(self, split: Split, data: Data, keep: bool) -> bool:
+    def is_prepared(self, split: SourceSplit, data: Data, keep: bool) -> bool:
         """Whether a split is there, whole, and from the same source (from any, with ``keep``)."""
         entry = _usable_entries(self._suite.name, data).get(split.name)
         if entry is None or not (keep or self._same_source(entry, split)):
             return False
         try:
-            store.verify(self._suite.name, data, split.name)
+            store.verify_split(self._suite.name, data, split.name)
         except UserError as error:
-            say(f"Preparing again: {error}")
+            print_message(f"Preparing again: {error}")
             return False
-        say(f"{self._suite.name}/{split.name} ({data}): already prepared, {_counts_text(entry.rows, entry.rejected)}")
+        print_message(
+            f"{self._suite.name}/{split.name} ({data}): already prepared, {_counts_text(entry.rows, entry.rejected)}"
+        )
         return True
 
-    def prepare_split(self, split: Split, data: Data, why: str) -> None:
+    def prepare_split(self, split: SourceSplit, data: Data, why: str) -> None:
         """Prepare one split as ``data``. ``why``: see :meth:`choose_variant`."""
         name = f"{self._suite.name}/{split.name} ({data})"
-        folder = store.folder(self._suite.name, data)
+        folder = store.prepared_data_folder(self._suite.name, data)
         files, reader = self._source_files(split), self._open_reader(split)
-        with store.writing(folder), committing.part_file(folder, split.name) as part:
-            with bar(reader.records, name, "rows") as step:
+        with store.user_error_on_write(folder), committing.part_file(folder, split.name) as part:
+            with progress_bar(reader.records, name, "rows") as step:
                 written = write_documents(_count_steps(reader, step), part, self._suite, data)
             if not written.rows:
                 raise UserError(
                     f"{name}: all {reader.records:,} rows were rejected, none is left.{_describe_reasons(written)}"
                 )
             rejected = len(written.rejected)
-            counts = self._count_difference(split, Counts(written.rows + rejected, rejected))
+            counts = self._count_difference(split, SplitCounts(written.rows + rejected, rejected))
             if counts:
                 self._differing[split.name] = counts
             if counts and data == "full" and not self._accept:
-                say(f"{name}: {counts}. It is prepared as a sample.{_describe_reasons(written)}")
+                print_message(f"{name}: {counts}. It is prepared as a sample.{_describe_reasons(written)}")
                 raise _FewerThanExpected
             source = {**self._release.describe(), "files": [file.to_json() for file in files]}
             entries = _usable_entries(self._suite.name, data)
             others = ((other, entry) for other, entry in entries.items() if other != split.name)
             header = _manifest_header(self._suite, data, why or self._explain_variant(data, others))
             told = (source, reader.notes, counts, header, entries)
-            committing.commit(self._suite.name, data, split.name, part, written, *told)
-        say(f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, {len(written.image_ids):,} images")
+            committing.commit_split(self._suite.name, data, split.name, part, written, *told)
+        print_message(
+            f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, {len(written.image_ids):,} images"
+        )
         if written.rejected:
-            say(f"  The rejected rows are listed in {folder / store.REJECTED}.{_describe_reasons(written)}")
+            print_message(f"  The rejected rows are listed in {folder / store.REJECTED}.{_describe_reasons(written)}")
 
 
-def _count_steps(reader: RowReader, step: Any) -> Iterator[Candidate]:
+def _count_steps(reader: RowReader, step: Any) -> Iterator[CandidateDocument]:
     for candidate in reader.candidates():
         step(1)
         yield candidate
@@ -250,7 +254,7 @@ def _counts_text(rows: int, rejected: int) -> str:
     return f"{rows:,} rows, {rejected:,} rejected"
 
 
-def _describe_reasons(written: Written) -> str:
+def _describe_reasons(written: WrittenSplit) -> str:
     """The most common reasons, with how often and in which row first."""
     counts = Counter(record["reason"] for record in written.rejected)
     first = {record["reason"]: record["row"] for record in reversed(written.rejected)}
@@ -273,18 +277,18 @@ def _manifest_header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
     }
 
 
-def _usable_entries(suite: str, data: str) -> Mapping[str, Entry]:
+def _usable_entries(suite: str, data: str) -> Mapping[str, PreparedSplit]:
     """What is prepared, where a manifest that cannot be used counts as none: it is about to be replaced."""
     try:
-        return store.entries(suite, data)
+        return store.read_prepared_splits(suite, data)
     except store.BadManifestError as error:
-        say(f"Preparing again: {error}")
+        print_message(f"Preparing again: {error}")
         return {}
 
 
 def _present_splits(
-    suite: DataSource, wanted: Sequence[Split], release: LocalRelease, all_of_them: bool
-) -> list[Split]:
+    suite: DataSource, wanted: Sequence[SourceSplit], release: LocalRelease, all_of_them: bool
+) -> list[SourceSplit]:
     """The splits whose files the folder has; says which it has not; ``UserError`` if it has none, or not all."""
     present = [split for split in wanted if split.files_in(release)]
     missing = [split for split in wanted if split not in present]
@@ -295,7 +299,7 @@ def _present_splits(
             f"Found: {release.listing()}."
         )
     for split in missing:
-        say(f"{suite.name}/{split.name}: not prepared, the source has not {split.wanted()}")
+        print_message(f"{suite.name}/{split.name}: not prepared, the source has not {split.wanted()}")
     return present
 
 
@@ -304,15 +308,17 @@ def _locked_suite(suite: str, wait: float) -> Iterator[None]:
     """Only one process prepares a suite at a time; the lock goes with its process, also when that is killed."""
     from filelock import FileLock, Timeout
 
-    folder = store.home() / suite
-    with store.writing(folder):
+    folder = store.data_home() / suite
+    with store.user_error_on_write(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / "prepare.lock")
         try:
             try:
                 lock.acquire(timeout=0)
             except Timeout:
-                say(f"Another process is preparing {suite}: waiting for it, {wait:.0f} s at most ({lock.lock_file}).")
+                print_message(
+                    f"Another process is preparing {suite}: waiting for it, {wait:.0f} s at most ({lock.lock_file})."
+                )
                 lock.acquire(timeout=wait)
         except Timeout as error:
             raise ConcurrentPreparation(

@@ -22,7 +22,7 @@ _FIELDS = ("id", "question", "options", "answer", "image", "images")
 
 
 @dataclass(frozen=True)
-class Document:
+class QuestionDocument:
     """A question of the prepared data: its text, the options without letters (() for an open one), its images.
 
     ``answer``: the letter of the right option, or the right answer of an open question.
@@ -35,7 +35,7 @@ class Document:
     images: tuple[Mapping[str, Any], ...]
 
 
-class Split:
+class DocumentSplit:
     """The documents of a split; there are none where the data is not on this machine."""
 
     def __init__(self, data_set: str, split: str, data: str) -> None:
@@ -46,7 +46,7 @@ class Split:
         if data not in DATA:
             return
         try:
-            located = locating.find(data_set, split, data)  # type: ignore[arg-type]
+            located = locating.find_split(data_set, split, data)  # type: ignore[arg-type]
         except UserError:  # of another release of ours, or damaged: no pictures, the rest of the page stands
             return
         if located is None:
@@ -60,7 +60,7 @@ class Split:
     def __contains__(self, id: object) -> bool:
         return id in self._places
 
-    def documents(self, ids: Collection[str]) -> Iterator[Document]:
+    def documents(self, ids: Collection[str]) -> Iterator[QuestionDocument]:
         """Those of these ids, in the order of the data; only the parts of the file that hold them are read."""
         import pyarrow.parquet as pq
 
@@ -74,27 +74,29 @@ class Split:
                     if document["id"] in wanted:
                         images = tuple(images_of(document))
                         options = tuple(document["options"])
-                        yield Document(document["id"], document["question"], options, document["answer"], images)
+                        yield QuestionDocument(
+                            document["id"], document["question"], options, document["answer"], images
+                        )
 
 
-def shown(image: Mapping[str, Any] | Image) -> Image:
+def to_shown_image(image: Mapping[str, Any] | Image) -> Image:
     """An image as 8-bit RGB, at most :data:`LONGEST` pixels on a side; what a model sees where it is no larger.
 
     Raises UserError where it can't be read.
     """
-    small = pictures.rgb8(pictures.opened(image))
+    small = pictures.to_rgb8(pictures.open_image(image))
     small.thumbnail((LONGEST, LONGEST))
     return small
 
 
-def png(image: Mapping[str, Any] | Image) -> bytes:
-    """A PNG file of :func:`shown`; only its pixels go along."""
-    return _encode_pixels(shown(image), "PNG")
+def encode_shown_png(image: Mapping[str, Any] | Image) -> bytes:
+    """A PNG file of :func:`to_shown_image`; only its pixels go along."""
+    return _encode_pixels(to_shown_image(image), "PNG")
 
 
-def webp(image: Mapping[str, Any] | Image) -> bytes:
-    """A WebP file of :func:`shown` without loss, about 0.6 times as large as PNG; only its pixels go along."""
-    return _encode_pixels(shown(image), "WEBP", lossless=True, quality=60, method=4)
+def encode_shown_webp(image: Mapping[str, Any] | Image) -> bytes:
+    """A WebP file of :func:`to_shown_image` without loss, about 0.6 times as large as PNG; only its pixels go along."""
+    return _encode_pixels(to_shown_image(image), "WEBP", lossless=True, quality=60, method=4)
 
 
 def _encode_pixels(image: Image, form: str, **options: Any) -> bytes:

@@ -18,7 +18,7 @@ VARIABLE = "MEDTASKS_ACCEPT_COUNTS"
 OPTION = "--accept-counts"
 
 
-class Expected(NamedTuple):
+class ExpectedCounts(NamedTuple):
     """How many questions a release has in some of its splits together, and how many of a split no task can ask at most.
 
     ``questions`` are those of the benchmark: what its rules leave out of the release's files does not count.
@@ -29,14 +29,14 @@ class Expected(NamedTuple):
     unusable: int = 0
 
 
-class Counts(NamedTuple):
+class SplitCounts(NamedTuple):
     """The questions that were found for a split, and how many of them are unusable (None: not known yet)."""
 
     questions: int
     unusable: int | None = None
 
 
-def accepted(chosen: bool | None = None) -> bool:
+def accepts_other_counts(chosen: bool | None = None) -> bool:
     """Whether other counts than the release's are accepted: as ``chosen``, or where that is None by :data:`VARIABLE`.
 
     Raises:
@@ -50,7 +50,7 @@ def accepted(chosen: bool | None = None) -> bool:
     return value == "1"
 
 
-def difference(expected: Iterable[Expected], split: str, counts_by_split: Mapping[str, Counts]) -> str:
+def difference(expected: Iterable[ExpectedCounts], split: str, counts_by_split: Mapping[str, SplitCounts]) -> str:
     """What is other in a split than in the release ("57 questions, 2,153 expected"); "" if it is as expected.
 
     ``counts_by_split``: the counts of the splits that are there. Where several expectations name the split, one that is
@@ -75,7 +75,7 @@ def difference(expected: Iterable[Expected], split: str, counts_by_split: Mappin
     )
 
 
-def _describe_joint_counts(of_split: Sequence[Expected], counts_by_split: Mapping[str, Counts]) -> str:
+def _describe_joint_counts(of_split: Sequence[ExpectedCounts], counts_by_split: Mapping[str, SplitCounts]) -> str:
     """What is expected of several splits together, and what of it is there."""
     sentences = []
     for each in of_split:

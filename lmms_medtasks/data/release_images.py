@@ -17,7 +17,7 @@ from typing import Any
 from lmms_medtasks.data.releases import MissingFileError, Release, ZipFolder, checked_name
 from lmms_medtasks.data.row_reader import RejectedRow
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import DATA_URL, from_base64, image_id, image_problem, stored
+from lmms_medtasks.pictures import DATA_URL, from_base64, image_id, image_problem, stored_images
 
 _REMEMBERED = 16
 _DIGEST = re.compile("[0-9a-f]{16}")
@@ -62,7 +62,7 @@ class StoredImages:
 
     def fields(self, name: str) -> dict[str, Any]:
         """What a document with this one image has in its fields ``image``, ``images`` and ``image_id``."""
-        return stored([self.read(name)])
+        return stored_images([self.read(name)])
 
 
 class ReferredImages:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Protocol
 
-from lmms_medtasks.data.store import checksum
+from lmms_medtasks.data.store import file_sha256
 from lmms_medtasks.errors import UserError
 
 MAX_FILE_BYTES = 2 * 1024**3
@@ -148,7 +148,7 @@ def checked_name(name: str) -> str:
 def source_file(release: Release, name: str) -> SourceFile:
     """Size and checksum of a file of the release."""
     path = release.file(name)
-    return SourceFile(name, path.stat().st_size, checksum(path))
+    return SourceFile(name, path.stat().st_size, file_sha256(path))
 
 
 def is_junk(name: str) -> bool:

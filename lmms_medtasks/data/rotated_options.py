@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def rotations(dataset: Dataset) -> Dataset:
+def rotate_documents(dataset: Dataset) -> Dataset:
     """Each question with K options K times: rotation r begins with option r. A question's K forms follow each other,
     so that a prefix of the rows (``--limit``) has whole questions, the last one apart.
 
@@ -36,7 +36,9 @@ def rotations(dataset: Dataset) -> Dataset:
     bare = dataset.remove_columns([*names, *({"question_id"} & set(dataset.column_names))])
     parts = []
     for rotation in range(max(counts, default=0)):
-        turned = [rotated(each, answer, rotation) for each, answer in zip(options, answers, strict=True)]
+        turned = [
+            rotate_question_options(each, answer, rotation) for each, answer in zip(options, answers, strict=True)
+        ]
         shown = [
             question_with_options(question, before, after, name)
             for question, before, (after, _), name in zip(questions, options, turned, ids, strict=True)
@@ -53,7 +55,7 @@ def rotations(dataset: Dataset) -> Dataset:
     return datasets.concatenate_datasets(parts).select(rows) if parts else dataset
 
 
-def rotated(options: Sequence[str], answer: str, rotation: int) -> tuple[list[str], str]:
+def rotate_question_options(options: Sequence[str], answer: str, rotation: int) -> tuple[list[str], str]:
     """The options beginning with number ``rotation`` (from 0, around the end), and the right one's letter there.
 
     >>> rotated(["cyst", "stone", "scar"], "A", 1)

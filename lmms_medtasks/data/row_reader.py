@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.short_texts import counted
+from lmms_medtasks.short_texts import count_noun
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class RejectedRow(Exception):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateDocument:
     """One record of a release: a document, or the reason why it is none.
 
     ``number`` is the record's place in its file, from 1 (the header does not count); ``id`` is what the source calls
@@ -67,16 +67,16 @@ class RowReader(ABC):
         """The images that a row names and the release has not; none is read. May raise RejectedRow: it names none."""
         return ()
 
-    def candidates(self) -> Iterator[Candidate]:
+    def candidates(self) -> Iterator[CandidateDocument]:
         """Every record as a document without its ``data`` field, or with the reason why it is none."""
         for number, row in self.read_rows():
             name = "" if isinstance(row, RejectedRow) else self.read_name(row)
             try:
                 if isinstance(row, RejectedRow):
                     raise row
-                yield Candidate(number, name, {"data": "", **self.make_document(row)})
+                yield CandidateDocument(number, name, {"data": "", **self.make_document(row)})
             except RejectedRow as reason:
-                yield Candidate(number, name, reason=str(reason))
+                yield CandidateDocument(number, name, reason=str(reason))
 
     def missing_images(self) -> Iterator[tuple[str, ...]]:
         """For each question with images that are not there: their names."""
@@ -86,14 +86,16 @@ class RowReader(ABC):
                     yield missing
 
 
-def need(value: T | None, reason: str) -> T:
+def reject_unless(value: T | None, reason: str) -> T:
     """``value``; rejects the row for ``reason`` where it is false, empty or None."""
     if not value:
         raise RejectedRow(reason)
     return value
 
 
-def require(where: str, wanted: Iterable[str], present: Iterable[str], noun: str = "fields", hint: str = "") -> None:
+def check_fields(
+    where: str, wanted: Iterable[str], present: Iterable[str], noun: str = "fields", hint: str = ""
+) -> None:
     """UserError unless all fields ``wanted`` are in ``present``; "image or image_path" wants one of two."""
     wanted, present = list(wanted), list(present)
     missing = [names for names in wanted if not set(names.split(" or ")) & set(present)]
@@ -137,7 +139,7 @@ class Spellings:
         """UserError that names every text that is not known, the most frequent first."""
         by_frequency = sorted(self._rows.items(), key=lambda item: -len(item[1]))
         lines = [
-            f"{field}, {counted(len(rows), 'row')}, first in row {rows[0]}: {self._errors[field, text]}"
+            f"{field}, {count_noun(len(rows), 'row')}, first in row {rows[0]}: {self._errors[field, text]}"
             for (field, text), rows in by_frequency[:_LISTED]
         ]
         if lines:
@@ -148,14 +150,14 @@ class Spellings:
             )
 
 
-def filled(texts: Sequence[str]) -> list[str]:
+def filled_options(texts: Sequence[str]) -> list[str]:
     """The texts of the columns A, B, C ... up to the last that is filled; ``RejectedRow`` for a gap or one option."""
     trimmed = list(texts)
     while trimmed and not trimmed[-1]:
         trimmed.pop()
     gaps = [LETTERS[index] for index, text in enumerate(trimmed) if not text]
-    need(not gaps, f"option {', '.join(gaps)} is empty, but {LETTERS[len(trimmed) - 1]} is not")
-    need(len(trimmed) > 1, f"there are {len(trimmed)} options, expected at least 2")
+    reject_unless(not gaps, f"option {', '.join(gaps)} is empty, but {LETTERS[len(trimmed) - 1]} is not")
+    reject_unless(len(trimmed) > 1, f"there are {len(trimmed)} options, expected at least 2")
     return trimmed
 
 
@@ -177,6 +179,6 @@ def right_letter(answer: str, options: Sequence[str]) -> str:
         if texts[letters.index(letter)] == labelled.group(2):
             return letter
     places = [letter for letter, text in zip(letters, texts, strict=True) if text == wanted]
-    need(len(places) < 2, f"answer {answer[:40]!r} is the text of several options: {', '.join(places)}")
-    need(places, f"answer {answer[:40]!r} is not among the options A to {letters[-1]}, nor one's text")
+    reject_unless(len(places) < 2, f"answer {answer[:40]!r} is the text of several options: {', '.join(places)}")
+    reject_unless(places, f"answer {answer[:40]!r} is not among the options A to {letters[-1]}, nor one's text")
     return places[0]

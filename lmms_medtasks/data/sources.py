@@ -1,8 +1,8 @@
 """What is known of a data set under ``medtasks://``: a record for each, and what its reader has to offer.
 
 A benchmark's folder says it in ``source.py``, as ``SOURCES``. The folders are looked into when a name is asked for;
-there is no list of names. Folders that are not installed are made known by :func:`give`; an installed package offers a
-data set by an entry point in the group ``lmms_medtasks.data_readers``, called as the data set is.
+there is no list of names. Folders that are not installed are made known by :func:`add_source_folders`; an installed
+package offers a data set by an entry point in the group ``lmms_medtasks.data_readers``, called as the data set is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
-from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.data.release_counts import ExpectedCounts
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 if TYPE_CHECKING:
     from lmms_medtasks.data.releases import LocalRelease, Release
@@ -32,7 +32,7 @@ REVISION_NOT_KNOWN = (
 
 
 @dataclass(frozen=True)
-class Split:
+class SourceSplit:
     """A split of a data set and the release's files that it is made from.
 
     ``instead``: other sets of files that hold the same (an archive unpacked), taken where ``files`` are not there.
@@ -55,7 +55,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReleaseFinding:
     """What ``lmms-medtasks data doctor`` says of one thing that a source folder should have.
 
     ``state``: "there"; "missing", where something cannot be prepared without it; "note" for anything else worth saying.
@@ -68,7 +68,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Size:
+class SplitSize:
     """How many questions something has here, in the paper and in the release (None: not known)."""
 
     what: str
@@ -78,12 +78,12 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Examination:
+class ReleaseExamination:
     """What a data set's own look at the opened splits says: findings, sizes, and the number of images that the two
     sides of a distribution shift share, by shift."""
 
-    findings: Sequence[Finding] = ()
-    sizes: Sequence[Size] = ()
+    findings: Sequence[ReleaseFinding] = ()
+    sizes: Sequence[SplitSize] = ()
     shared: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -118,33 +118,33 @@ class DataSource:
 
     name: str
     title: str
-    splits: tuple[Split, ...]
+    splits: tuple[SourceSplit, ...]
     tags: Mapping[str, str]
     hub_repository: str
     revision: str
     licence: str
     terms: str
-    expected: tuple[Expected, ...]
-    open_split: Callable[[Release, Split], RowReader]
+    expected: tuple[ExpectedCounts, ...]
+    open_split: Callable[[Release, SourceSplit], RowReader]
     paper: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     images_optional: bool = False
     elsewhere: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     obtain: str = ""
     agreement: str = ""
-    diagnose: Callable[[LocalRelease], Sequence[Finding]] | None = None
-    examine: Callable[[DataSource, Mapping[str, RowReader]], Examination] | None = None
+    diagnose: Callable[[LocalRelease], Sequence[ReleaseFinding]] | None = None
+    examine: Callable[[DataSource, Mapping[str, RowReader]], ReleaseExamination] | None = None
     training_rule: Callable[[str], TrainingRule] | None = None
     preview: str = ""
     unit: str = "image_id"
     strata: tuple[str, ...] = ()
 
-    def split(self, name: str) -> Split:
+    def split(self, name: str) -> SourceSplit:
         """The split called ``name``; ``UserError`` with the names that exist if there is none."""
         for split in self.splits:
             if split.name == name:
                 return split
-        raise unknown("split", name, [split.name for split in self.splits], f"suite {self.name!r}")
+        raise unknown_name_error("split", name, [split.name for split in self.splits], f"suite {self.name!r}")
 
 
 _GIVEN: list[Path] = []
@@ -152,7 +152,7 @@ _GIVEN: list[Path] = []
 name of data, which must be found here."""
 
 
-def give(paths: Iterable[Path]) -> None:
+def add_source_folders(paths: Iterable[Path]) -> None:
     """Make data sets known that are not installed: those of every folder at or below ``paths`` with a ``source.py``.
 
     Raises UserError where there is no such folder, or two folders claim a data set.
@@ -162,7 +162,7 @@ def give(paths: Iterable[Path]) -> None:
             raise UserError(f"{path} is no folder. Give one with a {FILE}, or with folders that have one.")
         for file in sorted(path.rglob(FILE)):
             folder = file.parent.resolve()
-            if folder not in _GIVEN and not folder.is_relative_to(benchmark_folders.folder().resolve()):
+            if folder not in _GIVEN and not folder.is_relative_to(benchmark_folders.suites_root().resolve()):
                 _GIVEN.append(folder)
                 try:
                     names()
@@ -171,8 +171,8 @@ def give(paths: Iterable[Path]) -> None:
                     raise
 
 
-def given() -> tuple[Path, ...]:
-    """The folders that :func:`give` made known."""
+def added_source_folders() -> tuple[Path, ...]:
+    """The folders that :func:`add_source_folders` made known."""
     return tuple(_GIVEN)
 
 
@@ -191,7 +191,7 @@ def names() -> list[str]:
                     "Rename one of them."
                 )
             folder_by_name[source.name] = folder
-    offered = extensions.installed("data reader")
+    offered = extensions.installed_extensions("data reader")
     for name, entry in offered.items():
         if name in folder_by_name:
             raise UserError(
@@ -202,7 +202,7 @@ def names() -> list[str]:
 
 
 def _source_folders() -> list[Path]:
-    return [*benchmark_folders.having(FILE), *_GIVEN]
+    return [*benchmark_folders.folders_with_file(FILE), *_GIVEN]
 
 
 def get(name: str) -> DataSource:
@@ -210,7 +210,7 @@ def get(name: str) -> DataSource:
     return _find_data_set(name)[1]
 
 
-def folder_of(name: str) -> Path:
+def source_folder(name: str) -> Path:
     """The folder of the benchmark that the data set ``name`` is of; ``UserError`` as for :func:`get`."""
     return _find_data_set(name)[0]
 
@@ -228,8 +228,8 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
             raise UserError(
                 f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {data_set_names}."
             )
-    if name in extensions.installed("data reader"):
-        part = extensions.load("data reader", name)
+    if name in extensions.installed_extensions("data reader"):
+        part = extensions.load_extension("data reader", name)
         if not isinstance(part.value, DataSource) or part.value.name != name or part.file is None:
             got = f"a {type(part.value).__name__}"
             got = f"the data set {part.value.name!r}" if isinstance(part.value, DataSource) else got
@@ -238,11 +238,11 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
                 "the package, or uninstall it."
             )
         return part.file.parent, part.value
-    raise unknown("suite", name, names())
+    raise unknown_name_error("suite", name, names())
 
 
 def _of_folder(folder: Path) -> tuple[DataSource, ...]:
-    exported = getattr(benchmark_folders.module(folder, "source"), "SOURCES", None)
+    exported = getattr(benchmark_folders.suite_module(folder, "source"), "SOURCES", None)
     if not isinstance(exported, tuple) or not all(isinstance(each, DataSource) for each in exported):
         where = folder / FILE
         raise UserError(f"{where} exports no SOURCES: expected a tuple of DataSource, got a {type(exported).__name__}.")

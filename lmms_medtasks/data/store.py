@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data.documents import DATA, SCHEMA_VERSION, Data
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 MANIFEST = "manifest.json"
 REJECTED = "rejected.jsonl"
@@ -29,7 +29,7 @@ class BadManifestError(UserError):
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedSplit:
     """A split that can be read.
 
     ``path`` is a parquet file of canonical documents, ``data`` says which variant it is, ``digest`` is the digest of
@@ -47,7 +47,7 @@ class Located:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PreparedSplit:
     """What a manifest says of one prepared split.
 
     ``counts``: what of its number of questions is other than in the whole release, "" for nothing. ``mtime_ns`` and
@@ -74,7 +74,7 @@ class Entry:
         return self.rows + self.rejected
 
 
-def home() -> Path:
+def data_home() -> Path:
     """The data folder: ``MEDTASKS_HOME``, or ``lmms-medtasks`` in the user's cache folder."""
     import platformdirs
 
@@ -82,9 +82,9 @@ def home() -> Path:
     return Path(chosen).expanduser().absolute() if chosen else Path(platformdirs.user_cache_dir("lmms-medtasks"))
 
 
-def folder(suite: str, data: str) -> Path:
+def prepared_data_folder(suite: str, data: str) -> Path:
     """The folder of a suite's prepared data."""
-    return home() / suite / data
+    return data_home() / suite / data
 
 
 def chosen_data() -> Data | None:
@@ -95,26 +95,26 @@ def chosen_data() -> Data | None:
     for data in DATA:
         if value == data:
             return data
-    raise unknown("data", value, DATA, "the environment variable MEDTASKS_DATA")
+    raise unknown_name_error("data", value, DATA, "the environment variable MEDTASKS_DATA")
 
 
-def entries(suite: str, data: str) -> dict[str, Entry]:
+def read_prepared_splits(suite: str, data: str) -> dict[str, PreparedSplit]:
     """The prepared splits of a variant by name, as the manifest has them; empty if there is no manifest.
 
     Raises:
         BadManifestError: the manifest is broken, or of another schema version.
         UserError: it cannot be read.
     """
-    return {name: Entry(**entry) for name, entry in read_manifest(suite, data).get("splits", {}).items()}
+    return {name: PreparedSplit(**entry) for name, entry in read_manifest(suite, data).get("splits", {}).items()}
 
 
 def read_manifest(suite: str, data: str) -> dict[str, Any]:
-    """The manifest of a variant, empty if there is none; ``UserError`` as for :func:`entries`."""
-    path = folder(suite, data) / MANIFEST
+    """The manifest of a variant, empty if there is none; ``UserError`` as for :func:`read_prepared_splits`."""
+    path = prepared_data_folder(suite, data) / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         for entry in manifest["splits"].values():
-            Entry(**entry)
+            PreparedSplit(**entry)
         version = manifest["schema_version"]
     except FileNotFoundError:
         return {}
@@ -133,10 +133,12 @@ def read_manifest(suite: str, data: str) -> dict[str, Any]:
     return result
 
 
-def write_manifest(suite: str, data: str, header: Mapping[str, Any], splits: Mapping[str, Entry]) -> dict[str, Any]:
+def write_manifest(
+    suite: str, data: str, header: Mapping[str, Any], splits: Mapping[str, PreparedSplit]
+) -> dict[str, Any]:
     """Write the manifest, whole or not at all, and return it."""
     manifest = {**header, "splits": {name: asdict(splits[name]) for name in sorted(splits)}}
-    write_text(folder(suite, data) / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    write_text(prepared_data_folder(suite, data) / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return manifest
 
 
@@ -160,21 +162,21 @@ def read_rejected(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def find(suite: str, data: Data, split: str) -> Located | None:
+def find_prepared_split(suite: str, data: Data, split: str) -> LocatedSplit | None:
     """The prepared split, or None if it is not prepared.
 
     Raises:
         UserError: it is prepared, but its file is missing or is not what the manifest says.
     """
-    entry = entries(suite, data).get(split)
+    entry = read_prepared_splits(suite, data).get(split)
     if entry is None:
         return None
-    path = folder(suite, data) / entry.file
+    path = prepared_data_folder(suite, data) / entry.file
     _check_file(path, entry, suite, split)
-    return Located(path, data, entry.digest, entry.rows, entry.counts, entry.created)
+    return LocatedSplit(path, data, entry.digest, entry.rows, entry.counts, entry.created)
 
 
-def _check_file(path: Path, entry: Entry, suite: str, split: str) -> None:
+def _check_file(path: Path, entry: PreparedSplit, suite: str, split: str) -> None:
     """``UserError`` if a prepared file is not the one that the manifest describes.
 
     A file of the size and the times that were recorded is trusted. Other times (a copied folder, an edit) cost one
@@ -211,19 +213,19 @@ def _checked_file(path: Path) -> Path:
     return path.with_name(path.name + ".checked")
 
 
-def verify(suite: str, data: Data, split: str) -> None:
+def verify_split(suite: str, data: Data, split: str) -> None:
     """``UserError`` unless the prepared file has exactly the checksum in the manifest."""
-    located = find(suite, data, split)
-    entry = entries(suite, data).get(split)
+    located = find_prepared_split(suite, data, split)
+    entry = read_prepared_splits(suite, data).get(split)
     if located is None or entry is None:
         raise UserError(f"{suite}/{split} is not prepared as {data}.")
-    if checksum(located.path) != entry.sha256:
+    if file_sha256(located.path) != entry.sha256:
         raise _corrupt_error(located.path, "has not the checksum in the manifest", suite, split)
 
 
 @functools.lru_cache(maxsize=64)
 def _checksum_once(path: Path, times: tuple[int, int]) -> str:
-    return checksum(path)
+    return file_sha256(path)
 
 
 def _corrupt_error(path: Path, fault: str, suite: str, split: str) -> UserError:
@@ -234,7 +236,7 @@ def _corrupt_error(path: Path, fault: str, suite: str, split: str) -> UserError:
 
 
 @contextmanager
-def writing(target: Path) -> Iterator[None]:
+def user_error_on_write(target: Path) -> Iterator[None]:
     """Turn an ``OSError`` of writing below ``target`` (full, read-only, forbidden) into one ``UserError``."""
     try:
         yield
@@ -246,7 +248,7 @@ def writing(target: Path) -> Iterator[None]:
         ) from error
 
 
-def checksum(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     """SHA-256 of a file, as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     with path.open("rb") as handle:

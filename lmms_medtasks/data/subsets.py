@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator, stable_seed
+from lmms_medtasks.seeding import seeded_generator, stable_seed
 
 VARIABLE = "MEDTASKS_SUBSET"
 """``SIZE`` or ``SIZE/SEED``: set by ``lmms-medtasks run --subset``, read by the processes of the run."""
@@ -25,7 +25,7 @@ Strata = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Subset:
+class DataSubset:
     """How many units are drawn (1 or more), and the seed of the draw (0 or more)."""
 
     size: int
@@ -42,19 +42,19 @@ class Subset:
         return f"{self.size}/{self.seed}"
 
 
-def digest_of(whole: str, subset: Subset) -> str:
+def digest_of(whole: str, subset: DataSubset) -> str:
     """The digest of a subset of data whose digest is ``whole``: 64 hexadecimal digits."""
     return hashlib.sha256(f"{whole} {subset}".encode()).hexdigest()
 
 
-def chosen() -> Subset | None:
+def requested_subset() -> DataSubset | None:
     """The subset that :data:`VARIABLE` names, None if it is not set. Raises UserError for anything but its form."""
     value = os.environ.get(VARIABLE, "")
     if not value:
         return None
     size, _, seed = value.partition("/")
     try:
-        return Subset(int(size), int(seed or 0))
+        return DataSubset(int(size), int(seed or 0))
     except ValueError:
         raise UserError(
             f"The environment variable {VARIABLE} is {value!r}, expected SIZE or SIZE/SEED: 1000, 1000/7."
@@ -75,14 +75,14 @@ def strata_of(rows: Iterable[tuple[str, Strata]]) -> dict[str, Strata]:
     }
 
 
-def drawn(strata: Mapping[str, Strata], subset: Subset) -> frozenset[str]:
+def draw_subset(strata: Mapping[str, Strata], subset: DataSubset) -> frozenset[str]:
     """The units that are drawn of those in ``strata``; all of them where there are no more than ``subset.size``."""
     if len(strata) <= subset.size:
         return frozenset(strata)
     # Units of one stratum stand in an order of chance, the same whatever other units there are.
     order = sorted(strata, key=lambda unit: (strata[unit], stable_seed("subset", subset.seed, unit), unit))
     step = len(order) / subset.size
-    start = generator("subset", subset.seed).uniform(0, step)
+    start = seeded_generator("subset", subset.seed).uniform(0, step)
     # A sum of floating-point numbers may round up to the next whole number.
     places = (min(math.floor(start + number * step), len(order) - 1) for number in range(subset.size))
     return frozenset(order[index] for index in places)

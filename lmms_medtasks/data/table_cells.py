@@ -53,7 +53,7 @@ _ANSWERING = ("gpt", "assistant", "model")
 _PICTURE = re.compile(r"^\s*(?:<image>\s*)+|(?:\s*<image>)+\s*$")
 
 
-def no_text(value: Any, way_out: str = SEVERAL) -> str:
+def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
     """What is wrong with a value that is no text, and the way out; ``way_out`` is that of lists and mappings."""
     kind = type(value).__name__
     if isinstance(value, list | Mapping):
@@ -69,13 +69,13 @@ def no_text(value: Any, way_out: str = SEVERAL) -> str:
     )
 
 
-def unlike(text: str, others: Sequence[str]) -> str:
+def lookalike_hint(text: str, others: Sequence[str]) -> str:
     """Why ``text`` is none of ``others`` though it looks like one, as a sentence with a blank before it; "" otherwise.
 
     >>> unlike("CAT", ["dog", "cat"])
     ' It differs from 'cat' in letter case or blanks only: write both alike.'
     """
-    alike = [other for other in others if folded(other) == folded(text)]
+    alike = [other for other in others if fold_cell(other) == fold_cell(text)]
     if alike:
         return f" It differs from {alike[0]!r} in letter case or blanks only: write both alike."
     known = set("".join(others))
@@ -91,7 +91,7 @@ def sign_name(sign: str) -> str:
     return f"U+{ord(sign):04X} ({unicodedata.name(sign, 'no name')})"
 
 
-def folded(text: str) -> str:
+def fold_cell(text: str) -> str:
     """``text`` without differences of letter case and blanks."""
     return " ".join(text.casefold().split())
 
@@ -114,7 +114,7 @@ def joined_by_python(text: str) -> bool:
     return False
 
 
-def listed(value: Any, locate: Place) -> list[Any]:
+def parse_options(value: Any, locate: Place) -> list[Any]:
     """The options in a cell: a list, a mapping from letters, pairs of both, or any of these as JSON or as Python's.
 
     Pairs are a list of mappings (``{"label": "A", "text": "cat"}``), or a mapping of lists (``label`` and ``text``).
@@ -176,7 +176,7 @@ def _parse_written(text: str) -> Any:
     return written if plain and not joined_by_python(text) else None
 
 
-def checked(texts: list[str], locate: Place) -> list[str]:
+def trim_options(texts: list[str], locate: Place) -> list[str]:
     """The options without empty ones at the end; UserError for fewer than two, gaps, repetitions and too many."""
     while texts and not texts[-1]:
         texts.pop()
@@ -193,7 +193,7 @@ def checked(texts: list[str], locate: Place) -> list[str]:
     return texts
 
 
-def lettered(options: Sequence[str]) -> list[str]:
+def leading_letters(options: Sequence[str]) -> list[str]:
     """The letters that the options' texts begin with, in capitals ("A. cat"); [] unless all do."""
     matches = [_LETTERED.fullmatch(text) for text in options]
     return [match[1].upper() for match in matches if match] if matches and all(matches) else []
@@ -208,13 +208,13 @@ def letter_and_text(answer: str) -> tuple[str, str] | None:
 def without_letters(options: list[str], locate: Place) -> list[str]:
     """The options without the letters that their texts begin with."""
     letters = list(parsing.option_letters(len(options)))
-    if lettered(options) != letters:
+    if leading_letters(options) != letters:
         raise UserError(
             f"{locate()}: lettered=True takes letters off, but the options {options} do not begin with "
             f"{', '.join(letters)} in this order."
         )
     texts = [_LETTERED.fullmatch(text)[2].strip() for text in options]  # type: ignore[index]  # lettered() has matched
-    return checked(texts, locate)
+    return trim_options(texts, locate)
 
 
 def one_of_one(value: Any) -> Any:
@@ -233,13 +233,13 @@ def written_list(value: Any) -> list[Any] | None:
     return items if isinstance(items, list) else None
 
 
-def references(value: Any) -> list[Any]:
+def parse_references(value: Any) -> list[Any]:
     """The references in a cell: a list, also as JSON, of texts or of VQA v2's mappings with ``answer``."""
     items = written_list(value) or (value if isinstance(value, list) else [value])
     return [item["answer"] if isinstance(item, Mapping) and "answer" in item else item for item in items]
 
 
-def parts(value: Any, options: Sequence[str], several: Several) -> list[Any]:
+def split_answers(value: Any, options: Sequence[str], several: Several) -> list[Any]:
     """The single answers in a cell with several: items of a list, or letters and numbers with signs between them."""
     if isinstance(value, list):
         return value
@@ -256,7 +256,7 @@ def parts(value: Any, options: Sequence[str], several: Several) -> list[Any]:
     return split if all(is_letter(each, options) or WHOLE.fullmatch(each) for each in split) else [text]
 
 
-def kind_of(values: list[str], options: list[list[str]], column: str) -> str:
+def answer_kind(values: list[str], options: list[list[str]], column: str) -> str:
     """What the answers of a column are, where only one reading fits all of them."""
     pairs = list(zip(values, options, strict=True))
     places = {kind: [place_of(value, offered, kind) for value, offered in pairs] for kind in ANSWER_IS}
@@ -314,7 +314,7 @@ def letter_of(value: Any, options: Sequence[str], kind: str) -> str:
     letters = parsing.option_letters(len(options))
     index = place_of(value, options, kind)
     if index is None:
-        hint = unlike(str(value), options)
+        hint = lookalike_hint(str(value), options)
         if re.fullmatch(r"[0-9]+\.0", str(value).strip()):
             hint = " Some programs write whole numbers so where a cell of the column is empty: write them without .0."
         if SAYS_OR.fullmatch(str(value).strip()):

@@ -85,7 +85,7 @@ class TablePictures:
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
         values = {name: column[name][:] for name, column in columns}
-        with progress.bar(self._count, "finding images", "rows") as step:
+        with progress.progress_bar(self._count, "finding images", "rows") as step:
             for row in range(self._count):
                 made: list[Picture] = []
                 for name in self._names:

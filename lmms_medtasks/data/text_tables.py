@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import progress, writing
 from lmms_medtasks.data import any_tables, excel_sheets, store, tsv_records
-from lmms_medtasks.data.tsv_records import Table
+from lmms_medtasks.data.tsv_records import TsvTable
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ Kind = Literal["text", "list"]
 Row = Mapping[str, Any]
 
 
-def loader(path: Path) -> str:
+def dataset_loader_name(path: Path) -> str:
     """The ``dataset_path`` for a file; UserError for an ending that has none."""
     if path.suffix.lower() == ".xls":
         raise UserError(f"The table {str(path)!r} is of Excel before 2007. Save it as .xlsx, or as CSV UTF-8.")
@@ -56,7 +56,7 @@ def loader(path: Path) -> str:
     return LOADERS[path.suffix.lower()]
 
 
-def rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Iterator[Row]:
+def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Iterator[Row]:
     """The records of a table of the loader ``how``: texts as they are written, None, or lists and mappings of such.
 
     ``kwargs``: the task's options for the reader.
@@ -68,16 +68,16 @@ def rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Itera
     options = kwargs or {}
     if how == "excel":
         tsv_records.check_table(path, allowed=(".xlsx",))
-        return excel_sheets.rows(path, str(options.get("sheet") or ""))
+        return excel_sheets.iter_sheet_rows(path, str(options.get("sheet") or ""))
     tsv_records.check_table(path)
     return _of_json(path) if how == "json" else _of_csv(path, _chosen_separator(path, options))
 
 
-def columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+def read_text_columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     """The columns of a table, in the order in which they come."""
     if how == "csv":
-        return Table(path, _chosen_separator(path, kwargs or {})).columns
-    return tuple(dict.fromkeys(name for row in rows(path, how, kwargs) for name in row))
+        return TsvTable(path, _chosen_separator(path, kwargs or {})).columns
+    return tuple(dict.fromkeys(name for row in iter_text_rows(path, how, kwargs) for name in row))
 
 
 def named_separator(path: Path) -> str:
@@ -104,7 +104,7 @@ def _chosen_separator(path: Path, options: Mapping[str, Any]) -> str:
     given = options.get("delimiter") or options.get("sep") or named_separator(path)
     if len(given) != 1:
         raise UserError(f"{path.name}: the separator {given!r}: expected one character.")
-    header = Table(path, given).columns
+    header = TsvTable(path, given).columns
     other = separator_of(path)
     if len(header) == 1 and other != given and other in header[0]:
         written = "\\t" if other == "\t" else other
@@ -116,7 +116,7 @@ def _chosen_separator(path: Path, options: Mapping[str, Any]) -> str:
 
 
 def _of_csv(path: Path, separator: str) -> Iterator[Row]:
-    table = Table(path, separator)
+    table = TsvTable(path, separator)
     for record in table.records():
         if record.cells is None:
             raise UserError(
@@ -142,7 +142,7 @@ def _of_json(path: Path) -> Iterator[Row]:
                 "column (pandas: to_json(orient='records'))."
             )
         lists[str(record.get(any_tables.SECTION, ""))] = None
-        if len(lists) == 2 and len(any_tables.lists_of(path)) > 1:
+        if len(lists) == 2 and len(any_tables.json_list_keys(path)) > 1:
             raise UserError(
                 f"{path.name} holds several lists: {', '.join(lists)} and perhaps more. Which of them is asked? Keep "
                 "one list in the file, and put the others into files of their own."
@@ -158,7 +158,7 @@ def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any],
     """
     how = str(config.get("dataset_path"))
     kwargs = dict(config.get("dataset_kwargs") or {})
-    tables = tuple(path for path in files(kwargs.get("data_files")) if path.is_file())
+    tables = tuple(path for path in iter_data_files(kwargs.get("data_files")) if path.is_file())
     if how not in OPTIONS:
         return config, tables
     for name in refused_options(how, kwargs):
@@ -175,14 +175,14 @@ def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any],
     return {**config, "dataset_path": "parquet", "dataset_kwargs": {**other_options, "data_files": data_files}}, tables
 
 
-def read(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Dataset:
+def read_text_table(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Dataset:
     """A table as a data set, as :func:`with_text_cells` has the harness load it."""
     import datasets
 
     options = dict(kwargs or {})
     if how in OPTIONS:
         return datasets.Dataset.from_parquet(_all_made((path,), how, options, path.name)[str(path)])
-    any_tables.columns(path)  # raises UserError for what is no parquet
+    any_tables.read_table_columns(path)  # raises UserError for what is no parquet
     return datasets.Dataset.from_parquet(str(path))
 
 
@@ -218,13 +218,13 @@ def refused_options(how: str, names: Collection[str]) -> list[str]:
     return [name for name in names if name in of_reader]
 
 
-def files(value: Any) -> Iterator[Path]:
+def iter_data_files(value: Any) -> Iterator[Path]:
     """The files that ``data_files`` names."""
     if isinstance(value, Mapping):
         value = list(value.values())
     for each in value if isinstance(value, list) else [value]:
         if isinstance(each, list):
-            yield from files(each)
+            yield from iter_data_files(each)
         elif isinstance(each, str):
             yield Path(each)
 
@@ -241,7 +241,7 @@ def _all_made(tables: tuple[Path, ...], how: str, kwargs: Mapping[str, Any], whe
     """Table -> its parquet file. Tables that stay as they are are read once a process."""
     options = {name: kwargs[name] for name in OPTIONS[how] if name != "data_files" and name in kwargs}
     states = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in tables)
-    made = _made_once(states, how, json.dumps(options), str(store.home()), where)
+    made = _made_once(states, how, json.dumps(options), str(store.data_home()), where)
     return {str(path): each for path, each in zip(tables, made, strict=True)}
 
 
@@ -259,7 +259,7 @@ def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], w
     kinds_of_table: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
-        for row in _with_progress(rows(path, how, kwargs), f"reading {path.name}"):
+        for row in _with_progress(iter_text_rows(path, how, kwargs), f"reading {path.name}"):
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
@@ -298,8 +298,8 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
     types = {"text": pa.large_string(), "list": pa.list_(pa.large_string())}
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
     # Without dictionaries: cells may be whole pictures in base64.
-    with writing.whole(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
-        for batch in _iter_batches(_with_progress(rows(path, how, kwargs), f"storing {path.name}")):
+    with writing.atomic_write(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
+        for batch in _iter_batches(_with_progress(iter_text_rows(path, how, kwargs), f"storing {path.name}")):
             cells = [{name: _typed_cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
             writer.write_table(pa.Table.from_pylist(cells, schema))
     return target
@@ -307,7 +307,7 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
 
 def _with_progress(records: Iterator[Row], label: str) -> Iterator[Row]:
     """The records, counted on stderr while they come."""
-    with progress.bar(None, label, "rows") as step:
+    with progress.progress_bar(None, label, "rows") as step:
         for record in records:
             yield record
             step(1)

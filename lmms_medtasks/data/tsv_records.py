@@ -31,7 +31,7 @@ _TABLES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
 
 
 @dataclass(frozen=True)
-class Record:
+class TsvRecord:
     """A record of a table: its number from 1 (the header does not count) and its cells by column.
 
     ``cells`` is None where the record has another number of cells than the header has; ``width`` is that number.
@@ -44,7 +44,7 @@ class Record:
     row: int = 0
 
 
-class Table:
+class TsvTable:
     """A tab-separated table on disk, UTF-8, quoted as spreadsheets and pandas do, with a header.
 
     ``delimiter``: what separates cells where it is no tab.
@@ -70,11 +70,11 @@ class Table:
         if twice:
             raise UserError(f"{path.name} has a column twice: {', '.join(map(repr, twice))}.")
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[TsvRecord]:
         """Every record, in order, in memory one at a time."""
         return (record for _, record in self.placed())
 
-    def placed(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, Record]]:
+    def placed(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, TsvRecord]]:
         """Every record after the place, in bytes, at which it starts.
 
         ``progress`` is called with the number of bytes read since its last call.
@@ -90,14 +90,14 @@ class Table:
                 progress(lines.offset - offset)
                 offset = lines.offset
 
-    def record_at(self, offset: int) -> Record:
+    def record_at(self, offset: int) -> TsvRecord:
         """The record that starts at ``offset`` bytes (its number is not known there, and given as 0)."""
         with self._open_lines(offset) as (_, rows):
             return self._make_record(0, next(rows))
 
-    def _make_record(self, number: int, row: list[str], row_number: int = 0) -> Record:
+    def _make_record(self, number: int, row: list[str], row_number: int = 0) -> TsvRecord:
         same = len(row) >= len(self.columns) and not any(map(str.strip, row[len(self.columns) :]))
-        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), row_number)
+        return TsvRecord(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), row_number)
 
     @contextmanager
     def _open_lines(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:

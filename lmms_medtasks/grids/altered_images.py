@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import unknown_name_error
 from lmms_medtasks.grids.pool import Category, Picture
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ VIOLATIONS = ("texture", *CORRUPTIONS)
 
 
 @dataclass(frozen=True)
-class Violation:
+class IntegrityViolation:
     """What is done: ``name`` of :data:`VIOLATIONS`, the place ``at`` (row, column) and ``extent`` (rows, columns) in
     fractions of the picture, and ``seed`` for what else is drawn."""
 
@@ -150,20 +150,20 @@ class Violation:
         return asdict(self)
 
 
-def sample_violation(name: str, rng: np.random.Generator) -> Violation:
+def sample_violation(name: str, rng: np.random.Generator) -> IntegrityViolation:
     """Parameters of violation ``name``: in the picture's middle, and large enough to be seen at a glance."""
     if name not in VIOLATIONS:
-        raise unknown("integrity violation", name, VIOLATIONS)
+        raise unknown_name_error("integrity violation", name, VIOLATIONS)
     extent = (float(rng.uniform(0.22, 0.32)), 1.0)
     if name == "texture":
         extent = (float(rng.uniform(0.36, 0.46)), float(rng.uniform(0.36, 0.46)))
     if name == "shifted_blocks":
         extent = (0.75, 0.75)
     at = tuple(float(np.clip(rng.uniform(0.36, 0.64), side / 2, 1 - side / 2)) for side in extent)
-    return Violation(name, (at[0], at[1]), extent, int(rng.integers(2**32)))
+    return IntegrityViolation(name, (at[0], at[1]), extent, int(rng.integers(2**32)))
 
 
-def apply_violation(image: Image, violation: Violation, texture: Image | None = None) -> Image:
+def apply_violation(image: Image, violation: IntegrityViolation, texture: Image | None = None) -> Image:
     """``image`` (RGB) with the violation; ``texture`` is the picture whose texture "texture" takes."""
     from PIL import Image as Images
 
@@ -187,7 +187,7 @@ def apply_violation(image: Image, violation: Violation, texture: Image | None = 
     return Images.fromarray(np.clip(np.rint(changed), 0, 255).astype(np.uint8))
 
 
-def _violated_region(shape: tuple[int, ...], violation: Violation) -> tuple[slice, slice]:
+def _violated_region(shape: tuple[int, ...], violation: IntegrityViolation) -> tuple[slice, slice]:
     spans = []
     for length, at, extent in zip(shape, violation.at, violation.extent, strict=True):
         size = max(2, round(length * extent))

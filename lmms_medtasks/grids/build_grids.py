@@ -13,10 +13,17 @@ import numpy as np
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import altered_images, leaks, tasks
-from lmms_medtasks.grids.panels import Content, Panel, boxed, compose, finish, shrunk
-from lmms_medtasks.grids.plan import KINDS, NEGATIVES, Planned, plan
-from lmms_medtasks.grids.pool import Category, Picture, Pool, load
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.grids.panels import (
+    FinishedPanel,
+    PanelContent,
+    compose_grid,
+    draw_box,
+    finish_panels,
+    shrink_to_panel,
+)
+from lmms_medtasks.grids.plan import KINDS, NEGATIVES, PlannedItem, plan_items
+from lmms_medtasks.grids.pool import Category, ImagePool, Picture, load_image
+from lmms_medtasks.seeding import seeded_generator
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -36,7 +43,7 @@ _LABELS = ("modality", "anatomy", "view", "finding", "laterality")
 
 
 @dataclass(frozen=True)
-class Item:
+class GridItem:
     """One item: its ``tasks`` in the release's form, its ``images`` (name below benchmark_refined -> PNG bytes), and
     its ``record`` for the manifest."""
 
@@ -47,23 +54,23 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnGrid:
     """The pictures of a grid and what its panels are to show; ``outlier`` is an index or None, ``change`` how it was
     changed. ``rng`` draws what is drawn after that."""
 
     pictures: list[Picture]
-    contents: list[Content]
+    contents: list[PanelContent]
     outlier: int | None
     change: dict[str, Any]
     rng: np.random.Generator
 
 
 @dataclass(frozen=True)
-class Grid:
+class FinishedGrid:
     """What was drawn for a grid, and its finished panels."""
 
-    drawn: Drawn
-    panels: list[Panel]
+    drawn: DrawnGrid
+    panels: list[FinishedPanel]
 
 
 def build_items(
@@ -77,7 +84,7 @@ def build_items(
     panel: int = PANEL,
     match: bool = True,
     reuse: bool = False,
-) -> Iterator[Item]:
+) -> Iterator[GridItem]:
     """``items`` items of every size, in order; the same arguments give the same bytes.
 
     Inliers share a category and have no finding; the outlier is one of ``kinds``, which take turns. ``negatives`` is
@@ -89,73 +96,75 @@ def build_items(
         UserError: sizes, kinds or shares that are not allowed, too few pictures (have and need by category), a picture
             that does not decode. All but the last before the first item comes.
     """
-    pool = Pool.of(pictures)
+    pool = ImagePool.of(pictures)
     if panel < SMALLEST_PANEL:
         raise UserError(f"A panel must have at least {SMALLEST_PANEL} pixels a side, got {panel}.")
     parsed = [parse_size(size) for size in dict.fromkeys(sizes)]
     maker = _Maker(pool, seed, panel, match, reuse)
     coloured = frozenset(key for key in pool.categories if maker.is_coloured(key)) if match else frozenset[Category]()
-    planned = plan(
+    planned = plan_items(
         pool, items=items, sizes=parsed, kinds=kinds, negatives=negatives, seed=seed, reuse=reuse, coloured=coloured
     )
     return maker.iter_items(planned)
 
 
 class _Maker:
-    def __init__(self, pool: Pool, seed: int, panel: int, match: bool, reuse: bool) -> None:
+    def __init__(self, pool: ImagePool, seed: int, panel: int, match: bool, reuse: bool) -> None:
         self._pool, self._seed, self._panel, self._match, self._reuse = pool, seed, panel, match, reuse
         self._used: set[str] = set()
         self._content = functools.lru_cache(maxsize=_REMEMBERED)(self._load_content)
 
-    def _load_content(self, picture: Picture) -> Content:
-        source = load(picture)
-        return Content(shrunk(source.image, self._panel), source.facts)
+    def _load_content(self, picture: Picture) -> PanelContent:
+        source = load_image(picture)
+        return PanelContent(shrink_to_panel(source.image, self._panel), source.facts)
 
     def is_coloured(self, key: Category) -> bool:
         """Whether most of the first three pictures of a category are coloured."""
         first = self._pool.plain[key][:3]
         return float(np.median([leaks.colourfulness(self._content(each).image) for each in first])) > COLOUR
 
-    def iter_items(self, planned: Sequence[Planned]) -> Iterator[Item]:
+    def iter_items(self, planned: Sequence[PlannedItem]) -> Iterator[GridItem]:
         for entry in planned:
             yield self._make_item(entry)
 
-    def _make_item(self, entry: Planned) -> Item:
+    def _make_item(self, entry: PlannedItem) -> GridItem:
         positive = self._mark_used(self._draw_positive(entry)) if entry.position is not None else None
         negative = self._mark_used(self._draw_negative(entry)) if entry.box is not None else None
         return _assemble_item(
             entry, self._finish_grid(positive, negative), self._finish_grid(negative, positive), self._panel
         )
 
-    def _mark_used(self, drawn: Drawn) -> Drawn:
+    def _mark_used(self, drawn: DrawnGrid) -> DrawnGrid:
         """The pictures of a grid, marked as used."""
         if not self._reuse:
             self._used |= {picture.id for picture in drawn.pictures} | set(drawn.change.get("texture_from", ()))
         return drawn
 
-    def _draw_positive(self, entry: Planned) -> Drawn:
-        rng = generator("grids item", self._seed, entry.number)
+    def _draw_positive(self, entry: PlannedItem) -> DrawnGrid:
+        rng = seeded_generator("grids item", self._seed, entry.number)
         position, panels = entry.position or 0, entry.size.panels
         outlier, content, change, inliers = self._draw_outlier(entry, panels - 1, rng)
         pictures = [*inliers[:position], outlier, *inliers[position:]]
         contents = [content if picture is outlier else self._content(picture) for picture in pictures]
-        return Drawn(pictures, contents, position, change, rng)
+        return DrawnGrid(pictures, contents, position, change, rng)
 
-    def _draw_negative(self, entry: Planned) -> Drawn:
-        rng = generator("grids control", self._seed, entry.number)
+    def _draw_negative(self, entry: PlannedItem) -> DrawnGrid:
+        rng = seeded_generator("grids control", self._seed, entry.number)
         inliers = self._draw_pictures(entry.category, entry.size.panels, rng)
-        return Drawn(inliers, [self._content(inlier) for inlier in inliers], None, {}, rng)
+        return DrawnGrid(inliers, [self._content(inlier) for inlier in inliers], None, {}, rng)
 
-    def _finish_grid(self, drawn: Drawn | None, other: Drawn | None) -> Grid | None:
+    def _finish_grid(self, drawn: DrawnGrid | None, other: DrawnGrid | None) -> FinishedGrid | None:
         """The panels of one grid of an item, made alike in what ``other``, its other grid, has part in too."""
         if drawn is None:
             return None
         beside = other.contents if other is not None else []
-        return Grid(drawn, finish(drawn.contents, drawn.outlier, self._panel, self._match, drawn.rng, beside))
+        return FinishedGrid(
+            drawn, finish_panels(drawn.contents, drawn.outlier, self._panel, self._match, drawn.rng, beside)
+        )
 
     def _draw_outlier(
-        self, entry: Planned, count: int, rng: np.random.Generator
-    ) -> tuple[Picture, Content, dict[str, Any], list[Picture]]:
+        self, entry: PlannedItem, count: int, rng: np.random.Generator
+    ) -> tuple[Picture, PanelContent, dict[str, Any], list[Picture]]:
         """The outlier's picture, what its panel shows, how it was changed, and the inliers."""
         if entry.kind == "orientation":
             return self._draw_misoriented(entry, count, rng)
@@ -170,8 +179,8 @@ class _Maker:
         return outlier, self._content(outlier), {}, self._draw_pictures(entry.category, count, rng)
 
     def _draw_misoriented(
-        self, entry: Planned, count: int, rng: np.random.Generator
-    ) -> tuple[Picture, Content, dict[str, Any], list[Picture]]:
+        self, entry: PlannedItem, count: int, rng: np.random.Generator
+    ) -> tuple[Picture, PanelContent, dict[str, Any], list[Picture]]:
         pictures = self._draw_pictures(entry.category, None, rng)
         # Mirrored pictures are the clinically grave ones: as many of them as of all turns together, where it can be.
         ways = [(altered_images.MIRROR,), altered_images.TURNS]
@@ -184,7 +193,7 @@ class _Maker:
                 if allowed:
                     name = allowed[int(rng.integers(len(allowed)))]
                     change = {"transformation": name, "laterality_error": name == altered_images.MIRROR}
-                    turned = Content(altered_images.apply_orientation(content.image, name), content.facts)
+                    turned = PanelContent(altered_images.apply_orientation(content.image, name), content.facts)
                     return outlier, turned, change, inliers
         raise UserError(
             f"No image of {entry.category} can be turned or mirrored so that one sees it: it looks alike either way. "
@@ -192,8 +201,8 @@ class _Maker:
         )
 
     def _violate_integrity(
-        self, entry: Planned, picture: Picture, rng: np.random.Generator
-    ) -> tuple[Picture, Content, dict[str, Any]]:
+        self, entry: PlannedItem, picture: Picture, rng: np.random.Generator
+    ) -> tuple[Picture, PanelContent, dict[str, Any]]:
         content = self._content(picture)
         violation = altered_images.sample_violation(entry.violation, rng)
         change: dict[str, Any] = {"violation": violation.to_json()}
@@ -204,7 +213,7 @@ class _Maker:
             texture = self._content(donor).image
             change["texture_from"] = [donor.id]
         violated = altered_images.apply_violation(content.image, violation, texture)
-        return picture, Content(violated, content.facts), change
+        return picture, PanelContent(violated, content.facts), change
 
     def _unused_pictures(self, pictures: Sequence[Picture]) -> list[Picture]:
         return [picture for picture in pictures if picture.id not in self._used]
@@ -215,11 +224,13 @@ class _Maker:
         return [free[int(i)] for i in rng.permutation(len(free))[:count]]
 
 
-def _assemble_item(entry: Planned, positive: Grid | None, negative: Grid | None, panel: int) -> Item:
-    texts = tasks.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
+def _assemble_item(
+    entry: PlannedItem, positive: FinishedGrid | None, negative: FinishedGrid | None, panel: int
+) -> GridItem:
+    texts = tasks.make_item_texts(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
                         positive.drawn.change if positive else {})  # fmt: skip
-    tier = tasks.tier(entry)
-    item = f"{tier}_{tasks.slug(entry)}_{entry.number}"
+    tier = tasks.item_tier(entry)
+    item = f"{tier}_{tasks.item_slug(entry)}_{entry.number}"
     images: dict[str, bytes] = {}
     item_tasks: list[dict[str, Any]] = []
     grids: list[dict[str, Any]] = []
@@ -227,22 +238,22 @@ def _assemble_item(entry: Planned, positive: Grid | None, negative: Grid | None,
         if grid is None or mark is None:
             continue
         names = {"grid": f"{tier}/images/{item}_{suffix}grid.png", "vis": f"{tier}/images/{item}_vis_{vis}.png"}
-        whole = compose([each.image for each in grid.panels], entry.size)
-        images[names["grid"]] = png(whole)
-        images[names["vis"]] = png(boxed(whole, entry.size, mark, panel))
+        whole = compose_grid([each.image for each in grid.panels], entry.size)
+        images[names["grid"]] = encode_png(whole)
+        images[names["vis"]] = encode_png(draw_box(whole, entry.size, mark, panel))
         if grid is positive:
-            item_tasks += tasks.positive(item, entry.size, mark, texts, names)
+            item_tasks += tasks.make_positive_tasks(item, entry.size, mark, texts, names)
         else:
-            item_tasks += tasks.negative(item, entry.size, texts, names)
+            item_tasks += tasks.make_negative_tasks(item, entry.size, texts, names)
         grids.append(_grid_record(grid, names, mark))
     record = {
         "id": item, "number": entry.number, "size": str(entry.size), "panel": panel, "kind": entry.kind, "tier": tier,
         "category": str(entry.category), "grids": grids,
     }  # fmt: skip
-    return Item(item, item_tasks, images, record)
+    return GridItem(item, item_tasks, images, record)
 
 
-def _grid_record(grid: Grid, names: dict[str, str], box: int) -> dict[str, Any]:
+def _grid_record(grid: FinishedGrid, names: dict[str, str], box: int) -> dict[str, Any]:
     """How one grid was made, for the manifest."""
     drawn = grid.drawn
     return {
@@ -264,7 +275,7 @@ def _grid_record(grid: Grid, names: dict[str, str], box: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def png(image: Image) -> bytes:
+def encode_png(image: Image) -> bytes:
     """The PNG file of an RGB picture without any metadata."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=4)

@@ -16,7 +16,7 @@ from lmms_medtasks import data as sources
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.pool import Picture
 from lmms_medtasks.pictures import image_id, image_problem
-from lmms_medtasks.progress import bar
+from lmms_medtasks.progress import progress_bar
 
 COLUMNS = ("image", "modality", "anatomy", "view", "finding", "laterality", "up")
 """The columns that are read; ``image`` and ``modality`` must be there."""
@@ -30,7 +30,7 @@ _OURS = ("id", "images", "question", "options", "answer", "image_id", "data")
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledRow:
     """One row: a name for the manifest, the labels as text, which wanted ones are missing, and the picture."""
 
     id: str
@@ -40,7 +40,7 @@ class Labelled:
     data: bytes | None = field(default=None, repr=False)
 
 
-def read_table(path: Path, folder: Path) -> tuple[list[Labelled], tuple[str, ...]]:
+def read_table(path: Path, folder: Path) -> tuple[list[LabelledRow], tuple[str, ...]]:
     """The rows of a table whose image paths are relative to ``folder``, and the columns that are not used.
 
     Rows of this package's documents that share an ``image_id`` are one picture. Raises UserError for a table that
@@ -57,7 +57,7 @@ def read_table(path: Path, folder: Path) -> tuple[list[Labelled], tuple[str, ...
             f"{path} lacks the column {' and '.join(map(repr, missing))}. Required: image, modality and, if there are "
             f"such labels, {', '.join(COLUMNS[2:])}. Found: {', '.join(map(str, columns)) or '(none)'}."
         )
-    labelled: dict[str, Labelled] = {}
+    labelled: dict[str, LabelledRow] = {}
     for number, row in enumerate(rows, start=1):
         entry = _parse_row(row, number, path, folder, columns)
         labelled.setdefault(entry.id, entry)
@@ -65,7 +65,7 @@ def read_table(path: Path, folder: Path) -> tuple[list[Labelled], tuple[str, ...
     return list(labelled.values()), ignored
 
 
-def _parse_row(row: Mapping[str, Any], number: int, path: Path, folder: Path, columns: list[str]) -> Labelled:
+def _parse_row(row: Mapping[str, Any], number: int, path: Path, folder: Path, columns: list[str]) -> LabelledRow:
     values = {name: _cell_text(row.get(name)) for name in COLUMNS[1:]}
     missing = tuple(name for name in WANTED if name in columns and not values[name].strip())
     image = row.get("image")
@@ -73,11 +73,11 @@ def _parse_row(row: Mapping[str, Any], number: int, path: Path, folder: Path, co
         data = image.get("bytes") if isinstance(image, Mapping) else image
         name = _cell_text(row.get("image_id")) or _cell_text(row.get("id")) or f"row {number}"
         if isinstance(data, bytes):
-            return Labelled(name, values, missing, data=data)
+            return LabelledRow(name, values, missing, data=data)
         image = image.get("path") if isinstance(image, Mapping) else None
     if not isinstance(image, str) or not image.strip():
         raise UserError(f"{path}, row {number}: the column image is {str(image)[:60]!r}, expected a path or an image.")
-    return Labelled(image, values, missing, path=folder / image)
+    return LabelledRow(image, values, missing, path=folder / image)
 
 
 def _cell_text(value: Any) -> str:
@@ -137,7 +137,7 @@ _UP = {"": None, "yes": True, "true": True, "1": True, "no": False, "false": Fal
 
 
 @dataclass(frozen=True)
-class Reading:
+class LabelledImages:
     """The pictures, what was left out (name, reason), and columns that nothing was made of."""
 
     pictures: list[Picture]
@@ -145,14 +145,14 @@ class Reading:
     ignored: tuple[str, ...]
 
 
-def read(
+def read_labelled_images(
     source: str,
     *,
     labels: Path | None = None,
     skip_bad: bool = False,
     skip_unlabelled: bool = False,
     counted: Callable[[int], object] = lambda there: None,
-) -> Reading:
+) -> LabelledImages:
     """The pictures of ``source``. ``counted`` is called with how many are listed before the first one is decoded.
 
     ``source`` is ``medtasks://suite/split``, a labels table (CSV, JSONL or parquet with a column ``image``, which holds
@@ -176,13 +176,13 @@ def read(
     if not pictures:
         raise UserError(f"{source} has no image that can be used.")
     unique, twice = _drop_duplicates(pictures)
-    return Reading(unique, [*unlabelled, *bad, *twice], ignored)
+    return LabelledImages(unique, [*unlabelled, *bad, *twice], ignored)
 
 
-def _read_rows(source: str, labels: Path | None) -> tuple[list[Labelled], tuple[str, ...]]:
+def _read_rows(source: str, labels: Path | None) -> tuple[list[LabelledRow], tuple[str, ...]]:
     if source.startswith("medtasks://"):
         suite, _, split = source.removeprefix("medtasks://").partition("/")
-        return read_table(sources.locate(suite, split).path, Path("."))
+        return read_table(sources.locate_split(suite, split).path, Path("."))
     path = Path(source).expanduser()
     if path.is_file():
         if path.suffix.lower() not in TABLES:
@@ -197,7 +197,7 @@ def _read_rows(source: str, labels: Path | None) -> tuple[list[Labelled], tuple[
     return read_table(labels, path) if labels is not None else (list(_iter_folder(path)), ())
 
 
-def _iter_folder(folder: Path) -> Iterator[Labelled]:
+def _iter_folder(folder: Path) -> Iterator[LabelledRow]:
     """Every file below ``folder``, labelled by the folders that it is in."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if not files:
@@ -214,10 +214,10 @@ def _iter_folder(folder: Path) -> Iterator[Labelled]:
         parts = path.relative_to(folder).parts[:-1]
         values = dict(zip(LEVELS[:depth], parts, strict=False))
         missing = tuple(name for name in LEVELS[: min(depth, 3)] if name not in values)
-        yield Labelled(path.relative_to(folder).as_posix(), values, missing, path=path)
+        yield LabelledRow(path.relative_to(folder).as_posix(), values, missing, path=path)
 
 
-def _split_unlabelled(rows: list[Labelled], skip: bool) -> tuple[list[Labelled], list[tuple[str, str]]]:
+def _split_unlabelled(rows: list[LabelledRow], skip: bool) -> tuple[list[LabelledRow], list[tuple[str, str]]]:
     """Rows with every label that other rows have; and the ids of those without, each with the missing labels."""
     without = [(row.id, f"no {', '.join(row.missing)}") for row in rows if row.missing]
     if without and not skip:
@@ -228,12 +228,12 @@ def _split_unlabelled(rows: list[Labelled], skip: bool) -> tuple[list[Labelled],
     return [row for row in rows if not row.missing], without
 
 
-def _check_images(rows: Sequence[Labelled], source: str) -> tuple[list[tuple[Picture, str]], list[tuple[str, str]]]:
+def _check_images(rows: Sequence[LabelledRow], source: str) -> tuple[list[tuple[Picture, str]], list[tuple[str, str]]]:
     """The pictures that decode, each with a digest of its bytes, and the others with the reason."""
     spelling = _Spelling()
     good: list[tuple[Picture, str]] = []
     bad: list[tuple[str, str]] = []
-    with bar(len(rows), "Reading images", "images") as step:
+    with progress_bar(len(rows), "Reading images", "images") as step:
         for row in rows:
             step(1)
             try:
@@ -249,7 +249,7 @@ def _check_images(rows: Sequence[Labelled], source: str) -> tuple[list[tuple[Pic
     return good, bad
 
 
-def _make_picture(row: Labelled, spelling: _Spelling, source: str) -> Picture:
+def _make_picture(row: LabelledRow, spelling: _Spelling, source: str) -> Picture:
     up = row.values.get("up", "").strip().casefold()
     if up not in _UP:
         got = row.values["up"]

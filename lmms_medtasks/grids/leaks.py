@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.significance import p_text
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.statistics.significance import format_p_value
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -52,7 +52,7 @@ SAME_CONTENT = ("orientation", "integrity")
 """The kinds of outlier that show the same as the inliers, where these have nothing to tell."""
 
 
-class Measured(NamedTuple):
+class PixelFeatures(NamedTuple):
     """Of the luminance: file size in bytes as a PNG alone, mean and standard deviation in levels, entropy in bits."""
 
     bytes: int
@@ -61,13 +61,13 @@ class Measured(NamedTuple):
     entropy: float
 
 
-def measured(panel: Image) -> Measured:
+def measure_pixels(panel: Image) -> PixelFeatures:
     """The features of a panel's pixels."""
     grey = np.asarray(panel.convert("L"))
     share = np.bincount(grey.ravel(), minlength=256) / grey.size
     share = share[share > 0]
     entropy = float(-(share * np.log2(share)).sum())
-    return Measured(file_size(panel), float(grey.mean()), float(grey.std()), entropy)
+    return PixelFeatures(file_size(panel), float(grey.mean()), float(grey.std()), entropy)
 
 
 def file_size(panel: Image) -> int:
@@ -83,9 +83,9 @@ def colourfulness(panel: Image) -> float:
     return float((pixels.max(axis=2) - pixels.min(axis=2)).mean())
 
 
-def of_panel(panel: Image, record: Mapping[str, Any]) -> dict[str, float]:
+def measure_panel(panel: Image, record: Mapping[str, Any]) -> dict[str, float]:
     """All features of a panel: from its pixels, and from what the manifest says of its source and its making."""
-    pixels = measured(panel)
+    pixels = measure_pixels(panel)
     content, source = record["content"], record["source"]
     return {
         "file size": float(np.log(pixels.bytes)),
@@ -115,7 +115,7 @@ RIDGE = 1.0
 
 
 @dataclass(frozen=True)
-class Panels:
+class PanelFeatures:
     """The features of one grid's panels in order, which one is the outlier, and the item's kind."""
 
     features: Sequence[Mapping[str, float]]
@@ -124,7 +124,7 @@ class Panels:
 
 
 @dataclass(frozen=True)
-class Whole:
+class GridFeatures:
     """Features of a whole grid picture, and whether it has an outlier."""
 
     features: Mapping[str, float]
@@ -132,7 +132,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Row:
+class LeakTest:
     """One test. ``over``: "all" grids or those of one kind; ``rate`` is to be compared with ``chance``; ``p`` and
     ``adjusted`` are None where nothing could be tested. ``counts``: a leak here refuses the set."""
 
@@ -151,43 +151,43 @@ class Row:
         return asdict(self)
 
 
-def tested(
-    grids: Sequence[Panels],
-    wholes: Sequence[Whole],
+def run_leak_tests(
+    grids: Sequence[PanelFeatures],
+    wholes: Sequence[GridFeatures],
     questions: Sequence[tuple[str, str, bool]],
     *,
     alpha: float = ALPHA,
-) -> list[Row]:
+) -> list[LeakTest]:
     """All rows, adjusted. ``questions`` are (task type, text, is negative)."""
     rows = [row for over, chosen in _group_by_kind(grids) for row in _outlier_rows(over, chosen, _are_equalised(grids))]
     rows += [_position_row(grids), *_sign_rows(wholes), *_wording_rows(questions)]
-    return adjusted(rows, alpha)
+    return adjust_p_values(rows, alpha)
 
 
-def adjusted(rows: Sequence[Row], alpha: float) -> list[Row]:
+def adjust_p_values(rows: Sequence[LeakTest], alpha: float) -> list[LeakTest]:
     """``rows`` with Holm-adjusted p values over those that count, and ``leak`` where they are below ``alpha``."""
     family = sorted((row.p, index) for index, row in enumerate(rows) if row.counts and row.p is not None)
     result = list(rows)
     highest = 0.0
     for rank, (p, index) in enumerate(family):
         highest = max(highest, min(1.0, p * (len(family) - rank)))
-        result[index] = Row(**{**asdict(rows[index]), "adjusted": highest, "leak": highest < alpha})
+        result[index] = LeakTest(**{**asdict(rows[index]), "adjusted": highest, "leak": highest < alpha})
     return result
 
 
-def _group_by_kind(grids: Sequence[Panels]) -> list[tuple[str, list[Panels]]]:
+def _group_by_kind(grids: Sequence[PanelFeatures]) -> list[tuple[str, list[PanelFeatures]]]:
     kinds = sorted({grid.kind for grid in grids})
     groups = [("all", list(grids))]
     return groups + [(kind, [g for g in grids if g.kind == kind]) for kind in kinds if len(kinds) > 1]
 
 
-def _are_equalised(grids: Sequence[Panels]) -> bool:
+def _are_equalised(grids: Sequence[PanelFeatures]) -> bool:
     """Whether in every grid all panels went through one size and one JPEG quality."""
     names = ("image size", "aspect ratio", "JPEG quality")
     return all(len({tuple(p[name] for name in names) for p in grid.features}) == 1 for grid in grids)
 
 
-def _outlier_rows(over: str, grids: Sequence[Panels], equalised: bool) -> list[Row]:
+def _outlier_rows(over: str, grids: Sequence[PanelFeatures], equalised: bool) -> list[LeakTest]:
     rows = []
     counting = [name for name in RESOLUTION if _does_count(name, over, equalised)]
     for name, resolution in RESOLUTION.items():
@@ -200,7 +200,7 @@ def _outlier_rows(over: str, grids: Sequence[Panels], equalised: bool) -> list[R
         rows.append(_outlier_row(name, over, hits, chances, name in counting))
     if len(grids) >= FEWEST:
         chances = [1 / len(grid.features) for grid in grids]
-        rows.append(_outlier_row(TOGETHER, over, classified(grids, counting), chances))
+        rows.append(_outlier_row(TOGETHER, over, classify_outliers(grids, counting), chances))
     return rows
 
 
@@ -212,14 +212,18 @@ def _does_count(name: str, over: str, equalised: bool) -> bool:
 
 
 def _lot_generator(*parts: str | int) -> np.random.Generator:
-    return generator("grids leak check", *parts)
+    return seeded_generator("grids leak check", *parts)
 
 
-def _outlier_row(feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True) -> Row:
+def _outlier_row(
+    feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True
+) -> LeakTest:
     if not hits:
-        return Row("outlier", feature, over, 0, None, None, None, counts=counts)
+        return LeakTest("outlier", feature, over, 0, None, None, None, counts=counts)
     p = at_least(sum(hits), chances)
-    return Row("outlier", feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts)
+    return LeakTest(
+        "outlier", feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts
+    )
 
 
 def at_least(hits: int, chances: Sequence[float]) -> float:
@@ -242,7 +246,7 @@ def most_unlike(values: Sequence[float], resolution: float, rng: np.random.Gener
     return int(candidates[int(rng.integers(len(candidates)))])
 
 
-def classified(grids: Sequence[Panels], names: Sequence[str]) -> list[bool]:
+def classify_outliers(grids: Sequence[PanelFeatures], names: Sequence[str]) -> list[bool]:
     """For every grid, whether a classifier trained on the grids of the other folds picks its outlier.
 
     A conditional logit over a grid's panels (softmax of a linear score) with a ridge penalty; its inputs are, for each
@@ -262,7 +266,7 @@ def classified(grids: Sequence[Panels], names: Sequence[str]) -> list[bool]:
     return hits
 
 
-def _rank_inputs(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
+def _rank_inputs(grid: PanelFeatures, names: Sequence[str]) -> NDArray[np.float64]:
     columns = []
     for name in names:
         values = np.array([panel[name] for panel in grid.features])
@@ -290,13 +294,13 @@ def _fit_weights(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int])
     return weights
 
 
-def _position_row(grids: Sequence[Panels]) -> Row:
+def _position_row(grids: Sequence[PanelFeatures]) -> LeakTest:
     """The outlier's position, by a chi-square test of uniformity (the smallest p over the grid sizes, times their
     number); ``rate`` is what always naming the most frequent position gets."""
     from scipy.stats import chisquare
 
     if not grids:
-        return Row("outlier", "position", "all", 0, None, None, None)
+        return LeakTest("outlier", "position", "all", 0, None, None, None)
     sizes = sorted({len(grid.features) for grid in grids})
     values, right = [], 0
     for panels in sizes:
@@ -306,10 +310,10 @@ def _position_row(grids: Sequence[Panels]) -> Row:
         values.append(float(chisquare(counts).pvalue))
     chance = float(np.mean([1 / len(grid.features) for grid in grids]))
     p = min(1.0, min(values) * len(sizes))
-    return Row("outlier", "position", "all", len(grids), right / len(grids), chance, p)
+    return LeakTest("outlier", "position", "all", len(grids), right / len(grids), chance, p)
 
 
-def _sign_rows(wholes: Sequence[Whole]) -> list[Row]:
+def _sign_rows(wholes: Sequence[GridFeatures]) -> list[LeakTest]:
     """Whether a feature of the whole picture tells grids with an outlier from those without (Mann-Whitney test);
     ``rate`` is the area under the ROC curve, made at least a half."""
     from scipy.stats import mannwhitneyu
@@ -320,15 +324,15 @@ def _sign_rows(wholes: Sequence[Whole]) -> list[Row]:
     for name in wholes[0].features if wholes else ():
         a, b = [w.features[name] for w in positive], [w.features[name] for w in negative]
         if not a or not b:
-            rows.append(Row("presence", name, "all", len(wholes), None, None, None))
+            rows.append(LeakTest("presence", name, "all", len(wholes), None, None, None))
             continue
         test = mannwhitneyu(a, b)
         area = float(test.statistic) / (len(a) * len(b))
-        rows.append(Row("presence", name, "all", len(wholes), max(area, 1 - area), 0.5, float(test.pvalue)))
+        rows.append(LeakTest("presence", name, "all", len(wholes), max(area, 1 - area), 0.5, float(test.pvalue)))
     return rows
 
 
-def _wording_rows(questions: Sequence[tuple[str, str, bool]]) -> list[Row]:
+def _wording_rows(questions: Sequence[tuple[str, str, bool]]) -> list[LeakTest]:
     """Whether a question's wording tells positive from negative, by task type; types with one sign only tell nothing
     that their name does not. Questions are compared by text: ``rate`` is what the best guess from the text gets."""
     rows = []
@@ -344,7 +348,9 @@ def _wording_rows(questions: Sequence[tuple[str, str, bool]]) -> list[Row]:
         right, total = sum(max(c.values()) for c in repeated), sum(sum(c.values()) for c in repeated)
         base = max(signs.values()) / len(chosen)
         p = _wording_p(repeated) if total else None
-        rows.append(Row("presence", f"wording of {task_type}", "all", total, right / total if total else None, base, p))
+        rows.append(
+            LeakTest("presence", f"wording of {task_type}", "all", total, right / total if total else None, base, p)
+        )
     return rows
 
 
@@ -357,12 +363,12 @@ def _wording_p(texts: Sequence[Counter[bool]]) -> float:
     return float(chi2_contingency([[counter[True], counter[False]] for counter in texts]).pvalue)
 
 
-def table(rows: Sequence[Row], write: Callable[[str], None]) -> None:
+def write_leak_table(rows: Sequence[LeakTest], write: Callable[[str], None]) -> None:
     """Write the rows as text, leaks first marked, one line each."""
     write(f"{'tells':<9} {'feature':<26} {'grids of kind':<14} {'n':>5} {'rate':>6} {'chance':>6} {'adjusted p':>10}")
     for row in rows:
         numbers = [f"{value:.3f}" if value is not None else "-" for value in (row.rate, row.chance)]
-        shown = p_text(row.adjusted) if row.adjusted is not None else "-"
+        shown = format_p_value(row.adjusted) if row.adjusted is not None else "-"
         mark = "  LEAK" if row.leak else "" if row.counts else "  told only"
         write(
             f"{row.tells:<9} {row.feature:<26} {row.over:<14} {row.grids:>5} {numbers[0]:>6} {numbers[1]:>6} "
@@ -370,7 +376,7 @@ def table(rows: Sequence[Row], write: Callable[[str], None]) -> None:
         )
 
 
-def said(rows: Sequence[Row]) -> str:
+def describe_leaks(rows: Sequence[LeakTest]) -> str:
     """One sentence that lists the leaks."""
     parts = [
         f"{row.feature} tells {'the outlier' if row.tells == 'outlier' else 'whether there is one'} "

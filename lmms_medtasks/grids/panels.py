@@ -4,7 +4,7 @@ All panels get the same treatment, so that none gives the outlier away.
 
 With ``match``, the panels of a grid are cropped to one shape, brought to one resolution (a little below the smallest
 source's, so that every panel is resampled), given one JPEG quality where the sources' differ, and one mean brightness,
-standard deviation and file size (:func:`level`). Both grids of an item have the same resolution and quality.
+standard deviation and file size (:func:`level_panels`). Both grids of an item have the same resolution and quality.
 Without, each is only fitted into the square.
 
 The mean and deviation are the middle ones of the inliers: the outlier takes their tone. The file size (of the luminance
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.grid_positions import Size
+from lmms_medtasks.grid_positions import GridSize
 from lmms_medtasks.grids import leaks
 from lmms_medtasks.grids.pool import SourceFacts
 
@@ -36,14 +36,14 @@ SMALLEST = 8
 """Pixels that a side keeps, however small the sources are."""
 
 
-class Content(NamedTuple):
+class PanelContent(NamedTuple):
     """What a panel is to show, not larger than the panel, and the facts about its source."""
 
     image: Image
     facts: SourceFacts
 
 
-class Panel(NamedTuple):
+class FinishedPanel(NamedTuple):
     """A finished square panel, with the size in pixels and the JPEG quality that its content went through."""
 
     image: Image
@@ -53,7 +53,7 @@ class Panel(NamedTuple):
     letterboxed: bool
 
 
-def shrunk(image: Image, panel: int) -> Image:
+def shrink_to_panel(image: Image, panel: int) -> Image:
     """The picture, made smaller if a side is longer than ``panel``; nothing is enlarged."""
     from PIL import Image as Images
 
@@ -64,18 +64,18 @@ def shrunk(image: Image, panel: int) -> Image:
     return image.resize((size[0], size[1]), Images.Resampling.LANCZOS, reducing_gap=3.0)
 
 
-def finish(
-    contents: Sequence[Content],
+def finish_panels(
+    contents: Sequence[PanelContent],
     outlier: int | None,
     panel: int,
     match: bool,
     rng: np.random.Generator,
-    beside: Sequence[Content] = (),
-) -> list[Panel]:
+    beside: Sequence[PanelContent] = (),
+) -> list[FinishedPanel]:
     """The panels of a grid in order; ``outlier`` is the index of the one that the others set the tone for.
 
-    ``rng`` draws the noise of :func:`level`. ``beside`` is the content of the item's other grid, whose resolution
-    and JPEG quality count as well: else they tell which of the two has the outlier.
+    ``rng`` draws the noise of :func:`level_panels`. ``beside`` is the content of the item's other grid, whose
+    resolution and JPEG quality count as well: else they tell which of the two has the outlier.
     """
     if not match:
         return [
@@ -87,7 +87,7 @@ def finish(
     if len(qualities) > 1:
         images = [_encode_jpeg(image, quality) for image in images]
     size = images[0].size
-    levelled = level([_fit_image(image, panel) for image in images], outlier, rng)
+    levelled = level_panels([_fit_image(image, panel) for image in images], outlier, rng)
     return [_letterbox_image(image, panel, size, quality) for image in levelled]
 
 
@@ -123,12 +123,12 @@ def _fit_image(image: Image, panel: int) -> Image:
     return image if size == image.size else image.resize(size, Images.Resampling.BICUBIC)
 
 
-def _letterbox_image(image: Image, panel: int, size: tuple[int, int], quality: int) -> Panel:
+def _letterbox_image(image: Image, panel: int, size: tuple[int, int], quality: int) -> FinishedPanel:
     from PIL import Image as Images
 
     square = Images.new("RGB", (panel, panel))
     square.paste(image, ((panel - image.width) // 2, (panel - image.height) // 2))
-    return Panel(square, *size, quality, min(image.size) < panel)
+    return FinishedPanel(square, *size, quality, min(image.size) < panel)
 
 
 MOST_NOISE = 12.0
@@ -145,13 +145,13 @@ BINS = 256
 GAINS = (0.05, 20.0)
 
 
-def level(images: Sequence[Image], outlier: int | None, rng: np.random.Generator) -> list[Image]:
+def level_panels(images: Sequence[Image], outlier: int | None, rng: np.random.Generator) -> list[Image]:
     """The RGB pictures, all of one size, with the same mean, standard deviation and file size."""
     arrays = [_pixel_values(image) for image in images]
-    moments = [(luminance(array).mean(), luminance(array).std()) for array in arrays]
+    moments = [(measure_luminance(array).mean(), measure_luminance(array).std()) for array in arrays]
     inliers = [index for index in range(len(images)) if index != outlier]
     mean, spread = (float(np.median([moments[index][k] for index in inliers])) for k in (0, 1))
-    toned = [matched(array, mean, spread) for array in arrays]
+    toned = [match_tone(array, mean, spread) for array in arrays]
     sizes = np.log([leaks.file_size(image) for image in toned])
     target = float(np.median(sizes[inliers]))
     if outlier is not None:
@@ -188,14 +188,14 @@ def _bring_to_size(
     from scipy.ndimage import gaussian_filter
 
     # The tone is changed after noise is added: in levels of the finished panel it is asked for, so it is scaled back.
-    unit = noise * (max(float(luminance(array).std()), 1e-6) / max(spread, 1e-6))
+    unit = noise * (max(float(measure_luminance(array).std()), 1e-6) / max(spread, 1e-6))
     added = unit if array.ndim == 2 else unit[..., None]
 
     def change_by(amount: float) -> Image:
         if excess < 0:
-            return matched(array + amount * added, mean, spread)
+            return match_tone(array + amount * added, mean, spread)
         sigmas = (amount, amount, 0.0)[: array.ndim]
-        return matched(gaussian_filter(array, sigmas), mean, spread)
+        return match_tone(gaussian_filter(array, sigmas), mean, spread)
 
     return _search_amount(change_by, toned, MOST_NOISE if excess < 0 else MOST_BLUR, excess, target)
 
@@ -229,13 +229,13 @@ def _search_amount(
     return best
 
 
-def luminance(pixels: NDArray[np.float64]) -> NDArray[np.float64]:
+def measure_luminance(pixels: NDArray[np.float64]) -> NDArray[np.float64]:
     """Grey levels of (h, w, 3) pixels, weighted as ITU-R BT.601 does; (h, w) pixels are grey levels."""
     weighted: NDArray[np.float64] = pixels if pixels.ndim == 2 else pixels @ np.array([0.299, 0.587, 0.114])
     return weighted
 
 
-def matched(pixels: NDArray[np.float64], mean: float, spread: float) -> Image:
+def match_tone(pixels: NDArray[np.float64], mean: float, spread: float) -> Image:
     """(h, w) or (h, w, 3) pixels with gain and offset on their luminance such that, clipped to 0..255, it has the mean
     and standard deviation asked for, within half a level where clipping allows it; a flat picture stays flat.
 
@@ -243,7 +243,7 @@ def matched(pixels: NDArray[np.float64], mean: float, spread: float) -> Image:
     """
     from PIL import Image as Images
 
-    grey = luminance(pixels)
+    grey = measure_luminance(pixels)
     counts, edges = np.histogram(grey, bins=BINS, range=(float(grey.min()), max(float(grey.max()), grey.min() + 1)))
     levels, share = (edges[:-1] + edges[1:]) / 2, counts / counts.sum()
     goal_mean, goal_spread = mean, spread
@@ -312,14 +312,14 @@ BOX_WIDTH = 5
 """The red box lies in the gutter: it covers no pixel of a panel."""
 
 
-def panel_box(size: Size, index: int, panel: int) -> tuple[int, int, int, int]:
+def panel_box(size: GridSize, index: int, panel: int) -> tuple[int, int, int, int]:
     """Left, top, right, bottom (exclusive) in pixels of panel ``index`` (reading order, from 0)."""
     row, column = divmod(index, size.side)
     left, top = GUTTER + column * (panel + GUTTER), GUTTER + row * (panel + GUTTER)
     return left, top, left + panel, top + panel
 
 
-def compose(panels: Sequence[Image], size: Size) -> Image:
+def compose_grid(panels: Sequence[Image], size: GridSize) -> Image:
     """One RGB picture of square panels of the same side, in reading order, with gutters."""
     from PIL import Image as Images
 
@@ -331,7 +331,7 @@ def compose(panels: Sequence[Image], size: Size) -> Image:
     return grid
 
 
-def boxed(grid: Image, size: Size, index: int, panel: int) -> Image:
+def draw_box(grid: Image, size: GridSize, index: int, panel: int) -> Image:
     """A copy of ``grid`` with a red box around panel ``index``."""
     from PIL import ImageDraw
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.grid_positions import Size
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.grid_positions import GridSize
 from lmms_medtasks.grids import altered_images
-from lmms_medtasks.grids.pool import Category, Pool
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.grids.pool import Category, ImagePool
+from lmms_medtasks.seeding import seeded_generator
 
 KINDS = ("category", "orientation", "viewpoint", "integrity", "finding")
 NEGATIVES = 0.375
@@ -34,7 +34,7 @@ class _Slot:
     is that of the red box in the consistent grid (None: no such grid)."""
 
     number: int
-    size: Size
+    size: GridSize
     kind: str
     position: int | None
     box: int | None
@@ -45,7 +45,7 @@ class _Slot:
 
 
 @dataclass(frozen=True)
-class Planned(_Slot):
+class PlannedItem(_Slot):
     """One item. ``other`` is where the outlier or the foreign texture comes from, ``violation`` the kind of integrity
     violation."""
 
@@ -58,19 +58,19 @@ def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
     """The kinds without repetition; UserError for one that is unknown, or none at all."""
     for kind in kinds:
         if kind not in KINDS:
-            raise unknown("kind of outlier", kind, KINDS, "--kinds")
+            raise unknown_name_error("kind of outlier", kind, KINDS, "--kinds")
     if not kinds:
         raise UserError(f"No kind of outlier was asked for. Allowed: {', '.join(KINDS)}.")
     return tuple(dict.fromkeys(kinds))
 
 
-def possible_kinds(pool: Pool) -> tuple[str, ...]:
+def possible_kinds(pool: ImagePool) -> tuple[str, ...]:
     """The kinds of outlier that the labels of ``pool`` allow."""
     stock = _Stock(pool, False, frozenset())
     return tuple(kind for kind in KINDS if stock.serving_categories(kind))
 
 
-def counts(items: int, negatives: float) -> tuple[int, int]:
+def count_grids(items: int, negatives: float) -> tuple[int, int]:
     """How many of ``items`` have a grid with an outlier, and how many a consistent one, so that ``negatives`` of the
     tasks (five and three a grid) are negative: all have both at 0.375.
 
@@ -91,18 +91,18 @@ def counts(items: int, negatives: float) -> tuple[int, int]:
     return round(3 * items * (1 - negatives) / (5 * negatives)), items
 
 
-def needed_pictures(items: int, sizes: Sequence[Size], negatives: float) -> int:
+def needed_pictures(items: int, sizes: Sequence[GridSize], negatives: float) -> int:
     """How many pictures the grids of ``items`` items of each size take at least, where none is used twice.
 
-    A picture a panel; foreign textures take a few more, and no category may run out (:func:`plan` tells that).
+    A picture a panel; foreign textures take a few more, and no category may run out (:func:`plan_items` tells that).
 
     >>> needed_pictures(100, [Size(2)], 0.375)
     800
     """
-    return sum(counts(items, negatives)) * sum(size.panels for size in sizes)
+    return sum(count_grids(items, negatives)) * sum(size.panels for size in sizes)
 
 
-def check_enough(image_count: int, items: int, sizes: Sequence[Size], negatives: float) -> None:
+def check_enough(image_count: int, items: int, sizes: Sequence[GridSize], negatives: float) -> None:
     """Raise UserError where ``image_count`` pictures can't be enough, none being used twice."""
     needed = needed_pictures(items, sizes, negatives)
     if image_count < needed:
@@ -114,17 +114,17 @@ def check_enough(image_count: int, items: int, sizes: Sequence[Size], negatives:
         )
 
 
-def plan(
-    pool: Pool,
+def plan_items(
+    pool: ImagePool,
     *,
     items: int,
-    sizes: Sequence[Size],
+    sizes: Sequence[GridSize],
     kinds: Sequence[str],
     negatives: float,
     seed: int,
     reuse: bool,
     coloured: frozenset[Category] = frozenset(),
-) -> list[Planned]:
+) -> list[PlannedItem]:
     """The items in order, sizes one after the other.
 
     Kinds take turns, every position holds the outlier (and the box of consistent grids) equally often up to one, and
@@ -144,7 +144,7 @@ def plan(
     order = sorted(slots, key=lambda slot: (len(stock.serving_categories(slot.kind)), -slot.size.panels, slot.number))
     planned = []
     for done, slot in enumerate(order):
-        rng = generator("grids plan", seed, slot.number)
+        rng = seeded_generator("grids plan", seed, slot.number)
         entry = stock.take_pictures(slot, rng)
         if entry is None:
             raise _too_few_error(pool, slots, done, stock, slot.kind)
@@ -152,10 +152,10 @@ def plan(
     return sorted(planned, key=lambda entry: entry.number)
 
 
-def _make_slots(items: int, size: Size, kinds: Sequence[str], negatives: float, seed: int) -> list[_Slot]:
-    positive, negative = counts(items, negatives)
-    rng = generator("grids slots", seed, str(size))
-    positions, boxes = balanced(positive, size.panels, rng), balanced(negative, size.panels, rng)
+def _make_slots(items: int, size: GridSize, kinds: Sequence[str], negatives: float, seed: int) -> list[_Slot]:
+    positive, negative = count_grids(items, negatives)
+    rng = seeded_generator("grids slots", seed, str(size))
+    positions, boxes = balance_values(positive, size.panels, rng), balance_values(negative, size.panels, rng)
     return [
         _Slot(
             i,
@@ -168,7 +168,7 @@ def _make_slots(items: int, size: Size, kinds: Sequence[str], negatives: float, 
     ]
 
 
-def balanced(count: int, values: int, rng: np.random.Generator) -> list[int]:
+def balance_values(count: int, values: int, rng: np.random.Generator) -> list[int]:
     """``count`` numbers below ``values``, each equally often up to one, in random order."""
     which = rng.permutation(values)
     return [int(which[i]) for i in rng.permutation(np.arange(count) % values)] if count else []
@@ -177,7 +177,7 @@ def balanced(count: int, values: int, rng: np.random.Generator) -> list[int]:
 class _Stock:
     """How many pictures each category has left."""
 
-    def __init__(self, pool: Pool, reuse: bool, coloured: frozenset[Category]) -> None:
+    def __init__(self, pool: ImagePool, reuse: bool, coloured: frozenset[Category]) -> None:
         self.plain = Counter({key: len(group) for key, group in pool.plain.items()})
         self.findings = Counter({key: len(group) for key, group in pool.findings.items()})
         self.used: Counter[Category] = Counter()
@@ -209,7 +209,7 @@ class _Stock:
         alike = [other for other in rest if (other in self._coloured) == (key in self._coloured)]
         return alike or rest
 
-    def take_pictures(self, slot: _Slot, rng: np.random.Generator) -> Planned | None:
+    def take_pictures(self, slot: _Slot, rng: np.random.Generator) -> PlannedItem | None:
         """Set pictures aside for ``slot``; None if no category has enough left."""
         lots = {key: rng.random() for key in self._pool.categories}
         panel_count = slot.size.panels
@@ -234,7 +234,7 @@ class _Stock:
             return self.findings[key] > 0
         return kind in ("orientation", "integrity") or bool(sources)
 
-    def _plan_item(self, slot: _Slot, key: Category, need: int, sources: list[Category]) -> Planned:
+    def _plan_item(self, slot: _Slot, key: Category, need: int, sources: list[Category]) -> PlannedItem:
         other: Category | None = None
         violation = ""
         if slot.position is not None and slot.kind == "integrity":
@@ -252,7 +252,7 @@ class _Stock:
         self.used[key] += need
         if other is not None:
             self.used[other] += 1
-        return Planned(**vars(slot), category=key, other=other, violation=violation)
+        return PlannedItem(**vars(slot), category=key, other=other, violation=violation)
 
 
 def _are_different(a: Category, b: Category) -> bool:
@@ -260,7 +260,7 @@ def _are_different(a: Category, b: Category) -> bool:
     return a.modality != b.modality or bool(a.anatomy and b.anatomy and a.anatomy != b.anatomy)
 
 
-def _check_possible(pool: Pool, kind: str, stock: _Stock) -> None:
+def _check_possible(pool: ImagePool, kind: str, stock: _Stock) -> None:
     if not stock.serving_categories(kind):
         have = ", ".join(f"{key} ({len(group)})" for key, group in pool.plain.items()) or "(none without a finding)"
         raise UserError(
@@ -269,7 +269,7 @@ def _check_possible(pool: Pool, kind: str, stock: _Stock) -> None:
         )
 
 
-def _too_few_error(pool: Pool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
+def _too_few_error(pool: ImagePool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
     missing = len(slots) - done
     rows = []
     share = sum(slot.grids * slot.size.panels for slot in slots) / max(1, len(pool.categories))

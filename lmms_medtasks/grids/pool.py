@@ -66,7 +66,7 @@ class Picture:
             raise UserError(f"Image {self.path} cannot be read: {error.strerror or error}.") from error
 
 
-class Source(NamedTuple):
+class LoadedImage(NamedTuple):
     """A picture as read once: decoded, and the facts about its file."""
 
     image: Image
@@ -82,7 +82,7 @@ class SourceFacts(NamedTuple):
     quality: int
 
 
-def load(picture: Picture) -> Source:
+def load_image(picture: Picture) -> LoadedImage:
     """A picture as 8-bit RGB, turned as its EXIF tag says, and the facts; its JPEG quality is estimated.
 
     Raises UserError, naming the picture, if it cannot be read or does not decode.
@@ -94,13 +94,13 @@ def load(picture: Picture) -> Source:
 
     data = picture.read()
     try:
-        image = pictures.rgb8(ImageOps.exif_transpose(pictures.opened(data)))
+        image = pictures.to_rgb8(ImageOps.exif_transpose(pictures.open_image(data)))
     except UserError as error:
         raise UserError(f"Image {picture.id!r}: {error}") from error
     with Images.open(io.BytesIO(data)) as encoded:
         tables = getattr(encoded, "quantization", None)
     quality = jpeg_quality(tables[0]) if tables else 100
-    return Source(image, SourceFacts(len(data), image.width, image.height, quality))
+    return LoadedImage(image, SourceFacts(len(data), image.width, image.height, quality))
 
 
 def jpeg_quality(luminance: list[int]) -> int:
@@ -115,14 +115,14 @@ def jpeg_quality(luminance: list[int]) -> int:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ImagePool:
     """Pictures by category: ``plain`` without a finding (inliers come from these), ``findings`` with one."""
 
     plain: dict[Category, tuple[Picture, ...]]
     findings: dict[Category, tuple[Picture, ...]]
 
     @classmethod
-    def of(cls, pictures: Iterable[Picture]) -> Pool:
+    def of(cls, pictures: Iterable[Picture]) -> ImagePool:
         """Sorted by id, so that the order in which pictures come changes nothing; UserError for an id twice."""
         plain: dict[Category, list[Picture]] = {}
         findings: dict[Category, list[Picture]] = {}

@@ -12,9 +12,9 @@ from importlib import resources
 from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.grid_positions import NONE_OPTION, Size
+from lmms_medtasks.grid_positions import NONE_OPTION, GridSize
 from lmms_medtasks.grids.altered_images import describe_orientation
-from lmms_medtasks.grids.plan import Planned
+from lmms_medtasks.grids.plan import PlannedItem
 from lmms_medtasks.grids.pool import Picture
 
 POSITIVE = ("det_mcq", "det_open", "ref_mcq", "ref_open", "vis_pos")
@@ -27,7 +27,7 @@ _TYPES = {"det_mcq": "detection_mcq", "det_open": "detection_open", "ref_mcq": "
 
 
 @dataclass(frozen=True)
-class Told:
+class ItemTexts:
     """What the tasks of an item say: ``description`` goes into the referring question, ``why`` into the explanation,
     ``consistent`` into that of the negative control, ``keywords`` into a softer score of open answers."""
 
@@ -45,34 +45,36 @@ def _load_wordings() -> dict[str, str]:
     return {name: value.strip() for name, value in yaml.safe_load(text).items()}
 
 
-def options(size: Size) -> dict[str, str]:
+def list_options(size: GridSize) -> dict[str, str]:
     """Letter -> text: the positions in reading order and then "None"; 26 letters for 5×5."""
     return dict(zip(LETTERS, (*size.positions, NONE_OPTION), strict=False))
 
 
-def question(task_type: str, size: Size, description: str = "") -> str:
+def make_question(task_type: str, size: GridSize, description: str = "") -> str:
     """The question of a task type; MCQ questions hold their options, as the release's do."""
-    lines = "\n".join(f"  {letter}) {text}" for letter, text in options(size).items())
+    lines = "\n".join(f"  {letter}) {text}" for letter, text in list_options(size).items())
     wording = _load_wordings()[task_type].replace("{options}", lines)
     return wording.format(size=size.shown, first=size.positions[0], description=description)
 
 
-def positive(item: str, size: Size, position: int, texts: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def make_positive_tasks(
+    item: str, size: GridSize, position: int, texts: ItemTexts, images: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """The five tasks of a grid whose outlier is at ``position``; ``images`` has the paths for "grid" and "vis"."""
     return [_make_task(item, form, size, position, texts, images) for form in POSITIVE]
 
 
-def negative(item: str, size: Size, texts: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def make_negative_tasks(item: str, size: GridSize, texts: ItemTexts, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The three tasks of a consistent grid."""
     return [_make_task(item, form, size, None, texts, images) for form in NEGATIVE]
 
 
 def _make_task(
-    item: str, form: str, size: Size, position: int | None, texts: Told, images: Mapping[str, str]
+    item: str, form: str, size: GridSize, position: int | None, texts: ItemTexts, images: Mapping[str, str]
 ) -> dict[str, Any]:
     task_type = _TYPES[re.sub(r"_(neg|pos)$", "", form)]
     name = "none" if position is None else size.positions[position]
-    choices = options(size) if task_type.endswith("mcq") else {}
+    choices = list_options(size) if task_type.endswith("mcq") else {}
     right = NONE_OPTION if position is None else name
     answer = name
     if choices:
@@ -83,7 +85,7 @@ def _make_task(
         "id": f"{item}_{form}",
         "image_path": f"{ROOT}/{images['vis' if task_type == 'visual_referring' else 'grid']}",
         "task_type": task_type,
-        "question": question(task_type, size, texts.description),
+        "question": make_question(task_type, size, texts.description),
         **({"options": choices, "answer": answer, "answer_position": name} if choices else {"answer": answer}),
         "is_negative": position is None,
         "explanation": texts.consistent if position is None else texts.why,
@@ -99,7 +101,7 @@ _VIOLATIONS = {
 }
 
 
-def tier(entry: Planned) -> str:
+def item_tier(entry: PlannedItem) -> str:
     """The release's tier that an item is like (paper, section 2): larger grids are T3, findings T5, anatomy, viewpoint
     and integrity T4, modality and orientation T1."""
     if entry.size.side > 2:
@@ -110,7 +112,7 @@ def tier(entry: Planned) -> str:
     return "v4" if entry.kind in ("viewpoint", "integrity") or same_modality else "v1"
 
 
-def slug(entry: Planned) -> str:
+def item_slug(entry: PlannedItem) -> str:
     """The middle of an item's id: its kind, and its categories or its violation."""
     parts = [entry.kind, entry.category.modality]
     if entry.kind == "category" and entry.other is not None:
@@ -122,17 +124,17 @@ def slug(entry: Planned) -> str:
     return "_".join(re.sub(r"[^a-z0-9]+", "_", part.casefold()).strip("_") for part in parts)
 
 
-def told(entry: Planned, outlier: Picture | None, change: Mapping[str, Any]) -> Told:
+def make_item_texts(entry: PlannedItem, outlier: Picture | None, change: Mapping[str, Any]) -> ItemTexts:
     """The words of an item's tasks; without an ``outlier`` only those about the consistent grid matter."""
     inliers = str(entry.category)
     consistent = f"All images show {inliers} without an inconsistency. There is no outlier."
     if outlier is None:
-        return Told("", "", consistent, ("none",))
+        return ItemTexts("", "", consistent, ("none",))
     description, keywords = _describe_outlier(entry, outlier, change)
-    return Told(description, f"The outlier: {description}. The others: {inliers}.", consistent, keywords)
+    return ItemTexts(description, f"The outlier: {description}. The others: {inliers}.", consistent, keywords)
 
 
-def _describe_outlier(entry: Planned, outlier: Picture, change: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+def _describe_outlier(entry: PlannedItem, outlier: Picture, change: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     if entry.kind == "orientation":
         name = change["transformation"]
         return f"the image is {describe_orientation(name)}", ("orientation", *name.split("_"))

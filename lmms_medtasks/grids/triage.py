@@ -27,12 +27,12 @@ def claims_outlier(trial: str) -> bool:
     return trial not in (NONE, "no", FAILED, *NO_ANSWER)
 
 
-def measures(trials: Sequence[str], negative: bool) -> dict[str, float | None]:
+def triage_scores(trials: Sequence[str], negative: bool) -> dict[str, float | None]:
     """What a question says of triage: ``false_alarm`` of a negative one, ``abstention`` of a positive one."""
-    return {"false_alarm": false_alarm(trials)} if negative else {"abstention": abstention(trials)}
+    return {"false_alarm": false_alarm_share(trials)} if negative else {"abstention": abstention_share(trials)}
 
 
-def false_alarm(trials: Sequence[str]) -> float | None:
+def false_alarm_share(trials: Sequence[str]) -> float | None:
     """Share of the answers to a negative question that claim an outlier; None without an answer.
 
     A reply without an answer is left out: were it called no alarm, a model that nobody can read would have none.
@@ -41,7 +41,7 @@ def false_alarm(trials: Sequence[str]) -> float | None:
     return sum(map(claims_outlier, answers)) / len(answers) if answers else None
 
 
-def abstention(trials: Sequence[str]) -> float | None:
+def abstention_share(trials: Sequence[str]) -> float | None:
     """Share of the replies to a positive question that name no outlier; None without a reply.
 
     That is: "none", "no" for the highlighted panel, a refusal, and a reply without an answer (also one whose reasoning

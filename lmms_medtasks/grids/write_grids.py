@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import leaks
-from lmms_medtasks.grids.build_grids import Item
+from lmms_medtasks.grids.build_grids import GridItem
 from lmms_medtasks.grids.panels import panel_box
 from lmms_medtasks.grids.tasks import ROOT
-from lmms_medtasks.progress import bar
+from lmms_medtasks.progress import progress_bar
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,18 +29,18 @@ MANIFEST_VERSION = 1
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenGridSet:
     """Where a set is, its rows of the leak check (empty if unchecked), and whether it was refused for a leak."""
 
     folder: Path
     items: int
     tasks: int
-    rows: list[leaks.Row]
+    rows: list[leaks.LeakTest]
     refused: bool
 
 
 def write(
-    items: Iterable[Item],
+    items: Iterable[GridItem],
     out: Path,
     *,
     settings: Mapping[str, Any],
@@ -49,7 +49,7 @@ def write(
     keep_leaks: bool = False,
     force: bool = False,
     alpha: float = leaks.ALPHA,
-) -> Written:
+) -> WrittenGridSet:
     """Write ``items`` (``total`` of them) to the folder ``out``, whole or not at all.
 
     They are written to OUT.part first; what an interrupted run left there is thrown away. A set whose leak check finds
@@ -82,7 +82,7 @@ def write(
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
         raise UserError(f"The set cannot be written to {out}: {error.strerror or error}.") from error
-    return Written(target, len(records), tasks, rows, refused)
+    return WrittenGridSet(target, len(records), tasks, rows, refused)
 
 
 def check_target(out: Path, force: bool) -> None:
@@ -95,9 +95,9 @@ def check_target(out: Path, force: bool) -> None:
         raise UserError(f"{out} holds a set already. Choose another folder, or replace it with --force.")
 
 
-def _write_all(items: Iterable[Item], part: Path, total: int) -> tuple[int, list[dict[str, Any]]]:
+def _write_all(items: Iterable[GridItem], part: Path, total: int) -> tuple[int, list[dict[str, Any]]]:
     records, tasks = [], 0
-    with (part / TASKS).open("w", encoding="utf-8") as lines, bar(total, "Building", "items") as step:
+    with (part / TASKS).open("w", encoding="utf-8") as lines, progress_bar(total, "Building", "items") as step:
         for item in items:
             for name, data in item.images.items():
                 path = part / ROOT / name
@@ -131,7 +131,7 @@ MANIFEST = "manifest.json"
 TASKS = f"{ROOT}/all_tasks.jsonl"
 
 
-def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
+def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.LeakTest]:
     """The rows of the leak check of the set in ``folder``; see :mod:`lmms_medtasks.grids.leaks`.
 
     Raises:
@@ -139,24 +139,24 @@ def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
             not what the manifest says.
     """
     manifest = read_manifest(folder)
-    grids: list[leaks.Panels] = []
-    wholes: list[leaks.Whole] = []
+    grids: list[leaks.PanelFeatures] = []
+    wholes: list[leaks.GridFeatures] = []
     entries = list(_iter_grids(manifest))
-    with bar(len(entries), "Looking for leaks", "grids") as step:
+    with progress_bar(len(entries), "Looking for leaks", "grids") as step:
         for item, record in entries:
             size = parse_size(item["size"])
             whole = _open_image(folder / ROOT / record["image"])
             panels = [
-                leaks.of_panel(whole.crop(panel_box(size, index, item["panel"])), panel)
+                leaks.measure_panel(whole.crop(panel_box(size, index, item["panel"])), panel)
                 for index, panel in enumerate(record["panels"])
             ]
             wholes.append(
-                leaks.Whole(_measure_grid(folder / ROOT / record["image"], whole), record["outlier"] is not None)
+                leaks.GridFeatures(_measure_grid(folder / ROOT / record["image"], whole), record["outlier"] is not None)
             )
             if record["outlier"] is not None:
-                grids.append(leaks.Panels(panels, record["outlier"], item["kind"]))
+                grids.append(leaks.PanelFeatures(panels, record["outlier"], item["kind"]))
             step(1)
-    return leaks.tested(grids, wholes, _read_questions(folder), alpha=alpha)
+    return leaks.run_leak_tests(grids, wholes, _read_questions(folder), alpha=alpha)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _open_image(path: Path) -> Image:
     from lmms_medtasks import pictures
 
     try:
-        return pictures.rgb8(pictures.opened(path.read_bytes()))
+        return pictures.to_rgb8(pictures.open_image(path.read_bytes()))
     except OSError as error:
         raise UserError(f"{path}, which the manifest names, cannot be read: {error.strerror or error}.") from error
     except UserError as error:
@@ -195,7 +195,7 @@ def _open_image(path: Path) -> Image:
 
 
 def _measure_grid(path: Path, image: Image) -> dict[str, float]:
-    pixels = leaks.measured(image)
+    pixels = leaks.measure_pixels(image)
     return {
         "grid file size": float(path.stat().st_size),
         "grid mean brightness": pixels.mean,

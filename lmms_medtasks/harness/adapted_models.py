@@ -14,7 +14,7 @@ from typing import Any
 from lmms_eval import utils
 from lmms_eval.api.model import lmms
 
-from lmms_medtasks.errors import UserError, unknown, user_errors
+from lmms_medtasks.errors import UserError, unknown_name_error, user_errors
 
 CONFIG = "adapter_config.json"
 
@@ -37,7 +37,7 @@ class _Adapted(lmms):
             base = arguments.pop("base", None) or _base_model(adapter)
             given = {name: value for name, value in (additional_config or {}).items() if value is not None}
             instance = runner(pretrained=str(base), **arguments, **given)
-            return put_on(instance, adapter)
+            return put_adapter_on(instance, adapter)
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         raise NotImplementedError
@@ -61,7 +61,7 @@ class SimpleAdapted(_Adapted):
     is_simple = True
 
 
-def put_on(runner: lmms, adapter: Path) -> lmms:
+def put_adapter_on(runner: lmms, adapter: Path) -> lmms:
     """Put the adapter on the model that a runner holds, and return the runner.
 
     Raises UserError when the runner holds no transformers model of its own, or the adapter does not fit it: PEFT alone
@@ -118,5 +118,5 @@ def _runner_class(name: object, force_simple: bool) -> type[lmms]:
     try:
         resolved = MODEL_REGISTRY_V2.resolve(str(name), force_simple=force_simple)
     except ValueError as error:
-        raise unknown("runner", name, known, "--model_args") from error
+        raise unknown_name_error("runner", name, known, "--model_args") from error
     return MODEL_REGISTRY_V2.get_model_class(resolved.model_id, force_simple=force_simple)

@@ -16,13 +16,13 @@ from lmms_medtasks import folders
 from lmms_medtasks.baselines.read_prompts import answer_at_random
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.harness.calls import TRIAL
-from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.harness.own_models import OwnModel, check_model_arguments, parse_whole_number
+from lmms_medtasks.seeding import seeded_generator
 
 _AHEAD = 4  # questions whose pictures are made before they are answered
 
 
-class Baseline(OwnModel):
+class BaselineModel(OwnModel):
     """A model that answers a request at a time on the CPU.
 
     Its draws depend on ``seed`` (model argument), the task, the question and the number of the trial only, never on
@@ -35,8 +35,8 @@ class Baseline(OwnModel):
 
     def __init__(self, seed: int = 0, **kwargs: Any) -> None:
         super().__init__()
-        check_arguments(kwargs, self.argument_names())
-        self.seed = whole_number("seed", seed)
+        check_model_arguments(kwargs, self.argument_names())
+        self.seed = parse_whole_number("seed", seed)
 
     @classmethod
     def argument_names(cls) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class Baseline(OwnModel):
         for request, pictures in self._with_images(requests):
             prompt, settings, _, doc_id, task, split = request.args
             trial = (request.metadata or {}).get(TRIAL, trials[task, doc_id])
-            rng = generator(type(self).__name__, self.seed, task, doc_id, trial)
+            rng = seeded_generator(type(self).__name__, self.seed, task, doc_id, trial)
             trials[task, doc_id] += 1
             if (task, split) != at:
                 at = (task, split)
@@ -89,7 +89,7 @@ class Baseline(OwnModel):
         return doc_to_visual(self.task_dict[task][split][doc_id])
 
 
-class RandomModel(Baseline):
+class RandomModel(BaselineModel):
     """``medtasks_random``: uniform over the options, at any temperature."""
 
     def _start_task(self, task: str, documents: Any) -> None:
@@ -102,16 +102,18 @@ class RandomModel(Baseline):
         return str(rng.choice(choices)) if choices else answer_at_random(prompt, rng)
 
 
-class ObserverModel(Baseline):
+class ObserverModel(BaselineModel):
     """``medtasks_observer``: a few filters over the mini phantoms' signals, see :mod:`.observer`."""
 
     def __init__(self, **kwargs: Any) -> None:
-        from lmms_medtasks.baselines.observer import Observer  # much that no other baseline needs
+        from lmms_medtasks.baselines.observer import PhantomObserver  # much that no other baseline needs
 
         super().__init__(**kwargs)
-        self._observer = Observer()
+        self._observer = PhantomObserver()
         # A benchmark whose phantoms are of another kind has an observer of its own: None where a prompt is none of its.
-        self._others = [folders.module(folder, "observer").reply for folder in folders.having("observer.py")]
+        self._others = [
+            folders.suite_module(folder, "observer").reply for folder in folders.folders_with_file("observer.py")
+        ]
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         if not pictures:  # shown nothing, it guesses
@@ -122,10 +124,10 @@ class ObserverModel(Baseline):
         )
 
 
-class PixelOutlierModel(Baseline):
+class PixelOutlierModel(BaselineModel):
     """``medtasks_pixel_outlier``: the panel whose pixel statistics are furthest, see :mod:`.pixel_outlier`."""
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         from lmms_medtasks.baselines import pixel_outlier
 
-        return pixel_outlier.answer(pictures[0], prompt) if pictures else ""
+        return pixel_outlier.answer_grid_question(pictures[0], prompt) if pictures else ""

@@ -26,7 +26,7 @@ _SEEN = 20
 
 
 @contextlib.contextmanager
-def noted(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
+def record_call_times(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
     """Time ``lm.generate_until`` until the end, then write the file where :data:`VARIABLE` asks for it on rank 0."""
     path = os.environ.get(VARIABLE)
     original = getattr(lm, "generate_until", None)

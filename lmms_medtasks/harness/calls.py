@@ -38,9 +38,9 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import failed_requests, runners
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.parsing.reply import SentReply
-from lmms_medtasks.parsing.texts import whole
+from lmms_medtasks.parsing.texts import replace_half_characters
 from lmms_medtasks.seeding import stable_seed
 
 METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood")
@@ -70,7 +70,7 @@ def one_reply_each(
     if not callable(original):
         yield
         return
-    with replaced(lm, "generate_until", _wrap_generate_until(lm, original, drawn, served)):
+    with replace_attribute(lm, "generate_until", _wrap_generate_until(lm, original, drawn, served)):
         yield
 
 
@@ -90,11 +90,11 @@ def one_task_a_call(
     with contextlib.ExitStack() as changed:
         for name in METHODS:
             if callable(original := getattr(lm, name, None)):
-                changed.enter_context(replaced(lm, name, _wrap_by_task(lm, original, during)))
+                changed.enter_context(replace_attribute(lm, name, _wrap_by_task(lm, original, during)))
         yield
 
 
-def check_tasks(lm: Any, tasks: Collection[str]) -> None:
+def check_task_count(lm: Any, tasks: Collection[str]) -> None:
     """Raise UserError where ``lm`` is a runner that can be called once a run, and there are several tasks."""
     if len(tasks) > 1 and (why := _one_call_reason(lm)):
         raise UserError(
@@ -103,14 +103,14 @@ def check_tasks(lm: Any, tasks: Collection[str]) -> None:
         )
 
 
-def in_one_call(lm: Any) -> bool:
+def needs_one_call(lm: Any) -> bool:
     """Whether all requests of a task have to stand in one call of the runner's ``generate_until``."""
     return bool(_one_call_reason(lm))
 
 
 def _one_call_reason(lm: Any) -> str:
     """Why a runner can be called once a run only; "" if it can be called several times."""
-    module, table = runners.answering(lm), runners.table()
+    module, table = runners.answering_module(lm), runners.load_runners()
     with_tools = table["one_call_a_run_with_tools"] if getattr(lm, "mcp_client", None) is not None else {}
     return str(table["one_call_a_run"].get(module) or with_tools.get(module) or "")
 
@@ -120,19 +120,19 @@ def _wrap_by_task(lm: Any, original: Any, during: Callable[[str], AbstractContex
     def ask_by_task(requests: list[Any]) -> list[Any]:
         indices_by_call: dict[tuple[str, int | None], list[int]] = {}
         for index, request in enumerate(requests):
-            indices_by_call.setdefault((request.task_name, limit_of(request)), []).append(index)
+            indices_by_call.setdefault((request.task_name, reply_length_limit(request)), []).append(index)
         replies: list[Any] = [None] * len(requests)
         for (task, _), indices in indices_by_call.items():
             with during(task):
                 call_replies = original([requests[index] for index in indices])
-            for index, reply in zip(indices, counted(call_replies, len(indices), task, lm), strict=True):
+            for index, reply in zip(indices, list_replies(call_replies, len(indices), task, lm), strict=True):
                 replies[index] = reply
         return replies
 
     return ask_by_task
 
 
-def limit_of(request: Any) -> int | None:
+def reply_length_limit(request: Any) -> int | None:
     """The limit of its reply's length: runners take the settings of a batch's first request for all of it."""
     return next(
         (each.get("max_new_tokens") for each in getattr(request, "arguments", ()) if isinstance(each, dict)), None
@@ -141,7 +141,7 @@ def limit_of(request: Any) -> int | None:
 
 def _wrap_generate_until(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], served: bool) -> Any:
     """``original``, the runner's ``generate_until``, called so that no request's failure touches another's reply."""
-    module = runners.answering(lm)
+    module = runners.answering_module(lm)
     trials: collections.Counter[tuple[str, int]] = collections.Counter()
 
     @functools.wraps(original)
@@ -149,7 +149,7 @@ def _wrap_generate_until(lm: Any, original: Any, drawn: Mapping[str, Mapping[str
         if not requests:
             return []
         sent_requests = _copy_requests(requests) if module else requests
-        if module in runners.table()["seeded_requests"] and sent_requests[0].task_name in drawn:
+        if module in runners.load_runners()["seeded_requests"] and sent_requests[0].task_name in drawn:
             _seed_requests(sent_requests, trials)
         task = requests[0].task_name
         with contextlib.ExitStack() as changed:
@@ -162,20 +162,23 @@ def _wrap_generate_until(lm: Any, original: Any, drawn: Mapping[str, Mapping[str
                     changed.enter_context(chat_servers.add_sampling(lm.client, drawn[task]))
             if _asks_one_by_one(lm, module, sent_requests, drawn):
                 return _replace_half_characters(_one_by_one(lm, original, sent_requests, module))
-            with failed_requests.watched(lm, module) as ended:
-                replies = counted(original(sent_requests), len(sent_requests), sent_requests[0].task_name, lm)
-            return _replace_half_characters(failed_requests.marked(replies, ended, module))
+            with failed_requests.watch_model_calls(lm, module) as ended:
+                replies = list_replies(original(sent_requests), len(sent_requests), sent_requests[0].task_name, lm)
+            return _replace_half_characters(failed_requests.mark_failed_replies(replies, ended, module))
 
     return generate_until
 
 
 def _replace_half_characters(replies: list[Any]) -> list[Any]:
     """Half a character, which a server's escapes can make, becomes U+FFFD: the harness could not write its log."""
-    return [whole(reply) if isinstance(reply, str) and not isinstance(reply, SentReply) else reply for reply in replies]
+    return [
+        replace_half_characters(reply) if isinstance(reply, str) and not isinstance(reply, SentReply) else reply
+        for reply in replies
+    ]
 
 
 def _asks_one_by_one(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:
-    rule = runners.table()["one_request_a_call"].get(module)
+    rule = runners.load_runners()["one_request_a_call"].get(module)
     if rule is None or (rule.get("trials") and requests[0].task_name not in drawn):
         return False
     return "batch_size" not in rule or int(lm.batch_size) == rule["batch_size"]
@@ -184,27 +187,27 @@ def _asks_one_by_one(lm: Any, module: str, requests: list[Any], drawn: Collectio
 def _one_by_one(lm: Any, original: Any, requests: list[Any], module: str) -> list[Any]:
     from tqdm import tqdm
 
-    with without_a_bar(f"lmms_eval.models.{module}"):
+    with hide_progress_bar(f"lmms_eval.models.{module}"):
         shown = tqdm(requests, disable=getattr(lm, "rank", 0) != 0, desc="Model Responding")
         return [_ask_alone(lm, original, request, module) for request in shown]
 
 
-def without_a_bar(module: str) -> AbstractContextManager[object]:
+def hide_progress_bar(module: str) -> AbstractContextManager[object]:
     """No progress bar of this module, such as a runner's own, of which there would be one a request."""
     from tqdm import tqdm
 
     runner = sys.modules.get(module)
     if not hasattr(runner, "tqdm"):
         return contextlib.nullcontext()
-    return replaced(runner, "tqdm", lambda *args, **kwargs: tqdm(*args, **{**kwargs, "disable": True}))
+    return replace_attribute(runner, "tqdm", lambda *args, **kwargs: tqdm(*args, **{**kwargs, "disable": True}))
 
 
 def _ask_alone(lm: Any, original: Any, request: Any, module: str) -> Any:
     """The reply to one request; the mark of a failure where the runner has another number of replies than one."""
     # It caught what went wrong, and goes on to return a reply that it does not have.
-    without_reply = {"UnboundLocalError", *runners.table()["one_request_a_call"][module].get("raises", [])}
+    without_reply = {"UnboundLocalError", *runners.load_runners()["one_request_a_call"][module].get("raises", [])}
     raised: Exception | None = None
-    with failed_requests.watched(lm, module) as ended:
+    with failed_requests.watch_model_calls(lm, module) as ended:
         try:
             replies = list(original([request]) or ())
         except Exception as error:
@@ -212,10 +215,10 @@ def _ask_alone(lm: Any, original: Any, request: Any, module: str) -> Any:
                 raise
             replies, raised = [], error
     if len(replies) == 1:
-        return failed_requests.marked(replies, ended, module)[0]
+        return failed_requests.mark_failed_replies(replies, ended, module)[0]
     why = next((error for error in reversed(ended) if error is not None), raised)
-    reason = failed_requests.failure_of(why) if why else f"{len(replies)} replies to one request"
-    return failed_requests.failure(f"{type(lm).__name__}: {reason}")
+    reason = failed_requests.describe_error(why) if why else f"{len(replies)} replies to one request"
+    return failed_requests.failed_request_text(f"{type(lm).__name__}: {reason}")
 
 
 def _copy_requests(requests: list[Any]) -> list[Any]:
@@ -251,17 +254,17 @@ def _seed_requests(requests: list[Any], trials: collections.Counter[tuple[str, i
 def _client_of_this_call(lm: Any, module: str) -> Iterator[None]:
     """A client of its own for a runner that runs an event loop a call: pooled connections belong to the loop before."""
     client: Any = getattr(lm, "client", None)
-    if runners.table()["new_client_a_call"].get(module) != type(client).__name__:
+    if runners.load_runners()["new_client_a_call"].get(module) != type(client).__name__:
         yield
         return
     made = type(client)(
         api_key=client.api_key, base_url=client.base_url, timeout=client.timeout, max_retries=client.max_retries
     )
-    with replaced(lm, "client", made):
+    with replace_attribute(lm, "client", made):
         yield
 
 
-def counted(returned: Any, request_count: int, task: str, lm: Any) -> list[Any]:
+def list_replies(returned: Any, request_count: int, task: str, lm: Any) -> list[Any]:
     """The replies as a list; raises UserError where they are not as many as the requests."""
     replies = [] if returned is None else list(returned)
     if len(replies) != request_count:
@@ -274,18 +277,20 @@ def counted(returned: Any, request_count: int, task: str, lm: Any) -> list[Any]:
 
 
 @contextlib.contextmanager
-def as_many_on_every_rank(tasks: Iterable[Any]) -> Iterator[None]:
+def pad_requests_of_ranks(tasks: Iterable[Any]) -> Iterator[None]:
     """Fill up each task's requests to the largest number that a rank has of it, until its filters are applied.
 
     ``tasks``: the harness's task objects, before they build their requests, the same on every rank. Does nothing in a
     single process. The copies are of the rank's last request of the task and bear the harness's mark of padding.
     """
     with contextlib.ExitStack() as changed:
-        for task in {id(task): task for task in tasks}.values() if ranks() > 1 else ():
+        for task in {id(task): task for task in tasks}.values() if count_processes() > 1 else ():
             copies: list[Any] = []
             build, apply = getattr(task, "build_all_requests", None), getattr(task, "apply_filters", None)
-            changed.enter_context(replaced(task, "build_all_requests", _wrap_build_all_requests(task, build, copies)))
-            changed.enter_context(replaced(task, "apply_filters", _wrap_apply_filters(task, apply, copies)))
+            changed.enter_context(
+                replace_attribute(task, "build_all_requests", _wrap_build_all_requests(task, build, copies))
+            )
+            changed.enter_context(replace_attribute(task, "apply_filters", _wrap_apply_filters(task, apply, copies)))
         yield
 
 
@@ -295,7 +300,7 @@ def _wrap_build_all_requests(task: Any, build: Any, copies: list[Any]) -> Any:
         build(*args, **kwargs)
         requests = task.instances
         lacking = _largest_count(len(requests)) - len(requests) if requests else 0
-        copies[:] = [padding_of(requests[-1]) for _ in range(lacking)]
+        copies[:] = [make_padding(requests[-1]) for _ in range(lacking)]
         task._instances = [*requests, *copies]
 
     return build_all_requests
@@ -311,7 +316,7 @@ def _wrap_apply_filters(task: Any, apply: Any, copies: list[Any]) -> Any:
     return apply_filters
 
 
-def padding_of(request: Any) -> Any:
+def make_padding(request: Any) -> Any:
     """A copy of a request that only fills up a process's share, with the harness's mark of that."""
     made = copy.copy(request)
     made.metadata = {**(request.metadata or {}), PADDING: True}
@@ -319,21 +324,21 @@ def padding_of(request: Any) -> Any:
     return made
 
 
-def ranks() -> int:
+def count_processes() -> int:
     """The number of processes of this run."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def _largest_count(request_count: int) -> int:
     """The largest number that a rank has; the evaluator asks all ranks the same way at this point."""
-    return int(max(gathered(request_count)))
+    return int(max(gather_values(request_count)))
 
 
-def gathered(value: Any) -> list[Any]:
+def gather_values(value: Any) -> list[Any]:
     """What each process says, in their order; all must ask."""
     from torch import distributed
 
-    if ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
+    if count_processes() == 1 or not (distributed.is_available() and distributed.is_initialized()):
         return [value]
     values: list[Any] = [None] * distributed.get_world_size()
     distributed.all_gather_object(values, value)

@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lmms_medtasks import chat_replies
-from lmms_medtasks.chat_replies import LONGEST_BODY, NoReply
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.chat_replies import LONGEST_BODY, MissingReply
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.harness import runners
-from lmms_medtasks.harness.failed_requests import failure
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.failed_requests import failed_request_text
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.parsing.reply import SentReply
 
 _TOO_LARGE = 422  # a status that the client does not ask again for: the next reply would be as long
@@ -44,7 +44,8 @@ class _Content(SentReply):
 def read_replies_alike(lm: Any, module: str) -> Iterator[None]:
     """Let the client of a runner of the harness give it replies as our own runner reads them, until the end.
 
-    ``module``: the runner's, as :func:`lmms_medtasks.harness.runners.answering` names it; "" for one that is not the
+    ``module``: the runner's, as :func:`lmms_medtasks.harness.runners.answering_module` names it; "" for one that is not
+        the
     harness's. Does nothing for a runner without a client of the ``openai`` package.
     """
     client: Any = getattr(lm, "client", None)
@@ -60,7 +61,7 @@ def read_replies_alike(lm: Any, module: str) -> Iterator[None]:
         found = original(**payload)
         return _await_completion(found, limit) if inspect.isawaitable(found) else _read_completion(found, limit)
 
-    with limit_bodies(client), replaced(completions, "create", create):
+    with limit_bodies(client), replace_attribute(completions, "create", create):
         yield
 
 
@@ -78,12 +79,12 @@ def _read_completion(completion: Any, limit: int | None) -> Any:
         choice.message.content = chat_replies.content_text(choice.message.content) or ""
         return completion
     try:
-        reply = chat_replies.reply_of(choice, limit)
+        reply = chat_replies.parse_choice(choice, limit)
         choice.message.content = _Content(reply, reply.ended, limit)
-    except NoReply as error:
+    except MissingReply as error:
         if error.again:
             raise ValueError(str(error)) from error
-        choice.message.content = failure(error)
+        choice.message.content = failed_request_text(error)
     return completion
 
 
@@ -99,7 +100,7 @@ def completion_choices(completion: Any) -> list[Any]:
         raise ValueError(f"a body that is no JSON object: {str(completion)[:100]!r}")
     found = completion.choices or []
     if not found and (own := completion.model_extra):  # fields that no completion has: {"error": …}, {"detail": …}
-        raise ValueError(f"an error with status 200: {chat_replies.error_said(own.get('error') or own)}")
+        raise ValueError(f"an error with status 200: {chat_replies.server_error_text(own.get('error') or own)}")
     if not isinstance(found, list) or not all(getattr(each, "message", None) for each in found):
         raise ValueError(f"choices without messages: {str(found)[:100]}")
     if all(isinstance(each.index, int) for each in found):
@@ -124,7 +125,7 @@ def limit_bodies(client: Any, replies: Callable[[], int] = lambda: 1) -> Iterato
             return _receive_body_later(found, stream, LONGEST_BODY * replies())
         return found if stream else _receive_body(found, LONGEST_BODY * replies())
 
-    with replaced(inner, "send", send):
+    with replace_attribute(inner, "send", send):
         yield
 
 
@@ -226,7 +227,7 @@ def kind_by_owner(owner: object) -> ServerKind:
 def get_kind(name: str) -> ServerKind:
     """The kind of that name; UserError for an unknown one."""
     if name not in KINDS:
-        raise unknown("kind of server", name, ["auto", *KINDS], "the model argument kind")
+        raise unknown_name_error("kind of server", name, ["auto", *KINDS], "the model argument kind")
     return KINDS[name]
 
 
@@ -307,7 +308,7 @@ def list_served_models(lm: Any) -> list[Any]:
     times each, to be refused.
     """
     client: Any = getattr(lm, "client", None)
-    if runners.answering(lm) not in runners.table()["leaves_settings_out"]:
+    if runners.answering_module(lm) not in runners.load_runners()["leaves_settings_out"]:
         return []
     if type(client).__name__ not in ("OpenAI", "AsyncOpenAI"):
         return []
@@ -349,5 +350,5 @@ def add_sampling(client: Any, wanted: Settings) -> Iterator[None]:
         payload["top_p"] = top_p if payload.get("top_p") is None else payload["top_p"]
         return original(**payload, extra_body=more)
 
-    with replaced(completions, "create", create):
+    with replace_attribute(completions, "create", create):
         yield

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import digests
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.harness import judged
 from lmms_medtasks.prompt_files import prompt_text
 from lmms_medtasks.samples import degraded
@@ -32,7 +32,7 @@ VARIABLES = (paper.VARIABLE, PROMPT, JUDGE_PROMPT)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def applied(config: dict[str, Any], folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+def apply_chosen_settings(config: dict[str, Any], folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the task's configuration as it is run, and the chosen settings for its metadata.
 
     ``folder``: of the task's YAML, where a ``judge_prompt`` that it names may lie. Raises UserError for settings that
@@ -44,7 +44,7 @@ def applied(config: dict[str, Any], folder: Path | None = None) -> tuple[dict[st
     return _with_judge_prompt(config, folder, os.environ), metadata
 
 
-def check_files(names: Sequence[str], configs: Sequence[dict[str, Any]], variables: Mapping[str, str]) -> None:
+def check_prompt_files(names: Sequence[str], configs: Sequence[dict[str, Any]], variables: Mapping[str, str]) -> None:
     """Raise UserError if a prompt file in ``variables`` can't replace the prompt of a task.
 
     The YAMLs are enough to tell, before the harness starts. ``names``: the tasks asked for, as far as they are known;
@@ -52,13 +52,13 @@ def check_files(names: Sequence[str], configs: Sequence[dict[str, Any]], variabl
     """
     configured = [_with_judge_prompt(_with_prompt(each, {}, variables), None, variables) for each in configs]
     for config in configured:
-        judged.protocols_of(config)
-    for name, file in judge_prompts(variables.get(PROMPT, "")).items():
+        judged.find_judge_protocols(config)
+    for name, file in parse_prompt_files(variables.get(PROMPT, "")).items():
         if not any(not name or fnmatch.fnmatchcase(config["task"], name) for config in configs):
             _checked_prompt(file, name or ", ".join(names) or "any task", "")
 
 
-def written(given: Sequence[str]) -> str:
+def format_prompt_files(given: Sequence[str]) -> str:
     """The form of :data:`PROMPT` and :data:`JUDGE_PROMPT`, files by their absolute paths: they may be read elsewhere.
 
     Raises UserError for a file that is not there.
@@ -72,19 +72,21 @@ def written(given: Sequence[str]) -> str:
     return ";".join(entries)
 
 
-def check(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
+def check_chosen_names(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
     """Raise UserError where a name in the variables is of none of the tasks (``names``), or of no protocol of theirs.
 
     ``configs``: of those tasks that are ours.
     """
     tasks = list(names)
-    for name in judge_prompts(os.environ.get(PROMPT, "")):
+    for name in parse_prompt_files(os.environ.get(PROMPT, "")):
         if name and not any(fnmatch.fnmatchcase(task, name) for task in tasks):
-            raise unknown("task", name, tasks, PROMPT)
-    protocols = sorted({each.name for config in configs for each in judged.protocols_of(config)})
-    for name in judge_prompts(os.environ.get(JUDGE_PROMPT, "")):
+            raise unknown_name_error("task", name, tasks, PROMPT)
+    protocols = sorted({each.name for config in configs for each in judged.find_judge_protocols(config)})
+    for name in parse_prompt_files(os.environ.get(JUDGE_PROMPT, "")):
         if name and name not in protocols:
-            raise unknown("judge protocol", name, protocols, f"{JUDGE_PROMPT}; the tasks asked for have the allowed")
+            raise unknown_name_error(
+                "judge protocol", name, protocols, f"{JUDGE_PROMPT}; the tasks asked for have the allowed"
+            )
         if not name and len(protocols) != 1:
             listed = ", ".join(protocols) or "none"
             raise UserError(
@@ -92,7 +94,7 @@ def check(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
             )
 
 
-def check_ours(strange: Sequence[str]) -> None:
+def check_only_our_tasks(strange: Sequence[str]) -> None:
     """Raise UserError if settings were chosen and ``strange``, tasks that are not ours, are run too."""
     chosen = [name for name in VARIABLES if os.environ.get(name, "").strip() not in ("", paper.OURS)]
     if chosen and strange:
@@ -102,26 +104,28 @@ def check_ours(strange: Sequence[str]) -> None:
         )
 
 
-def judge_prompts(given: str) -> dict[str, str]:
+def parse_prompt_files(given: str) -> dict[str, str]:
     """Protocol or task ("" for all) -> file, of the form that :data:`PROMPT` and :data:`JUDGE_PROMPT` have."""
     parts = [each.strip() for each in given.split(";") if each.strip()]
     return {name: file for name, _, file in (part.rpartition("=") for part in parts)}
 
 
 def _with_settings(config: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    name = paper.chosen()
-    suite = registry.find(str(config["task"]), config) if name else None
+    name = paper.requested_settings()
+    suite = registry.find_suite(str(config["task"]), config) if name else None
     if suite is None:
         return config
-    paper_settings = paper.of(suite.name)
+    paper_settings = paper.find_paper_protocol(suite.name)
     known = paper_settings.settings if paper_settings else paper.OF_ALL
     if name not in known:
         if paper_settings is None and not suite.data:
             return config  # a contributed task, of no paper that is known
-        raise unknown("settings", name, known, f"{suite.title}, task {config['task']!r}")
+        raise unknown_name_error("settings", name, known, f"{suite.title}, task {config['task']!r}")
     chosen = known[name]
     generation = {**(config.get("generation_kwargs") or {}), **chosen.generation}
-    if name == paper.THINKING and not gives_room(config, (config.get("generation_kwargs") or {}).get("max_new_tokens")):
+    if name == paper.THINKING and not raises_reply_limit(
+        config, (config.get("generation_kwargs") or {}).get("max_new_tokens")
+    ):
         chosen = dataclasses.replace(chosen, generation={})
     metadata["settings"] = {"name": name, "changes": {**chosen.default, **chosen.generation}}
     if not metadata["settings"]["changes"]:
@@ -132,14 +136,14 @@ def _with_settings(config: dict[str, Any], metadata: dict[str, Any]) -> dict[str
     return {**_with_default(config, chosen.default), "generation_kwargs": generation}
 
 
-def gives_room(config: Mapping[str, Any], limit: int | None) -> bool:
+def raises_reply_limit(config: Mapping[str, Any], limit: int | None) -> bool:
     """Whether ``--settings thinking`` raises a task's limit of new tokens, which is ``limit`` now.
 
     Of a degraded task its base decides.
     """
     metadata = {name: each for name, each in (config.get("metadata") or {}).items() if name != degraded.METADATA}
-    suite = registry.find(str(config["task"]).partition("@")[0], {**config, "metadata": metadata})
-    paper_settings = paper.of(suite.name) if suite else None
+    suite = registry.find_suite(str(config["task"]).partition("@")[0], {**config, "metadata": metadata})
+    paper_settings = paper.find_paper_protocol(suite.name) if suite else None
     settings = paper_settings.settings if paper_settings else paper.OF_ALL
     raised = settings[paper.THINKING].generation.get("max_new_tokens")
     return suite is not None and raised is not None and (limit is None or limit < raised)
@@ -148,7 +152,7 @@ def gives_room(config: Mapping[str, Any], limit: int | None) -> bool:
 def _with_prompt(config: dict[str, Any], metadata: dict[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
     given = config.get("lmms_eval_specific_kwargs") or {}
     ours = str((given.get("default") or {}).get("prompt") or "")
-    prompt_files = judge_prompts(variables.get(PROMPT, ""))
+    prompt_files = parse_prompt_files(variables.get(PROMPT, ""))
     chosen = [file for name, file in prompt_files.items() if not name or fnmatch.fnmatchcase(config["task"], name)]
     # Of several the last counts, as of options given twice; a task's own name stands above a file for all.
     file = chosen[-1] if chosen else ours if Path(ours).is_absolute() and "{question}" not in ours else ""
@@ -157,7 +161,7 @@ def _with_prompt(config: dict[str, Any], metadata: dict[str, Any], variables: Ma
     if not ours:
         raise UserError(f"{config['task']} names no prompt of its own: {PROMPT} has nothing to stand in place of.")
     text = _checked_prompt(file, str(config["task"]), ours if chosen else "")
-    metadata["own_prompt"] = {"name": Path(file).name, "digest": digests.digest(text.encode())}
+    metadata["own_prompt"] = {"name": Path(file).name, "digest": digests.content_digest(text.encode())}
     return _with_default(config, {"prompt": file})
 
 
@@ -189,7 +193,7 @@ def _with_judge_prompt(config: dict[str, Any], folder: Path | None, variables: M
     files = {"": task_prompts} if isinstance(task_prompts, str) else dict(task_prompts)
     protocols = default["judge"] if isinstance(default["judge"], list | tuple) else [default["judge"]]
     # Another task's protocols are not this one's.
-    chosen = judge_prompts(variables.get(JUDGE_PROMPT, ""))
+    chosen = parse_prompt_files(variables.get(JUDGE_PROMPT, ""))
     files |= {name: file for name, file in chosen.items() if not name or name in protocols}
     if not files:
         return config

@@ -1,7 +1,8 @@
 """Find the degraded tasks among those that the harness loads, without importing the code that degrades pictures.
 
-The task manager's ``_load_individual_task_or_group`` is wrapped by :func:`load`: the harness calls it for every name on
-the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.harness.degraded_tasks` is imported.
+The task manager's ``_load_individual_task_or_group`` is wrapped by :func:`load_task`: the harness calls it for every
+name on the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.harness.degraded_tasks` is
+imported.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.degraded import ASKED, MARK, is_name
+from lmms_medtasks.samples.degraded import ASKED, MARK, is_degraded_name
 
 _KEPT = "_lmms_medtasks_bases"
 _LOADED_FOR = "_lmms_medtasks_degraded_for"
@@ -33,24 +34,24 @@ def name_loaded_for(manager: Any) -> str | None:
     return name
 
 
-def load(original: Any, manager: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+def load_task(original: Any, manager: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
     """In place of the task manager's ``_load_individual_task_or_group``: also names of degraded tasks."""
     name = name_or_config.get("task") if isinstance(name_or_config, dict) else name_or_config
     requested = requested_degradation(name_or_config.get("metadata")) if isinstance(name_or_config, dict) else ""
-    if requested and isinstance(name, str) and name in manager.task_index and not is_name(name):
+    if requested and isinstance(name, str) and name in manager.task_index and not is_degraded_name(name):
         # In a group's YAML: another task beside the one of that name.
         metadata = {key: value for key, value in name_or_config["metadata"].items() if key != ASKED}
         name = f"{name}{MARK}{requested}"
         name_or_config = {**name_or_config, "metadata": metadata}
         if not metadata:
             del name_or_config["metadata"]
-    if is_name(name) and name not in manager.task_index:
+    if is_degraded_name(name) and name not in manager.task_index:
         from lmms_medtasks.harness import degraded_tasks
 
         base = functools.partial(_load_base, original, manager)
         setattr(manager, _LOADED_FOR, str(name))
         try:
-            return degraded_tasks.load(base, manager, str(name), name_or_config, *args, **kwargs)
+            return degraded_tasks.load_degraded_task(base, manager, str(name), name_or_config, *args, **kwargs)
         finally:
             setattr(manager, _LOADED_FOR, None)
     if isinstance(name_or_config, dict) or kwargs.get("update_config"):
@@ -59,7 +60,8 @@ def load(original: Any, manager: Any, name_or_config: Any = None, *args: Any, **
 
 
 def _load_base(original: Any, manager: Any, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    """The task or group as the harness loads it; once, between :func:`begin` and :func:`forget`."""
+    """The task or group as the harness loads it; once, between :func:`keep_base_tasks` and
+    :func:`forget_base_tasks`."""
     bases: dict[str, Any] = getattr(manager, _KEPT, {})
     key = repr((name_or_config, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
     if key not in bases:
@@ -79,7 +81,7 @@ def _degrade_by_metadata(task: Any, manager: Any) -> Any:
         return task
     from lmms_medtasks.harness import degraded_tasks
 
-    return degraded_tasks.by_metadata(task, requested, manager)
+    return degraded_tasks.degrade_as_yaml_requests(task, requested, manager)
 
 
 class _Nothing:
@@ -90,22 +92,22 @@ class _Nothing:
 
 
 @contextlib.contextmanager
-def watched(lm: Any, tasks: Sequence[Any]) -> Iterator[Any]:
-    """As :func:`lmms_medtasks.harness.degraded_runs.watched`."""
+def watch_if_degraded(lm: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+    """As :func:`lmms_medtasks.harness.degraded_runs.watch_degraded_tasks`."""
     if not any(hasattr(task, _SHOWN) for task in tasks):
         yield _Nothing()
         return
     from lmms_medtasks.harness import degraded_runs
 
-    with degraded_runs.watched(lm, tasks) as watch:
+    with degraded_runs.watch_degraded_tasks(lm, tasks) as watch:
         yield watch
 
 
-def begin(manager: Any) -> None:
-    """Keep the base tasks that are loaded until :func:`forget`, so that none is loaded twice."""
+def keep_base_tasks(manager: Any) -> None:
+    """Keep the base tasks that are loaded until :func:`forget_base_tasks`, so that none is loaded twice."""
     manager.__dict__.setdefault(_KEPT, {})
 
 
-def forget(manager: Any) -> None:
+def forget_base_tasks(manager: Any) -> None:
     """Forget the bases that were loaded: the next run loads its own."""
     manager.__dict__.pop(_KEPT, None)

@@ -27,7 +27,7 @@ from typing import Any
 from lmms_medtasks import degradations, folders
 from lmms_medtasks.degradations import corruptions, modality_files
 from lmms_medtasks.degradations.strength import STRONGEST
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.samples.degraded import MARK
 
 CONTROL = "0"
@@ -50,7 +50,7 @@ _FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
 
 
 @dataclass(frozen=True)
-class Order:
+class DegradationRequest:
     """What is done to the pictures of a task.
 
     ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of someone's own.
@@ -86,7 +86,7 @@ class Order:
         return (int(match["count"]), int(match["number"])) if match else None
 
 
-def parse(name: str) -> tuple[str, Order]:
+def parse(name: str) -> tuple[str, DegradationRequest]:
     """The base task and the order in the name of a degraded task.
 
     Raises:
@@ -97,10 +97,10 @@ def parse(name: str) -> tuple[str, Order]:
         raise UserError(f"{name!r}: {name.rpartition(MARK)[0]!r} is degraded already. A task can be degraded once.")
     if not base:
         raise UserError(f"{name!r} names no task before the {MARK}. Write {_FORM}.")
-    return base, order(text, name)
+    return base, parse_degradation_request(text, name)
 
 
-def order(text: str, where: str) -> Order:
+def parse_degradation_request(text: str, where: str) -> DegradationRequest:
     """The order that ``text`` is, what stands behind the ``@``; ``where`` it was found is said in errors.
 
     Raises UserError as :func:`parse` does.
@@ -115,19 +115,19 @@ def order(text: str, where: str) -> Order:
             what = degradations.canonical_name(what)
         except UserError:
             names = (*degradations.known_names(), CORRUPTIONS, "draw3_1")
-            raise unknown("degradation", what, names, repr(where)) from None
+            raise unknown_name_error("degradation", what, names, repr(where)) from None
     if draw and not 1 <= int(draw["number"]) <= int(draw["count"]):
         raise UserError(f"{where!r}: {what} is none of the draws draw{draw['count']}_1 to _{draw['count']}.")
     _check_level(what, level, where)
     options = _parse_options(match["options"], where)
-    made = Order(what, level, **options)
+    made = DegradationRequest(what, level, **options)
     _check_modality(made, where)
     return made
 
 
 def levels_of(what: str) -> tuple[str, ...]:
     """The levels that ``what`` has a name for, beside 0."""
-    return corruptions.strengths() if what == CORRUPTIONS else _OWN_LEVELS if "." in what else LEVELS
+    return corruptions.list_strengths() if what == CORRUPTIONS else _OWN_LEVELS if "." in what else LEVELS
 
 
 def _check_level(what: str, level: str, where: str) -> None:
@@ -154,7 +154,7 @@ def _shorten_level(level: str) -> str:
     return f"{float(level):.12g}" if _is_number(level) else level
 
 
-def needs_modality(made: Order) -> bool:
+def needs_modality(made: DegradationRequest) -> bool:
     """Whether it can be done only where the modality of the pictures is known: drawn, or for some modalities only."""
     if made.is_control or made.what == CORRUPTIONS or made.is_function:
         return False
@@ -174,7 +174,7 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     column = (modality or "").partition(":")[2] if (modality or "").startswith(f"{_COLUMN}:") else None
     if modality is not None and (column == "" or modality == _COLUMN):
         raise UserError("--modality column:NAME names the column of the documents that has the modality.")
-    modality = modality_files.named(modality)
+    modality = modality_files.parse_modality_option(modality)
     canonical = None if modality is None or column else _canonical_modality(modality, "--modality")
     pairs = [
         (what, level)
@@ -191,13 +191,13 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
         for what, level in dict.fromkeys(pairs)
     ]
     for suffix in suffixes:
-        order(suffix, f"--degrade {degrade}")
+        parse_degradation_request(suffix, f"--degrade {degrade}")
     return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
 
 
 def _benchmark_degradations(head: str) -> str:
     """How the benchmark called ``head`` degrades; ``head`` itself where there is none that says so."""
-    folder = next((each for each in folders.having(FILE) if each.name == head), None)
+    folder = next((each for each in folders.folders_with_file(FILE) if each.name == head), None)
     return str(folders.read_yaml(folder / FILE)["degrade"]) if folder else head
 
 
@@ -224,7 +224,7 @@ def _canonical_modality(text: str, where: str) -> str:
         raise UserError(f"{where!r}: {error}") from None
 
 
-def _check_modality(made: Order, where: str) -> None:
+def _check_modality(made: DegradationRequest, where: str) -> None:
     if made.is_control:
         return
     given = made.modality or made.column
@@ -237,10 +237,10 @@ def _check_modality(made: Order, where: str) -> None:
             f"~column=NAME for the column that has it (--modality CT, --modality column:NAME)."
         )
     if made.modality:
-        check_allowed(made, made.modality, where)
+        check_modality_allowed(made, made.modality, where)
 
 
-def check_allowed(made: Order, modality: str, where: str) -> None:
+def check_modality_allowed(made: DegradationRequest, modality: str, where: str) -> None:
     """Raise UserError where pictures of ``modality``, a canonical name, can't be degraded as ordered."""
     if made.draw:
         count, drawn = made.draw[0], degradations.drawn_for(modality)
@@ -280,7 +280,7 @@ def _split_items(degrade: str) -> list[tuple[str, list[str]]]:
 
 
 def _is_level(text: str) -> bool:
-    return _is_number(text) or text in corruptions.strengths()
+    return _is_number(text) or text in corruptions.list_strengths()
 
 
 def _is_number(text: str) -> bool:

@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lmms_medtasks.harness.degraded_tasks import ShownPictures
+from lmms_medtasks.harness.degraded_tasks import ShownImages
 from lmms_medtasks.samples.degraded import METADATA, SCORES
 
 TOTALS = "totals only"
@@ -28,7 +28,7 @@ _SHARES = frozenset(("acc", "acc_norm", "acc_mutual_info", "exact_match", "anls"
 """Metrics of the harness that score a question from 0 to 1, where the harness itself scores."""
 
 
-class Scores(NamedTuple):
+class DegradedPairScores(NamedTuple):
     """``values``: a score for each record, in the unit of what is reported, or None. ``how`` they were found.
 
     ``top``: the best possible score, where 0 is the worst, if that is stated: what is logged is true or false, or the
@@ -40,7 +40,7 @@ class Scores(NamedTuple):
     top: float | None = None
 
 
-def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, ShownPictures]) -> None:
+def add_paired_scores(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, ShownImages]) -> None:
     """Add to the ``results`` of the harness, of the tasks in ``shown`` and their clean ones, what pairs them."""
     task_names = {each.base for each in shown.values()} | set(shown)
     metrics = {
@@ -64,7 +64,7 @@ def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, 
         config["metadata"] = {**config["metadata"], METADATA: done}
 
 
-def _score_metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, Scores]:
+def _score_metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, DegradedPairScores]:
     """The scores of a task's metrics by their keys in the results, written into its rows too."""
     rows = results["samples"][name]
     made = {}
@@ -73,31 +73,31 @@ def _score_metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, S
         if len(reported) != 1 or not all(metric in row for row in rows):
             continue  # of several filters a row does not say which one it is of
         [(key, value)] = reported.items()
-        is_a_share = is_share(metric, task.config)
-        made[key] = scores([row[metric] for row in rows], value, share=is_a_share)
+        is_a_share = is_score_share(metric, task.config)
+        made[key] = find_question_scores([row[metric] for row in rows], value, share=is_a_share)
         for row, score in zip(rows, made[key].values or (), strict=False):
             row.setdefault(SCORES, {})[key] = score
     return made
 
 
-def is_share(metric: str, config: Any) -> bool:
+def is_score_share(metric: str, config: Any) -> bool:
     """Whether a task's metric scores each question from 0 to 1, as the harness itself defines it."""
     return metric in _SHARES and not callable(getattr(config, "process_results", None))
 
 
-def scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> Scores:
+def find_question_scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> DegradedPairScores:
     """A score for each of ``values``, a metric's records of one task.
 
     ``reported``: what the harness reports of them. ``share``: the metric is known to score from 0 to 1.
     """
     total = _finite_number(reported)
     if total is None or not values:
-        return Scores(None, TOTALS)
+        return DegradedPairScores(None, TOTALS)
     logged = [_logged_number(value) for value in values]
     if (factor := _find_factor([_finite_number(each) for each in logged], total)) is not None:
         stated = share or all(_is_truth(each) for each in logged)
-        return Scores([factor * float(each) for each in logged], LOGGED, factor if stated else None)
-    return Scores(None, TOTALS)
+        return DegradedPairScores([factor * float(each) for each in logged], LOGGED, factor if stated else None)
+    return DegradedPairScores(None, TOTALS)
 
 
 def _find_factor(values: Sequence[float | None], total: float) -> float | None:

@@ -20,32 +20,32 @@ from PIL import Image
 
 from lmms_medtasks import degradations, digests, pictures
 from lmms_medtasks.degradations import corruptions, images, own, picture_cache
-from lmms_medtasks.degradations.base import is_own
-from lmms_medtasks.degradations.images import digest as digest
-from lmms_medtasks.degradations.images import seed_of
+from lmms_medtasks.degradations.base import is_custom_degradation
+from lmms_medtasks.degradations.images import make_image_seed
+from lmms_medtasks.degradations.images import pixel_digest as pixel_digest
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.degraded_names import CORRUPTIONS, Order
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.harness.degraded_names import CORRUPTIONS, DegradationRequest
+from lmms_medtasks.seeding import seeded_generator
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 
 
-def opened(visual: Any) -> Image.Image:
+def open_visual(visual: Any) -> Image.Image:
     """What a question shows, as a PIL image: one already, bytes, {"bytes" or "path"}, a local file or a data URI.
 
     Raises UserError for anything else (video, sound, an address), and for what is no
     readable picture.
     """
     if isinstance(visual, Image.Image | bytes):
-        return pictures.opened(visual)
+        return pictures.open_image(visual)
     if isinstance(visual, Mapping) and not {"array", "sampling_rate"} & set(visual):
         if visual.get("bytes") is not None:
-            return pictures.opened(visual["bytes"])
+            return pictures.open_image(visual["bytes"])
         visual = visual.get("path") or visual.get("url") or visual
     if isinstance(visual, str) and visual.startswith("data:image/"):
-        return pictures.opened(_decode_uri(visual))
+        return pictures.open_image(_decode_uri(visual))
     if isinstance(visual, str | os.PathLike):
-        return pictures.opened({"path": _local_path(os.fspath(visual))})
+        return pictures.open_image({"path": _local_path(os.fspath(visual))})
     raise UserError(f"A question shows an object of type {type(visual).__name__}, which is no image (video or sound?).")
 
 
@@ -65,15 +65,16 @@ def _local_path(path: str) -> str:
     return local
 
 
-def degraded(
-    picture: Image.Image, known_as: str, order: Order, modality: str | None
+def degrade_as_requested(
+    picture: Image.Image, known_as: str, order: DegradationRequest, modality: str | None
 ) -> tuple[Image.Image, dict[str, Any]]:
     """A picture as ordered, at a level above 0, and what was done: the degradation and its parameters.
 
-    ``known_as``: its digest (:func:`lmms_medtasks.degradations.images.digest`). ``modality``: its canonical name where
+    ``known_as``: its digest (:func:`lmms_medtasks.degradations.images.pixel_digest`). ``modality``: its canonical name
+        where
     it is known.
     """
-    seed = seed_of(known_as, order.seed)
+    seed = make_image_seed(known_as, order.seed)
     if order.is_function:
         order = replace(order, what=order.reference)
     if order.what == CORRUPTIONS:
@@ -92,23 +93,23 @@ def degraded(
     return shown, {"name": name, **parameters}
 
 
-def _drawn_name(known_as: str, order: Order, modality: str) -> str:
+def _drawn_name(known_as: str, order: DegradationRequest, modality: str) -> str:
     """The degradation that is drawn for a picture; those of its other draws are others."""
     assert order.draw is not None
     count, number = order.draw
     chosen = degradations.draw_for_question(modality, known_as, count, order.seed)
     # They come in the order of a table: the first draws would be artifacts, the last ones blur.
-    turned = generator("order of draws", known_as, order.seed).permutation(len(chosen))
+    turned = seeded_generator("order of draws", known_as, order.seed).permutation(len(chosen))
     return chosen[int(turned[number - 1])]
 
 
-def check_function(order: Order, where: str) -> None:
+def check_custom_degradation(order: DegradationRequest, where: str) -> None:
     """Raise UserError where a degradation of someone's own that an order names can't be had, or not be done so.
 
     ``where`` the order stands is said in the error.
     """
     what = order.reference
-    if order.is_control or not is_own(what):
+    if order.is_control or not is_custom_degradation(what):
         return
     try:
         own.get(degradations.canonical_name(what)).check_strength(float(order.level))
@@ -123,16 +124,16 @@ def check_function(order: Order, where: str) -> None:
 
 
 @functools.cache
-def code_of(order: Order) -> str:
+def code_of(order: DegradationRequest) -> str:
     """12 hexadecimal digits that change with the code and the numbers that decide the degraded pictures."""
     if order.what == CORRUPTIONS:
-        return digests.degradations()
+        return digests.degradations_digest()
     about = [order.modality] if order.column is None else list(degradations.modalities())
     drawn = {name for each in about for name in degradations.drawn_for(str(each))} if order.draw else {order.reference}
     codes = sorted({degradations.code_of(name, each) for name in drawn for each in about})
-    return codes[0] if len(codes) == 1 else digests.digest(*(code.encode() for code in codes))
+    return codes[0] if len(codes) == 1 else digests.content_digest(*(code.encode() for code in codes))
 
 
-def _cache_key(known_as: str, order: Order) -> str:
+def _cache_key(known_as: str, order: DegradationRequest) -> str:
     text = f"{known_as} {order.what} {order.level} {order.seed} {code_of(order)}"
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.harness import calls, degraded_pairing, ending, failed_requests
-from lmms_medtasks.harness.degraded_tasks import NumberedDocument, ShownPictures, shown_of
-from lmms_medtasks.harness.replacing import replaced
-from lmms_medtasks.progress import say
-from lmms_medtasks.samples.degraded import FAILED, METADATA, PICTURES, failures
+from lmms_medtasks.harness.degraded_tasks import NumberedDocument, ShownImages, find_shown_pictures
+from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.progress import print_message
+from lmms_medtasks.samples.degraded import FAILED, METADATA, PICTURES, list_degraded_failures
 
 
 class _Numbered:
@@ -42,15 +42,13 @@ class _Numbered:
         return getattr(self._documents, name)
 
 
-class Watch:
+class DegradationWatch:
     """Which tasks the model was asked, in this process."""
 
     def __init__(self, tasks: Iterable[Any]) -> None:
         tasks = list(tasks)
-        shown_by_task = {str(task.config.task): shown_of(task) for task in tasks}
-        self.shown: dict[str, ShownPictures] = {
-            name: shown for name, shown in shown_by_task.items() if shown is not None
-        }
+        shown_by_task = {str(task.config.task): find_shown_pictures(task) for task in tasks}
+        self.shown: dict[str, ShownImages] = {name: shown for name, shown in shown_by_task.items() if shown is not None}
         self.asked: set[str] = set()
         self.tasks = {str(task.config.task): task for task in tasks}
 
@@ -63,7 +61,7 @@ class Watch:
         failed: dict[str, str] = {}
         for name, shown in self.shown.items():
             refused = None if shown.refused is None else str(shown.refused)
-            parts = calls.gathered((shown.changed, shown.of_documents, name in self.asked, refused))
+            parts = calls.gather_values((shown.changed, shown.of_documents, name in self.asked, refused))
             changed = {digest: each for part, *_ in parts for digest, each in part.items()}
             of_documents = {number: each for _, part, *_ in parts for number, each in part.items()}
             why = next((each for *_, each in parts if each), "")
@@ -76,34 +74,36 @@ class Watch:
         if results:
             for name, why in failed.items():
                 _remove_numbers(results, name, why)
-            degraded_pairing.pair(results, self.tasks, {k: each for k, each in self.shown.items() if k not in failed})
+            degraded_pairing.add_paired_scores(
+                results, self.tasks, {k: each for k, each in self.shown.items() if k not in failed}
+            )
             if failed:
                 _tell_failures(failed)
         return results
 
 
 @contextlib.contextmanager
-def watched(lm: Any, tasks: Iterable[Any]) -> Iterator[Watch]:
+def watch_degraded_tasks(lm: Any, tasks: Iterable[Any]) -> Iterator[DegradationWatch]:
     """Note what ``lm``, the harness's model, is asked and shown of degraded tasks, until the end.
 
     To be entered before what answers for the model (caches, journals).
     """
     tasks = list(tasks)
-    watch = Watch(tasks)
+    watch = DegradationWatch(tasks)
     if not watch.shown:
         yield watch
         return
     for task in tasks:
-        if shown_of(task) is not None:
+        if find_shown_pictures(task) is not None:
             lm.task_dict[task.config.task] = {split: _Numbered(each) for split, each in task.dataset.items()}
     with contextlib.ExitStack() as changed:
         for name in calls.METHODS:
             if callable(original := getattr(lm, name, None)):
-                changed.enter_context(replaced(lm, name, _wrap_asking(name, original, watch)))
+                changed.enter_context(replace_attribute(lm, name, _wrap_asking(name, original, watch)))
         yield watch
 
 
-def _wrap_asking(name: str, original: Any, watch: Watch) -> Any:
+def _wrap_asking(name: str, original: Any, watch: DegradationWatch) -> Any:
     @functools.wraps(original)
     def note_and_ask(requests: list[Any], *args: Any, **kwargs: Any) -> Any:
         task_names = {str(request.task_name) for request in requests}
@@ -114,14 +114,14 @@ def _wrap_asking(name: str, original: Any, watch: Watch) -> Any:
             # Of one process: the parts of a model that is spread over several would wait for each other. Not where
             # replies are numbers: there is no mark for one that failed, and a cache would keep it.
             refused = [watch.shown[task].refused for task in task_names & set(watch.shown)]
-            if len(task_names) > 1 or not any(refused) or name != "generate_until" or calls.ranks() > 1:
+            if len(task_names) > 1 or not any(refused) or name != "generate_until" or calls.count_processes() > 1:
                 raise
-            return [failed_requests.failure(refused[0])] * len(requests)
+            return [failed_requests.failed_request_text(refused[0])] * len(requests)
 
     return note_and_ask
 
 
-def _unchanged_problem(shown: ShownPictures, changed: dict[str, bool]) -> str:
+def _unchanged_problem(shown: ShownImages, changed: dict[str, bool]) -> str:
     """Why nothing was degraded in a task; "" if something was."""
     if not changed:
         return (
@@ -158,18 +158,18 @@ def _find_holders(subtasks: Mapping[str, Sequence[str]], name: str) -> set[str]:
 def _tell_failures(failed: Mapping[str, str]) -> None:
     """Print the reasons now; under the harness's command line end with status 1 once everything is written."""
     for why in failed.values():
-        say(f"lmms-medtasks: {why}")
+        print_message(f"lmms-medtasks: {why}")
     ending.fail_after_the_tables(_without_result)
 
 
 def _without_result(results: Mapping[str, Any]) -> str:
-    failed = failures(results)
+    failed = list_degraded_failures(results)
     return f"no result of {', '.join(failed)}, see above. All others are written." if failed else ""
 
 
 def _add_counts(
     results: dict[str, Any],
-    shown: ShownPictures,
+    shown: ShownImages,
     changed: dict[str, bool],
     of_documents: dict[int, dict[int, dict[str, Any]]],
 ) -> None:

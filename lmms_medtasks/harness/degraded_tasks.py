@@ -1,9 +1,9 @@
 """``TASK@gaussian_noise.2``: any task of the harness whose questions show pictures, with degraded pictures.
 
 What is intercepted are loaded task objects, not their configurations: a degraded task has the base's data, prompts,
-few-shot examples, filters and metrics, and is of a class made of the base's own with :class:`Degraded` mixed in, which
-sees what the hooks for pictures return. That is the same for tasks of YAML and of Python, for runners of the simple and
-of the chat form, and for tasks whose messages are their own.
+few-shot examples, filters and metrics, and is of a class made of the base's own with :class:`DegradedTaskMixin` mixed
+in, which sees what the hooks for pictures return. That is the same for tasks of YAML and of Python, for runners of the
+simple and of the chat form, and for tasks whose messages are their own.
 
 The names are found by :mod:`lmms_medtasks.harness.degraded_lookup`. A name's base is loaded once; of a group or a tag
 all tasks are degraded. A task whose own YAML says ``metadata: {degrade: gaussian_noise.2}`` is degraded under its own
@@ -27,8 +27,8 @@ from typing import Any
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance
-from lmms_medtasks.harness.degraded_names import Order
-from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_name
+from lmms_medtasks.harness.degraded_names import DegradationRequest
+from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_degraded_name
 
 _REFUSED = {
     "generate_until_multi_round": "it asks in several rounds, and later ones bring their own images",
@@ -45,10 +45,10 @@ class NumberedDocument(dict[str, Any]):
     number: int
 
 
-class ShownPictures:
+class ShownImages:
     """What a degraded task did in this process, from several threads."""
 
-    def __init__(self, name: str, base: str, order: Order) -> None:
+    def __init__(self, name: str, base: str, order: DegradationRequest) -> None:
         self.name, self.base, self.order = name, base, order
         self.changed: dict[str, bool] = {}
         """Each clean picture's digest, and whether its pixels were changed."""
@@ -68,12 +68,14 @@ class ShownPictures:
             raise self.refused from error
 
     def _degrade_image(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
-        clean = degraded_pictures.opened(visual)
-        known_as = degraded_pictures.digest(clean)
+        clean = degraded_pictures.open_visual(visual)
+        known_as = degraded_pictures.pixel_digest(clean)
         shown: Any = visual
         done: dict[str, Any] = {}
         if not self.order.is_control:
-            shown, done = degraded_pictures.degraded(clean, known_as, self.order, modality_of(self.order, doc))
+            shown, done = degraded_pictures.degrade_as_requested(
+                clean, known_as, self.order, get_document_modality(self.order, doc)
+            )
         with self._lock:
             if known_as not in self.changed and not self.order.is_control:
                 self.changed[known_as] = shown.size != clean.size or shown.tobytes() != clean.tobytes()
@@ -83,7 +85,7 @@ class ShownPictures:
         return shown
 
 
-def modality_of(order: Order, doc: Mapping[str, Any]) -> str | None:
+def get_document_modality(order: DegradationRequest, doc: Mapping[str, Any]) -> str | None:
     """The canonical modality of a document's pictures, as the order says; None where it says none.
 
     Raises UserError where the column is not there or names no modality that the order is for.
@@ -93,14 +95,14 @@ def modality_of(order: Order, doc: Mapping[str, Any]) -> str | None:
     if order.column not in doc:
         raise UserError(f"There is no column {order.column!r} in the documents, only {', '.join(map(str, doc))}.")
     modality = degradations.canonical_modality(doc[order.column])
-    degraded_names.check_allowed(order, modality, f"The column {order.column!r}")
+    degraded_names.check_modality_allowed(order, modality, f"The column {order.column!r}")
     return modality
 
 
-class Degraded:
-    """Mixed into a task's class: what the model is shown, and nothing else, goes through :class:`ShownPictures`."""
+class DegradedTaskMixin:
+    """Mixed into a task's class: what the model is shown, and nothing else, goes through :class:`ShownImages`."""
 
-    medtasks_shown: ShownPictures
+    medtasks_shown: ShownImages
 
     def doc_to_visual(self, doc: Any) -> Any:
         return self._degrade_visuals(super().doc_to_visual(doc), doc, iter(range(sys.maxsize)))  # type: ignore[misc]
@@ -136,12 +138,14 @@ class Degraded:
         return {**part, "url": self.medtasks_shown.degrade_image(part["url"], doc, next(numbers))}
 
 
-def shown_of(task: Any) -> ShownPictures | None:
+def find_shown_pictures(task: Any) -> ShownImages | None:
     """What a degraded task did to its pictures; None for any other task."""
     return getattr(task, "medtasks_shown", None)
 
 
-def load(load_base: Any, manager: Any, name: str, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+def load_degraded_task(
+    load_base: Any, manager: Any, name: str, name_or_config: Any, *args: Any, **kwargs: Any
+) -> dict[Any, Any]:
     """The degraded task or group ``name``; ``load_base`` loads what it is made of, as the harness does.
 
     ``name_or_config`` and all else as the task manager's ``_load_individual_task_or_group`` gets it.
@@ -161,10 +165,10 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
     """
     task_names = []
     for name in tasks:
-        if not is_name(name) or name in manager.task_index:
+        if not is_degraded_name(name) or name in manager.task_index:
             continue
         base, order = degraded_names.parse(name)
-        degraded_pictures.check_function(order, name)
+        degraded_pictures.check_custom_degradation(order, name)
         if set(base) & set("*?["):
             from lmms_eval.utils import pattern_match
 
@@ -181,8 +185,9 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
 def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> None:
     """Load the bases of these tasks now, before a model is loaded, so that what can't be degraded is refused.
 
-    They are kept for :func:`load`. Only the first process does it, the others follow when the harness tells them; what
-    goes wrong with the data itself is left to the harness to say. ``runner``: "simple" or "chat", None if not known.
+    They are kept for :func:`load_degraded_task`. Only the first process does it, the others follow when the harness
+    tells them; what goes wrong with the data itself is left to the harness to say. ``runner``: "simple" or "chat", None
+    if not known.
     """
     if runner is None or os.environ.get("RANK", "0") != "0":
         return
@@ -199,7 +204,7 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
             logger.debug(f"{name} could not be loaded before the model: {error!r}")
 
 
-def check_config(name: str, config: Mapping[str, Any]) -> None:
+def check_base_config(name: str, config: Mapping[str, Any]) -> None:
     """Raise UserError where the configuration of the base of ``name`` shows no images, before its data are fetched."""
     if not isinstance(config.get("task"), str) or "class" in config:
         return
@@ -237,15 +242,15 @@ def _keeps_likelihoods() -> bool:
     return bool(output == (0.5, True))
 
 
-def by_metadata(task: Any, requested: str, manager: Any) -> Any:
+def degrade_as_yaml_requests(task: Any, requested: str, manager: Any) -> Any:
     """Make a task degraded as its own YAML requests. Raises UserError for what can't be degraded so."""
     location = f"{task.config.task}, metadata: {ASKED}"
-    order = degraded_names.order(requested, location)
-    degraded_pictures.check_function(order, location)
-    return degraded_task(task, str(task.config.task), order, manager)
+    order = degraded_names.parse_degradation_request(requested, location)
+    degraded_pictures.check_custom_degradation(order, location)
+    return make_degraded_task(task, str(task.config.task), order, manager)
 
 
-def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: Order, manager: Any) -> dict[Any, Any]:
+def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: DegradationRequest, manager: Any) -> dict[Any, Any]:
     """The same for all tasks of groups, which get names of their own too."""
     tasks: dict[Any, Any] = {}
     for key, value in loaded.items():
@@ -257,28 +262,30 @@ def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: Order, manage
                 group._config.group_alias = f"{key.group_alias}{suffix}"
             tasks[group] = _degraded_tasks(value, suffix, order, manager)
         else:
-            tasks[f"{key}{suffix}"] = degraded_task(value, f"{value.config.task}{suffix}", order, manager)
+            tasks[f"{key}{suffix}"] = make_degraded_task(value, f"{value.config.task}{suffix}", order, manager)
     return tasks
 
 
-def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
+def make_degraded_task(task: Any, name: str, order: DegradationRequest, manager: Any) -> Any:
     """A sibling of a loaded task of the harness, called ``name``, that shows degraded pictures.
 
     Raises UserError for a base that shows no pictures, others than pictures, or degraded ones.
     """
     base = task.config
     _check_base_task(task, name, order)
-    made: Any = object.__new__(type(f"Degraded{type(task).__name__}", (Degraded, type(task)), {"__module__": __name__}))
+    made: Any = object.__new__(
+        type(f"Degraded{type(task).__name__}", (DegradedTaskMixin, type(task)), {"__module__": __name__})
+    )
     made.__dict__.update(task.__dict__)
     config = made._config = copy.copy(base)
     config.task = name
     config.generation_kwargs = copy.deepcopy(base.generation_kwargs)
     if base.task_alias and MARK in name:
         metadata = base.metadata if isinstance(base.metadata, Mapping) else {}
-        label = provenance.data_label(metadata) if "data_digest" in metadata else ""
+        label = provenance.format_data_label(metadata) if "data_digest" in metadata else ""
         config.task_alias = f"{base.task_alias.removesuffix(label)}{MARK}{name.partition(MARK)[2]}{label}"
     config.metadata = _degraded_metadata(base, order, manager)
-    made.medtasks_shown = ShownPictures(name, str(base.task), order)
+    made.medtasks_shown = ShownImages(name, str(base.task), order)
     made._instances = None
     # A subset takes rows out of them in place; the two may be one.
     made.dataset = copy.copy(task.dataset)
@@ -293,7 +300,7 @@ def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
     return made
 
 
-def _degraded_metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
+def _degraded_metadata(base: Any, order: DegradationRequest, manager: Any) -> dict[str, Any]:
     """The base's metadata and what was done, all of which is in the key of the harness's response cache."""
     base_metadata = (
         dict(base.metadata)
@@ -315,15 +322,15 @@ def _degraded_metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
     }
     metadata = {**base_metadata, METADATA: done}
     runner = getattr(manager, "_lmms_medtasks_runner", None)
-    provenance.add_encoding(metadata, getattr(manager, "model_name", None), runner)
+    provenance.add_image_encoding(metadata, getattr(manager, "model_name", None), runner)
     return metadata
 
 
-def _check_base_task(task: Any, name: str, order: Order) -> None:
+def _check_base_task(task: Any, name: str, order: DegradationRequest) -> None:
     config = task.config
-    if shown_of(task) is not None or _own_degradation(task):
+    if find_shown_pictures(task) is not None or _own_degradation(task):
         raise UserError(f"{name}: {config.task} shows degraded images already. A task can be degraded once.")
-    check_config(name, {**vars(config), "output_type": task.OUTPUT_TYPE or config.output_type})
+    check_base_config(name, {**vars(config), "output_type": task.OUTPUT_TYPE or config.output_type})
     documents = task.dataset[config.test_split or config.validation_split]
     columns = getattr(documents, "column_names", None)
     if order.column is not None and columns is not None:
@@ -346,7 +353,7 @@ def _check_first_documents(task: Any, name: str, documents: Any) -> None:
         for each in visuals or []:
             for visual in each if isinstance(each, list | tuple) else [each]:
                 try:
-                    degraded_pictures.opened(visual)
+                    degraded_pictures.open_visual(visual)
                 except UserError as error:
                     raise UserError(f"{name} can't be degraded: {error}") from error
         if visuals:
@@ -354,7 +361,7 @@ def _check_first_documents(task: Any, name: str, documents: Any) -> None:
     raise UserError(f"{name}: none of the first {seen} questions of {task.config.task} shows an image.")
 
 
-def _check_column(task: Any, name: str, order: Order) -> None:
+def _check_column(task: Any, name: str, order: DegradationRequest) -> None:
     """Raise UserError for a document whose modality is not known, or not one that the order is for."""
     split = task.config.test_split or task.config.validation_split
     rows = task.dataset_no_image[split]
@@ -367,7 +374,7 @@ def _check_column(task: Any, name: str, order: Order) -> None:
         first.setdefault(value, number)
     for value, number in first.items():
         try:
-            modality_of(order, {str(order.column): value})
+            get_document_modality(order, {str(order.column): value})
         except UserError as error:
             raise UserError(f"{name}, document {number}, column {order.column!r}: {error}") from error
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from lmms_medtasks.errors import is_command_line
 from lmms_medtasks.harness import stamps
-from lmms_medtasks.progress import say
+from lmms_medtasks.progress import print_message
 from lmms_medtasks.samples import result_files
 
 ALLOW_FAILURES = "MEDTASKS_ALLOW_FAILURES"
@@ -45,39 +45,39 @@ def _failing_table(original: Any, why_of: Callable[[Mapping[str, Any]], str]) ->
     return make_table
 
 
-def unwritten(options: Any, tasks: Iterable[str]) -> str:
+def describe_unwritten_results(options: Any, tasks: Iterable[str]) -> str:
     """What is not on disk of the results that the command with these options had to write; "" where nothing lacks."""
     if not getattr(options, "output_path", None):
         return ""
-    path = stamps.results_of(options)
+    path = stamps.find_result_file(options)
     log_samples = bool(getattr(options, "log_samples", False))
-    return result_files.unwritten([path] if path else [], tasks, log_samples)
+    return result_files.unwritten_problem([path] if path else [], tasks, log_samples)
 
 
-def check_written(options: Any, tasks: Iterable[str]) -> None:
+def check_results_written(options: Any, tasks: Iterable[str]) -> None:
     """Let the command fail where its results are not on disk when its tables are printed."""
     names = list(tasks)
-    fail_after_the_tables(lambda results: unwritten(options, names))
+    fail_after_the_tables(lambda results: describe_unwritten_results(options, names))
 
 
-def check_failures(results: Mapping[str, Any] | None) -> None:
+def check_failed_requests(results: Mapping[str, Any] | None) -> None:
     """Say of the harness's results which requests failed, and let the command fail where they are too many."""
     failed = [requests for requests in result_files.failed_requests(results or {}) if requests.failed]
     for each in failed:
-        say(f"lmms-medtasks: warning: {each}.")
+        print_message(f"lmms-medtasks: warning: {each}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":
         fail_after_the_tables(_failure_reason)
 
 
 def _failure_reason(results: Mapping[str, Any]) -> str:
-    return failure_of([results])
+    return describe_failed_requests([results])
 
 
-def failure_of(contents: list[Mapping[str, Any]]) -> str:
+def describe_failed_requests(contents: list[Mapping[str, Any]]) -> str:
     """Why the results of a run can't be taken as they are: too many failed requests; "" where there are few."""
     from lmms_medtasks.board import rules
 
-    most = rules.read().thresholds["failure_rate"]
+    most = rules.read_board_rules().thresholds["failure_rate"]
     too_many = result_files.too_many_failed(contents, most)
     return f"{'; '.join(map(str, too_many))}, at most {most:.1%} may. {WAY_OUT}." if too_many else ""
 
@@ -109,5 +109,7 @@ class _Outliving:
             os.dup2(nowhere, self._stream.fileno())
             os.close(nowhere)
             if self._stream is sys.stdout:
-                say("lmms-medtasks: nobody reads what is printed any more. The run goes on, and writes its results.")
+                print_message(
+                    "lmms-medtasks: nobody reads what is printed any more. The run goes on, and writes its results."
+                )
             return self._original(*args)

@@ -47,8 +47,8 @@ from lmms_medtasks.harness import (
     sampling,
     stamps,
 )
-from lmms_medtasks.progress import say
-from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
+from lmms_medtasks.progress import print_message
+from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 from lmms_medtasks.suites import paper
 
 _MARK = "_lmms_medtasks_joined"
@@ -74,17 +74,17 @@ def join_evaluator(module: Any) -> None:
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         lm, tasks = named["lm"], named["task_dict"]
         with user_errors():
-            every = list(tasks_of(tasks))
-            ours = [task for task in every if is_ours(task.config)]
+            every = list(iter_tasks(tasks))
+            ours = [task for task in every if is_our_task(task.config)]
             if _lacks_for(ours, named):
                 return original(*args, **kwargs)  # of others
-            others = [task for task in every if not is_ours(task.config)]
-            run_options.check_loaded(lm, ours, others, named)
-            run_options.note(ours, named)
-            tags = reasoning_tags.taken_over(ours, named)
-            if paper.chosen() == paper.THINKING:
-                reply_limits.lower_to_room(ours, lm)
-            chosen_settings.check_ours([str(task.config.task) for task in others])
+            others = [task for task in every if not is_our_task(task.config)]
+            run_options.check_loaded_tasks(lm, ours, others, named)
+            run_options.note_changed_options(ours, named)
+            tags = reasoning_tags.take_over_reasoning_tags(ours, named)
+            if paper.requested_settings() == paper.THINKING:
+                reply_limits.lower_limits_to_room(ours, lm)
+            chosen_settings.check_only_our_tasks([str(task.config.task) for task in others])
             _restrict_to_subset(every, ours, named.get("limit"))
             configs, our_configs = [task.config for task in every], [task.config for task in ours]
             drawn = _sampling_by_task(our_configs)
@@ -93,36 +93,36 @@ def join_evaluator(module: Any) -> None:
             _check_repeats(our_configs)
             _tell_tasks(lm, every)
             _check_pictures(every)
-            calls.check_tasks(lm, [config.task for config in configs])
+            calls.check_task_count(lm, [config.task for config in configs])
             _check_draws(lm, drawn)
             _note_encoding(lm, our_configs)
             kind = _server_kind(lm)
             served = kind if drawn else None
             cut = reply_endings.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
-            secrets, options = run_secrets.of_run(named), named.get("cli_args")
+            secrets, options = run_secrets.collect_run_secrets(named), named.get("cli_args")
             with (
                 failed_requests.keep_out_of_cache(named.get("response_cache")),
-                degraded_lookup.watched(lm, every) as watch,
+                degraded_lookup.watch_if_degraded(lm, every) as watch,
                 calls.one_reply_each(lm, drawn, bool(served)),
-                reply_endings.noted(lm, set(tags), cut.count_reply),
-                run_secrets.left_out(lm, secrets),
+                reply_endings.note_reply_endings(lm, set(tags), cut.count_reply),
+                run_secrets.leave_secrets_out(lm, secrets),
                 _replies_kept(lm, ours, named),
-                call_times.noted(lm, every),
+                call_times.record_call_times(lm, every),
                 _one_task_a_call(lm, our_configs, drawn, served),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
-                reasoning_tags.handed_over(ours, tags) as unknown_marks,
-                judged.stage(every) as judging,
-                reply_limits.by_question(lm, every),
+                reasoning_tags.hand_over_reasoning_tags(ours, tags) as unknown_marks,
+                judged.open_judging_stage(every) as judging,
+                reply_limits.limit_replies_by_question(lm, every),
                 # Within the stage, so that no copy is judged.
-                calls.as_many_on_every_rank(every),
+                calls.pad_requests_of_ranks(every),
                 user_errors(every_rank=True),
             ):
                 results = watch.told(_with_server(judging.clean_results(original(*args, **kwargs)), lm, our_configs))
                 cut.tell_rest()
-                results = reasoning_tags.told(results, unknown_marks)
-                ending.check_failures(results)
+                results = reasoning_tags.note_unknown_marks(results, unknown_marks)
+                ending.check_failed_requests(results)
                 if ours:
-                    ending.check_written(options, [str(task.config.task) for task in ours])
+                    ending.check_results_written(options, [str(task.config.task) for task in ours])
                 return results
 
     module.evaluate = evaluate
@@ -142,23 +142,23 @@ def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> context
         return contextlib.nullcontext()
     from lmms_medtasks.harness import journal
 
-    return journal.kept(lm, ours, named)
+    return journal.keep_replies_in_journal(lm, ours, named)
 
 
 def _restrict_to_subset(every: list[Any], ours: list[Any], limit: Any) -> None:
     """Leave the tasks the rows of a subset, if one is chosen."""
-    if subsets.chosen() is not None:
+    if subsets.requested_subset() is not None:
         from lmms_medtasks.harness import subset_tasks
 
-        subset_tasks.restrict(every, ours, limit)
+        subset_tasks.restrict_tasks(every, ours, limit)
 
 
 def _lacks_for(ours: list[Any], named: Mapping[str, Any]) -> bool:
     """Whether this harness lacks what a run of this kind needs; raises UserError then where tasks of ours are in it."""
-    kinds = {relied_on.CACHE: named.get("response_cache") is not None, relied_on.PROCESSES: calls.ranks() > 1}
-    lacking = [part for part, holds in kinds.items() if holds and relied_on.needed(part)]
+    kinds = {relied_on.CACHE: named.get("response_cache") is not None, relied_on.PROCESSES: calls.count_processes() > 1}
+    lacking = [part for part, holds in kinds.items() if holds and relied_on.list_needed_points(part)]
     for part in lacking if ours else ():
-        relied_on.check(part, str(ours[0].config.task))
+        relied_on.check_harness_has(part, str(ours[0].config.task))
     return bool(lacking)
 
 
@@ -173,7 +173,7 @@ def _join_simple_evaluate(module: Any) -> None:
         with user_errors():
             _check_options(named)
         stamps.give_own_stamp(named.get("evaluation_tracker"), named.get("cli_args"))
-        secrets = run_secrets.of_run(named)
+        secrets = run_secrets.collect_run_secrets(named)
         if is_command_line():
             redacting.redact_streams(secrets)
         try:
@@ -201,23 +201,23 @@ def _check_options(named: Mapping[str, Any]) -> None:
     model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, {})
     if not isinstance(model, str) or not (ours or model in runners.OWN_MODELS):
         return
-    given_tags(getattr(named.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
+    parse_given_tags(getattr(named.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
     if model in runners.OWN_MODELS:
-        relied_on.check(relied_on.MODELS, model)
+        relied_on.check_harness_has(relied_on.MODELS, model)
     force_simple = bool(named.get("force_simple"))
-    runner_class = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
-    run_options.check_command(
+    runner_class = runners.find_model_class(model, force_simple) if named.get("apply_chat_template") else None
+    run_options.check_command_options(
         model,
         list(ours),
         named,
         is_baseline=model in runners.BASELINES,
         lacks_template=runner_class is not None and not hasattr(runner_class, "apply_chat_template"),
     )
-    run_options.check_instruction(runners.kind(model, force_simple), list(ours), named)
+    run_options.check_system_instruction(runners.find_runner_kind(model, force_simple), list(ours), named)
     if model == runners.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
         from lmms_medtasks.harness import learned_model
 
-        learned_model.check_taught(ours)
+        learned_model.check_training_splits(ours)
 
 
 def _argument_names(arguments: str | Mapping[str, Any]) -> list[str]:
@@ -276,9 +276,9 @@ def _one_task_a_call(
     settings_to_set = {
         task: settings for task, config in ours.items() if (settings := _settings_to_set(config)) is not None
     }
-    model = sampling.model_of(lm)
-    reached = bool(sampling.configurations(model))
-    for task, changed in sampling.changes(model, settings_to_set).items():
+    model = sampling.find_held_model(lm)
+    reached = bool(sampling.find_generation_configs(model))
+    for task, changed in sampling.describe_sampling_changes(model, settings_to_set).items():
         if changed:
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
         if changed or (reached and _is_sampled(ours[task])):
@@ -288,13 +288,17 @@ def _one_task_a_call(
 
         sent = chat_servers.sampling_fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
-    why = None if served else runners.doubt(lm, calls.ranks(), reached)
+    why = None if served else runners.why_trials_may_depend(lm, calls.count_processes(), reached)
     for task in sorted(drawn) if why else ():
         logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
     def settings_during(task: str) -> contextlib.AbstractContextManager[object]:
-        return sampling.set_aside(model, settings_to_set[task]) if task in settings_to_set else contextlib.nullcontext()
+        return (
+            sampling.set_settings_aside(model, settings_to_set[task])
+            if task in settings_to_set
+            else contextlib.nullcontext()
+        )
 
     with calls.one_task_a_call(lm, settings_during):
         yield
@@ -302,7 +306,7 @@ def _one_task_a_call(
 
 def _check_draws(lm: Any, drawn: Mapping[str, Any]) -> None:
     """Raise UserError for tasks that sample (``drawn``) and a runner that always decodes greedily."""
-    why = runners.table()["sampling"].get(runners.answering(lm), {}).get("greedy")
+    why = runners.load_runners()["sampling"].get(runners.answering_module(lm), {}).get("greedy")
     if why and drawn:
         raise UserError(
             f"{', '.join(sorted(drawn))}: trials are draws at a temperature above 0, and the runner "
@@ -315,13 +319,13 @@ def _note_encoding(lm: Any, our_configs: Iterable[Any]) -> None:
 
     Note also of a runner of a version of the harness that was not read that nothing is known of it.
     """
-    encoding = runners.module_encoding(type(lm).__module__)
-    why = runners.unread(runners.answering(lm))
+    encoding = runners.find_module_encoding(type(lm).__module__)
+    why = runners.why_runner_is_unknown(runners.answering_module(lm))
     for config in our_configs:
         if why:
             config.metadata = {**config.metadata, "runner_unknown": why}
         if encoding and "image_encoding" not in config.metadata:
-            runners.warn(type(lm).__name__, encoding)
+            runners.warn_of_encoding(type(lm).__name__, encoding)
             config.metadata = {**config.metadata, "image_encoding": encoding}
 
 
@@ -336,8 +340,8 @@ def _with_server(results: Any, lm: Any, our_configs: Iterable[Any]) -> Any:
         result_config = results["configs"][config.task]
         server_record = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         result_config["metadata"] = {**(result_config.get("metadata") or {}), "server": server_record}
-        if other_model := answering_model.said(result_config["metadata"]):
-            say(
+        if other_model := answering_model.describe_answering_model(result_config["metadata"]):
+            print_message(
                 f"lmms-medtasks: warning: {config.task} was {other_model}. Its numbers are not of the model that they "
                 "are called after. Ask a server of that one model, under the name that its replies have."
             )
@@ -348,13 +352,18 @@ def _check_write_out(configs: Iterable[Any], is_requested: bool) -> None:
     """Raise UserError where the harness is to print prompts that the terms of their data keep out of its log."""
     # Whoever's the task is: its data is of those terms if it names a protocol that has them.
     for config in configs if is_requested else ():
-        if any(protocol.terms for protocol in judged.protocols_of(config)):
+        if any(protocol.terms for protocol in judged.find_judge_protocols(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
 def _check_model(lm: Any, configs: Iterable[Any]) -> None:
     """Raise UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
+    terms = [
+        (str(config.task), each.terms)
+        for config in configs
+        for each in judged.find_judge_protocols(config)
+        if each.terms
+    ]
     if terms:
         from lmms_medtasks.harness import model_terms
 
@@ -379,16 +388,16 @@ def _tell_tasks(lm: Any, tasks: Iterable[Any]) -> None:
         learn(tasks)
 
 
-def tasks_of(task_dict: dict[Any, Any]) -> Iterator[Any]:
+def iter_tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:
     """The tasks of the harness's nested groups."""
     for value in task_dict.values():
         if isinstance(value, dict):
-            yield from tasks_of(value)
+            yield from iter_tasks(value)
         elif hasattr(value, "config"):
             yield value
 
 
-def is_ours(config: Any) -> bool:
+def is_our_task(config: Any) -> bool:
     """Whether a task's configuration is of lmms-medtasks, or contributed to it."""
     return isinstance(config.metadata, dict) and "data_digest" in config.metadata
 
@@ -401,7 +410,9 @@ def _is_sampled(config: Any) -> bool:
 def _sampling_by_task(our_configs: Iterable[Any]) -> dict[str, Mapping[str, Any]]:
     """The sampling settings of our tasks whose trials are draws, by their names."""
     return {
-        config.task: sampling.of_trials(config.generation_kwargs or {}) for config in our_configs if _is_sampled(config)
+        config.task: sampling.trial_sampling_settings(config.generation_kwargs or {})
+        for config in our_configs
+        if _is_sampled(config)
     }
 
 
@@ -409,5 +420,5 @@ def _settings_to_set(config: Any) -> Mapping[str, Any] | None:
     """The sampling settings to be set for the task's requests; None where it does not say whether it samples."""
     settings = config.generation_kwargs or {}
     if _is_sampled(config):
-        return sampling.of_trials(settings)
+        return sampling.trial_sampling_settings(settings)
     return sampling.GREEDY if not settings.get("do_sample") or settings.get("temperature") == 0 else None

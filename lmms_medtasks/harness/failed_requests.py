@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lmms_medtasks.harness import runners
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.parsing import is_failed_request
 
 MARK = "[LMMS_EVAL_REQUEST_FAILED]"  # begins as the harness's own does
@@ -24,13 +24,13 @@ MARK = "[LMMS_EVAL_REQUEST_FAILED]"  # begins as the harness's own does
 _MODEL = ("model.generate", "model.chat")
 
 
-def failure(why: object) -> str:
+def failed_request_text(why: object) -> str:
     """The text of a request that failed."""
     return f"{MARK} {str(why) or type(why).__name__:.200}"
 
 
 @contextlib.contextmanager
-def watched(lm: Any, module: str) -> Iterator[list[Exception | None]]:
+def watch_model_calls(lm: Any, module: str) -> Iterator[list[Exception | None]]:
     """The list of what the runner's calls for a reply ended with, None for a success, as long as this holds.
 
     Watched are its model's ``generate`` and ``chat``, called within one another or not, and for the runner in
@@ -38,7 +38,7 @@ def watched(lm: Any, module: str) -> Iterator[list[Exception | None]]:
     """
     ended: list[Exception | None] = []
     within = [0]
-    rule = runners.table()["one_request_a_call"].get(module, {})
+    rule = runners.load_runners()["one_request_a_call"].get(module, {})
     with contextlib.ExitStack() as watching:
         for path in {*_MODEL, *([rule["fails_in"]] if "fails_in" in rule else ())} if module else ():
             holder_path, _, name = path.rpartition(".")
@@ -48,7 +48,7 @@ def watched(lm: Any, module: str) -> Iterator[list[Exception | None]]:
             except AttributeError:
                 continue
             if callable(original) and hasattr(holder, "__dict__"):
-                watching.enter_context(replaced(holder, name, _note_outcomes(original, ended, within)))
+                watching.enter_context(replace_attribute(holder, name, _note_outcomes(original, ended, within)))
         yield ended
 
 
@@ -70,8 +70,8 @@ def _note_outcomes(original: Any, ended: list[Exception | None], within: list[in
     return call
 
 
-def marked(replies: Sequence[Any], ended: Sequence[Exception | None], module: str) -> list[Any]:
-    """The replies to the requests of one call, failures marked. ``ended`` is what :func:`watched` gave.
+def mark_failed_replies(replies: Sequence[Any], ended: Sequence[Exception | None], module: str) -> list[Any]:
+    """The replies to the requests of one call, failures marked. ``ended`` is what :func:`watch_model_calls` gave.
 
     Where each request had one call of the model and the replies after errors are all empty, those are the failures;
     else all empty ones are, if the last try of a request or any of several failed.
@@ -85,24 +85,24 @@ def marked(replies: Sequence[Any], ended: Sequence[Exception | None], module: st
     if errors:
         at = {place: error for place, error in enumerate(ended) if error is not None}
         if len(ended) == len(replies) and at.keys() <= empty:
-            failed.update({place: failure_of(error) for place, error in at.items()})
+            failed.update({place: describe_error(error) for place, error in at.items()})
         elif len(replies) > 1 or ended[-1] is not None:
-            failed.update(dict.fromkeys(empty, failure_of(errors[-1])))
-    if why := runners.table()["empty_is_a_failure"].get(module):
+            failed.update(dict.fromkeys(empty, describe_error(errors[-1])))
+    if why := runners.load_runners()["empty_is_a_failure"].get(module):
         failed.update({place: why for place in empty - failed.keys()})
-    elif module in runners.table()["empty_after_the_budget"] and _budget_is_used_up():
+    elif module in runners.load_runners()["empty_after_the_budget"] and _budget_is_used_up():
         failed.update({place: "the budget of tokens is used up" for place in empty - failed.keys()})
-    return [failure(failed[place]) if place in failed else reply for place, reply in enumerate(replies)]
+    return [failed_request_text(failed[place]) if place in failed else reply for place, reply in enumerate(replies)]
 
 
-def failure_of(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """An error in a line."""
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 @functools.cache
 def _failure_texts(module: str) -> tuple[str, ...]:
-    return tuple(runners.table()["failure_texts"].get(module, ()))
+    return tuple(runners.load_runners()["failure_texts"].get(module, ()))
 
 
 def _reply_text(reply: Any) -> str:
@@ -139,7 +139,10 @@ def keep_out_of_cache(cache: Any) -> Iterator[None]:
         response = look_up(cache_key)
         return None if _is_failed(response) else response
 
-    with replaced(cache, "_is_valid_response", is_valid_response), replaced(cache, "_lookup", lookup_reply):
+    with (
+        replace_attribute(cache, "_is_valid_response", is_valid_response),
+        replace_attribute(cache, "_lookup", lookup_reply),
+    ):
         yield
 
 

@@ -132,10 +132,10 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
     Raises UserError for a document with neither of the columns ``image`` and ``images``; empty ones are no pictures.
     """
-    return degraded_pictures(doc, settings or {}, None)
+    return load_degraded_images(doc, settings or {}, None)
 
 
-def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
+def load_degraded_images(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
     """As :func:`doc_to_visual`; degradations of someone's own that are named by files are looked for in ``folder``."""
     if settings.get("seed_trials"):
         TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
@@ -146,7 +146,7 @@ def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) ->
     return [_load_image(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
 
 
-def order_of(doc: Document, settings: Settings) -> str:
+def describe_degradation(doc: Document, settings: Settings) -> str:
     """A key of the degradation: tasks of one run may degrade questions of the same id differently."""
     degradation = settings.get("degradation")
     name = doc.get("degradation") if degradation in (None, "drawn") else degradation
@@ -171,25 +171,25 @@ def _load_image(picture: Any, number: int, doc: Document, settings: Settings, fo
 
     name = settings.get("degradation", doc.get("degradation")) or ""
     severity = degradations.check_severity(settings.get("severity", doc.get("severity") or 0))
-    image = pictures.opened(picture)
+    image = pictures.open_image(picture)
     shown = pictures.shown_as(image)
     if settings.get("rendered") or not name or severity == 0:
         if shown:
-            RENDERED.put(str(doc["id"]), number, {"shown_as": shown}, order_of(doc, settings))
-        return pictures.rgb8(image)
+            RENDERED.put(str(doc["id"]), number, {"shown_as": shown}, describe_degradation(doc, settings))
+        return pictures.to_rgb8(image)
     # The same for every trial, level and kind of run: only the question and the task's seed count.
     seed = f"{doc.get('question_id') or doc['id']}/{number}/{settings.get('seed', 0)}"
     modality = doc.get("modality") or None
     size = images.size_of(image)
-    name = extensions.located(name, folder)
+    name = extensions.resolve_extension_path(name, folder)
     try:
         drawn = degradations.sample(name, severity=severity, seed=seed, size=size, modality=modality)
         made = picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality)
     except UserError as error:
         raise UserError(f"Question {doc['id']!r}: {error}") from error
     parameters = {**drawn.to_json(), **({"shown_as": shown} if shown else {})}
-    RENDERED.put(str(doc["id"]), number, parameters, order_of(doc, settings))
-    return pictures.rgb8(made)
+    RENDERED.put(str(doc["id"]), number, parameters, describe_degradation(doc, settings))
+    return pictures.to_rgb8(made)
 
 
 def doc_to_text(doc: Document, settings: Settings | None = None) -> str:

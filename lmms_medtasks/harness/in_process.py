@@ -21,7 +21,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import calls, plugin, relied_on, runners, stamps
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
 
@@ -58,15 +58,15 @@ def evaluate(
     from lmms_eval.tasks import TaskManager
     from loguru import logger
 
-    plugin.join(TaskManager)
-    relied_on.check(relied_on.PYTHON)
-    lm = model if isinstance(model, (str, lmms)) else of_function(model)
+    plugin.install_plugin(TaskManager)
+    relied_on.check_harness_has(relied_on.PYTHON)
+    lm = model if isinstance(model, (str, lmms)) else model_from_function(model)
     name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
     _check_model(lm)
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
             for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
-                restored.enter_context(calls.without_a_bar(module))
+                restored.enter_context(calls.hide_progress_bar(module))
             for package in ("lmms_eval", "lmms_medtasks"):
                 logger.disable(package)
                 restored.callback(logger.enable, package)
@@ -75,7 +75,7 @@ def evaluate(
                 restored.callback(datasets.enable_progress_bars)
         if not isinstance(lm, str):
             # The harness takes a model apart at the end of a run; this one is its owner's.
-            restored.enter_context(replaced(lm, "clean", lambda: None))
+            restored.enter_context(replace_attribute(lm, "clean", lambda: None))
         paths = [str(each) for each in include_path] or None
         manager = TaskManager("INFO", include_path=paths, model_name=name)
         if not isinstance(lm, str):
@@ -103,10 +103,10 @@ def evaluate(
         tracker.save_results_aggregated(results=results, samples=samples, datetime_str=date)
         for task in results["configs"]:
             tracker.save_results_samples(task_name=task, samples=samples[task])
-        return _written_file(output, stamps.results_of(tracker), tasks)
+        return _written_file(output, stamps.find_result_file(tracker), tasks)
 
 
-def of_function(function: Any) -> Any:
+def model_from_function(function: Any) -> Any:
     """A model of the harness that asks a function of a prompt and a list of PIL images for each reply.
 
     Raises UserError for what can't be called with two arguments.
@@ -129,7 +129,7 @@ def of_function(function: Any) -> Any:
 
 
 def _check_model(model: Any) -> None:
-    if isinstance(model, str) and runners.kind(model, False) is None:
+    if isinstance(model, str) and runners.find_runner_kind(model, False) is None:
         raise UserError(
             f"Unknown model {model!r}.{nearest_match(model, runners.names())} `lmms-eval models` lists all."
         )
@@ -151,7 +151,7 @@ def _written_file(output: Path, path: Path | None, tasks: Sequence[str]) -> Path
     """The result file that was written now. Raises UserError where there is none, or it is not complete."""
     if path is None or not path.stat().st_size:
         raise UserError(f"The harness wrote no results to {output}. Is there room, and may you write there?")
-    problems = result_files.problems([result_files.read(path)], tasks)
+    problems = result_files.list_missing_results([result_files.read_result_file(path)], tasks)
     if problems:
         raise UserError(f"{' '.join(problems)} What there is stands in {path}.")
     return path
@@ -165,21 +165,21 @@ def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapp
     from lmms_eval.tasks import TaskManager, get_task_dict
     from loguru import logger
 
-    from lmms_medtasks.harness.evaluating import is_ours, tasks_of
-    from lmms_medtasks.harness.subset_tasks import units
+    from lmms_medtasks.harness.evaluating import is_our_task, iter_tasks
+    from lmms_medtasks.harness.subset_tasks import list_question_units
 
     # Its logger tells of every file of the harness's own that is no task.
     logger.disable("lmms_eval")
-    plugin.join(TaskManager)
+    plugin.install_plugin(TaskManager)
     manager = TaskManager(include_path=[str(folder) for folder in folders] or None)
     unknown = [name for name in tasks if name not in manager.all_tasks]
     if unknown:
         raise UserError(f"Unknown task {unknown[0]!r} in --tasks. `lmms-eval --tasks list` lists all.")
     counts = {}
-    for task in tasks_of(get_task_dict(list(tasks), manager)):
-        if not is_ours(task.config):
+    for task in iter_tasks(get_task_dict(list(tasks), manager)):
+        if not is_our_task(task.config):
             raise UserError(f"{task.config.task} is no task of lmms-medtasks: what its questions share is not known.")
-        task_units = units(task)
+        task_units = list_question_units(task)
         counts[str(task.config.task)] = (len(set(task_units)), len(task_units), task.config.repeats or 1)
     return counts
 
@@ -226,7 +226,7 @@ def run_folder_tasks(model: str, tasks: Sequence[str], folder: Path, limit: int)
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
 
-    plugin.join(TaskManager)
+    plugin.install_plugin(TaskManager)
     manager = TaskManager(include_path=str(folder), include_defaults=False, model_name=model)
     done = simple_evaluate(
         model=model, tasks=list(tasks), task_manager=manager, limit=limit, bootstrap_iters=0, batch_size=1, device="cpu"

@@ -37,11 +37,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.data import store
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.harness import calls, ending, hooks, journal_files, reply_keys
-from lmms_medtasks.harness.journal_files import Busy, JournalFolder
-from lmms_medtasks.harness.replacing import replaced
-from lmms_medtasks.progress import say
+from lmms_medtasks.harness.journal_files import JournalBusyError, JournalFolder
+from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.progress import print_message
 
 VARIABLE = "MEDTASKS_JOURNAL"
 KEEP, FRESH, OFF = "keep", "fresh", "off"
@@ -52,7 +52,7 @@ _SECONDS = 60.0
 
 
 @contextlib.contextmanager
-def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterator[None]:
+def keep_replies_in_journal(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterator[None]:
     """Keep the replies of ``lm`` to these tasks, and give back those that are known, until the end.
 
     ``tasks``: ours, of the harness's classes, the same on every process. ``arguments``: what the harness's ``evaluate``
@@ -62,10 +62,10 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
     """
     mode = os.environ.get(VARIABLE, "") or KEEP
     if mode not in (KEEP, FRESH, OFF):
-        raise unknown("value", mode, (KEEP, FRESH, OFF), VARIABLE)
+        raise unknown_name_error("value", mode, (KEEP, FRESH, OFF), VARIABLE)
     tasks_by_name = {str(task.config.task): task for task in tasks}
     options = arguments.get("cli_args")
-    many_with_cache = arguments.get("response_cache") is not None and calls.ranks() > 1
+    many_with_cache = arguments.get("response_cache") is not None and calls.count_processes() > 1
     original = getattr(lm, "generate_until", None)
     without = mode == OFF or getattr(lm, "is_instant", False)
     if without or not tasks_by_name or not getattr(options, "model", None) or not callable(original):
@@ -73,7 +73,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
         return
     if many_with_cache:
         if os.environ.get("RANK", "0") == "0":
-            say(
+            print_message(
                 "lmms-medtasks: replies are not kept: --use_cache in several processes. If this run is cut off, all is "
                 "asked again but what that cache holds (greedy replies). Leave out --use_cache to keep them."
             )
@@ -88,7 +88,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
         return list(original(requests))
 
     try:
-        with replaced(lm, "generate_until", generate_until):
+        with replace_attribute(lm, "generate_until", generate_until):
             yield
     except BaseException:
         journal.stop_run()
@@ -111,8 +111,8 @@ class _Journal:
         self._lm, self._tasks, self._fresh = lm, tasks, fresh
         self._options = arguments["cli_args"]
         limits = arguments.get("limit"), arguments.get("offset")
-        command = reply_keys.of_command(lm, self._options, list(tasks), *limits)
-        self._folder = JournalFolder(store.home() / "journal" / command)
+        command = reply_keys.command_digest(lm, self._options, list(tasks), *limits)
+        self._folder = JournalFolder(store.data_home() / "journal" / command)
         self._rank = int(os.environ.get("RANK", "0"))
         self._known: dict[str, Mapping[str, Any]] = {}
         self._of_task: Counter[str] = Counter()
@@ -123,7 +123,7 @@ class _Journal:
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
         self._batch = self._unit = _runner_number(lm, "batch_size")
         at_once = max(self._batch, *(_runner_number(lm, name) for name in ("num_concurrent", "concurrency")))
-        self._settled = calls.in_one_call(lm)
+        self._settled = calls.needs_one_call(lm)
         self._size = 0 if self._settled else _BATCHES * at_once
 
     def find_replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
@@ -144,12 +144,12 @@ class _Journal:
         for done, size in self._iter_slices(len(places)):
             slice_places, trials = places[done : done + size], missing[done : done + size]
             self._expect_trials(task, trials)
-            filler = [calls.padding_of(requests[-1]) for _ in range(size - len(slice_places))]
+            filler = [calls.make_padding(requests[-1]) for _ in range(size - len(slice_places))]
             began = time.monotonic()
             with_trial = {trial.place: _with_trial(requests[trial.place], trial.trial) for trial in trials}
             with self._as_they_come(task, trials):
                 answers = original([*(with_trial.get(place, requests[place]) for place in slice_places), *filler])
-            answers = calls.counted(answers, size, task, self._lm)
+            answers = calls.list_replies(answers, size, task, self._lm)
             for place, reply in zip(slice_places, answers, strict=False):
                 replies[place] = reply
             self._write_replies(task, [(trial, replies[trial.place]) for trial in trials])
@@ -178,11 +178,11 @@ class _Journal:
         if self._rank == 0:
             try:
                 names = self._folder.begin_session(self._fresh)
-            except Busy as error:
+            except JournalBusyError as error:
                 holder = str(error)
             except OSError as error:
                 why = f"{self._folder.path} can't be written: {error}. This run can't be resumed."
-        names, why, holder = calls.gathered((names, why, holder))[0]
+        names, why, holder = calls.gather_values((names, why, holder))[0]
         if holder is not None:
             raise UserError(
                 f"The same command is running ({holder}): all would be asked twice. Wait until it has ended, or end "
@@ -190,7 +190,7 @@ class _Journal:
             )
         if names is None:
             if self._rank == 0:
-                say(f"lmms-medtasks: replies are not kept: {why}")
+                print_message(f"lmms-medtasks: replies are not kept: {why}")
             return
         self._joined = True
         try:
@@ -199,14 +199,14 @@ class _Journal:
         except OSError as error:
             self._stop_writing(error)
             return
-        self._model = reply_keys.of_model(self._lm, self._options)
+        self._model = reply_keys.model_digest(self._lm, self._options)
         for line in lines:
             if "reply" in line:
                 self._known[str(line["key"])] = line
         self._of_task.update(str(line.get("task")) for line in self._known.values())
 
     def _iter_asked(self, task: str, requests: Sequence[Any]) -> Iterator[_JournalRequest]:
-        settings = reply_keys.of_task(self._tasks[task])
+        settings = reply_keys.task_digest(self._tasks[task])
         splits: dict[str, Any] = {}
         documents: dict[Any, tuple[str, str]] = {}
         for place, request in enumerate(requests):
@@ -216,22 +216,22 @@ class _Journal:
             if split not in splits:
                 splits[split] = reply_keys.raw_rows(self._lm.task_dict[task][split])
             if (split, number) not in documents:
-                shown, question = reply_keys.of_document(splits[split], number)
+                shown, question = reply_keys.document_digest(splits[split], number)
                 generation = [each for each in request.args if isinstance(each, dict)]
                 parts = [self._model, settings, task, split, question, shown, request.args[0], generation]
-                documents[split, number] = reply_keys.digest(parts), question
+                documents[split, number] = reply_keys.value_digest(parts), question
             key, question = documents[split, number]
             trial = self._met[task, (split, number)]
             self._met[task, (split, number)] += 1
             yield _JournalRequest(place, f"{key}.{trial}", question, trial)
 
     def _tell_known(self, task: str, missing: int, total_here: int) -> None:
-        counts = calls.gathered((total_here - missing, total_here, self._of_task.get(task, 0)))
+        counts = calls.gather_values((total_here - missing, total_here, self._of_task.get(task, 0)))
         known, total = sum(count[0] for count in counts), sum(count[1] for count in counts)
         if self._rank == 0 and known:
-            say(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
+            print_message(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
         elif self._rank == 0 and any(count[2] for count in counts):
-            say(
+            print_message(
                 f"lmms-medtasks: {task}: a run that was cut off left replies, but of another model, prompt, image, "
                 "setting or version. All questions are asked again."
             )
@@ -244,7 +244,7 @@ class _Journal:
 
     def _iter_slices(self, own_count: int) -> Iterator[tuple[int, int]]:
         """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
-        most = max(calls.gathered(own_count))
+        most = max(calls.gather_values(own_count))
         done = 0
         while done < most:
             size = min(self._whole_units(self._size) if self._size else most, most - done)
@@ -258,7 +258,7 @@ class _Journal:
         """Let slices grow to about a minute's work, alike on all processes."""
         if self._settled or size < self._size:
             return
-        slowest = max(calls.gathered(seconds))
+        slowest = max(calls.gather_values(seconds))
         self._size = self._whole_units(size * min(4.0, _SECONDS / max(slowest, 1e-3)))
         self._settled = slowest >= _SECONDS / 2
 
@@ -295,7 +295,7 @@ class _Journal:
             self._write_replies(task, replied, sync=False)
             self._written.update(each.key for each, _ in replied)
 
-        with replaced(self._lm, "on_replies", keep_replies):
+        with replace_attribute(self._lm, "on_replies", keep_replies):
             yield
 
     def _write_replies(self, task: str, replied: Iterable[tuple[_JournalRequest, Any]], sync: bool = True) -> None:
@@ -315,7 +315,7 @@ class _Journal:
 
     def _stop_writing(self, error: Exception) -> None:
         self._writes = False
-        say(
+        print_message(
             f"lmms-medtasks: replies are not kept from here on: {error} ({self._folder.path}). The run goes on. If it "
             "is cut off, the same command asks them again."
         )
@@ -324,9 +324,9 @@ class _Journal:
         if self._rank > 0:
             self._folder.close_files(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
             return
-        lacks = ending.unwritten(self._options, self._tasks)
+        lacks = ending.describe_unwritten_results(self._options, self._tasks)
         if lacks:
-            say(
+            print_message(
                 f"lmms-medtasks: {lacks}. The replies are kept: give the same command again where there is room, and "
                 "nothing is asked twice."
             )
@@ -334,7 +334,7 @@ class _Journal:
         for line in self._folder.asked_now():
             failed.add(str(line["key"])) if line.get("failed") else failed.discard(str(line["key"]))
         if failed and not lacks:
-            say(
+            print_message(
                 f"lmms-medtasks: {len(failed)} request{'s' * (len(failed) != 1)} failed. The same command asks only "
                 f"those again; lmms-medtasks run --fresh (or {VARIABLE}={FRESH}) asks all."
             )

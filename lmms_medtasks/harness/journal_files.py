@@ -33,7 +33,7 @@ _FORGOTTEN = 30 * 24 * 3600.0
 Line = Mapping[str, Any]
 
 
-class Busy(Exception):
+class JournalBusyError(Exception):
     """Another process holds the folder: the same command is running. Its text names the process."""
 
 
@@ -49,7 +49,7 @@ class JournalFolder:
     def begin_session(self, fresh: bool) -> tuple[str, str]:
         """Lock the folder and return the journal's name and the start's: for the first process only.
 
-        ``fresh`` starts a new journal. Raises :class:`Busy` while the same command is running.
+        ``fresh`` starts a new journal. Raises :class:`JournalBusyError` while the same command is running.
         """
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         _forget_old(self.path.parent)
@@ -62,7 +62,7 @@ class JournalFolder:
             holder = (self.path / _LOCK).read_text("utf-8")
             os.close(self._lock)
             self._lock = None
-            raise Busy(holder) from None
+            raise JournalBusyError(holder) from None
         os.ftruncate(self._lock, 0)
         os.write(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
         token_path = self.path / _TOKEN

@@ -7,24 +7,24 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lmms_medtasks.judges.protocol import Protocol
+    from lmms_medtasks.judges.protocol import JudgeProtocol
 
 
-def protocols_of(config: Any) -> list[Protocol]:
-    """As :func:`lmms_medtasks.judges.registry.protocols_of`."""
+def find_judge_protocols(config: Any) -> list[JudgeProtocol]:
+    """As :func:`lmms_medtasks.judges.registry.task_protocols`."""
     if not _names_protocol(config):
         return []
     from lmms_medtasks.judges import registry
 
-    return registry.protocols_of(config)
+    return registry.task_protocols(config)
 
 
-def check(configs: Sequence[Any]) -> None:
-    """As :func:`lmms_medtasks.harness.judging_stage.check`."""
+def check_judging(configs: Sequence[Any]) -> None:
+    """As :func:`lmms_medtasks.harness.judging_stage.check_judge_use`."""
     if any(map(_names_protocol, configs)):
         from lmms_medtasks.harness import judging_stage
 
-        judging_stage.check(configs)
+        judging_stage.check_judge_use(configs)
 
 
 class _Nothing:
@@ -35,14 +35,14 @@ class _Nothing:
 
 
 @contextlib.contextmanager
-def stage(tasks: Sequence[Any]) -> Iterator[Any]:
-    """:class:`lmms_medtasks.harness.judging_stage.Stage` of these tasks of the harness."""
+def open_judging_stage(tasks: Sequence[Any]) -> Iterator[Any]:
+    """:class:`lmms_medtasks.harness.judging_stage.JudgingStage` of these tasks of the harness."""
     if not any(_names_protocol(task.config) for task in tasks):
         yield _Nothing()
         return
-    from lmms_medtasks.harness.judging_stage import Stage
+    from lmms_medtasks.harness.judging_stage import JudgingStage
 
-    with Stage(tasks) as judging:
+    with JudgingStage(tasks) as judging:
         yield judging
 
 

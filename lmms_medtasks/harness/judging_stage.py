@@ -18,36 +18,36 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import relied_on
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.judges import identity, prompts, records, registry, settings
 from lmms_medtasks.judges.budget import SharedBudget
-from lmms_medtasks.judges.judging import Judge, Wanted
-from lmms_medtasks.judges.protocol import Protocol, trials_of
+from lmms_medtasks.judges.judging import JudgeSession, Wanted
+from lmms_medtasks.judges.protocol import JudgeProtocol, count_judging_trials
 from lmms_medtasks.judges.records import TABLE
-from lmms_medtasks.judges.registry import protocols_of
+from lmms_medtasks.judges.registry import task_protocols
 from lmms_medtasks.short_texts import listed_or_counted
 
 WITHHELD = "withheld: the terms of its data"
 
 
-def check(configs: Iterable[Any]) -> None:
+def check_judge_use(configs: Iterable[Any]) -> None:
     """Raise UserError for a judge that is misconfigured or may not judge these tasks; nothing is sent.
 
     The earlier this is called the better: models take long to load.
     """
-    protocols = [protocol for config in configs for protocol in protocols_of(config)]
+    protocols = [protocol for config in configs for protocol in task_protocols(config)]
     _check_one_way(protocols)
     if protocols:
-        relied_on.check(relied_on.JUDGED)
-        Judge(settings.read(), protocols).close()
+        relied_on.check_harness_has(relied_on.JUDGED)
+        JudgeSession(settings.read_judge_settings(), protocols).close()
 
 
-def _check_one_way(protocols: Iterable[Protocol]) -> None:
+def _check_one_way(protocols: Iterable[JudgeProtocol]) -> None:
     """Raise UserError where two tasks of a run would be judged under one protocol's name by two prompts or rules."""
-    first: dict[str, Protocol] = {}
+    first: dict[str, JudgeProtocol] = {}
     for protocol in protocols:
         first_of_name = first.setdefault(protocol.name, protocol)
-        if prompts.digest(first_of_name) != prompts.digest(protocol):
+        if prompts.prompt_digest(first_of_name) != prompts.prompt_digest(protocol):
             raise UserError(
                 f"Tasks of this run name two prompts or rules for the judge protocol {protocol.name!r}: "
                 f"{first_of_name.prompt} and {protocol.prompt}. Run them apart."
@@ -63,40 +63,40 @@ def _take_errors_of_nothing(results: dict[str, Any]) -> None:
             results[key] = "N/A"
 
 
-class Stage:
+class JudgingStage:
     """Judges the tasks of one evaluation that name a protocol; does nothing where none does."""
 
     def __init__(self, tasks: Iterable[Any]) -> None:
-        self._tasks = [(task, protocol) for task in _unique_tasks(tasks) for protocol in protocols_of(task.config)]
-        self._judge: Judge | None = None
+        self._tasks = [(task, protocol) for task in _unique_tasks(tasks) for protocol in task_protocols(task.config)]
+        self._judge: JudgeSession | None = None
         self._changed = contextlib.ExitStack()
         self._missing: Counter[str] = Counter()
         self._rank, self._processes = (int(os.environ.get(*each)) for each in (("RANK", "0"), ("WORLD_SIZE", "1")))
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> JudgingStage:
         if not self._tasks:
             return self
-        chosen = settings.read()
+        chosen = settings.read_judge_settings()
         protocols = [protocol for _, protocol in self._tasks]
         share = chosen.share(self._rank, self._processes)
         budget = None
         if together := self._shared_settings(chosen):
             share = replace(share, max_requests=together.max_requests, max_cost=together.max_cost)
             budget = SharedBudget(share, self._agreed_name())
-        self._judge = Judge(share, protocols, budget=budget)
+        self._judge = JudgeSession(share, protocols, budget=budget)
         for protocol in dict.fromkeys(protocol.name for protocol in protocols):
-            self._say(identity.about(chosen, registry.get(protocol)))
+            self._say(identity.describe_paper_judge(chosen, registry.get(protocol)))
         for task, protocol in self._tasks:
-            TABLE.set_judge(protocol, identity.describe(chosen, protocol, self._judge.check_of(protocol)))
+            TABLE.set_judge(protocol, identity.describe_judge(chosen, protocol, self._judge.check_of(protocol)))
             self._judge_after_filters(task, protocol, self._judge)
         for task in _unique_tasks(task for task, _ in self._tasks):
             protocols_of_task = [protocol for each, protocol in self._tasks if each is task]
             task.config.metadata = {
                 **(task.config.metadata or {}),
-                "judge": identity.summary(chosen, protocols_of_task, self._judge.check_of),
+                "judge": identity.summarise_judge(chosen, protocols_of_task, self._judge.check_of),
             }
             if not chosen.is_llm:
-                task.config.task_alias = identity.labelled(task.config.task_alias or task.config.task, chosen)
+                task.config.task_alias = identity.judged_task_label(task.config.task_alias or task.config.task, chosen)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -120,14 +120,14 @@ class Stage:
                     sample.pop("input_media", None)
         return results
 
-    def _judge_after_filters(self, task: Any, protocol: Protocol, judge: Judge) -> None:
+    def _judge_after_filters(self, task: Any, protocol: JudgeProtocol, judge: JudgeSession) -> None:
         original = task.apply_filters
 
         def apply_filters() -> Any:
             done = original()
             before = judge.interrupted
-            asking = identity.describe(judge.settings, protocol)["settings"]
-            answers = wanted(task, protocol, trials_of(protocol, asking))
+            asking = identity.describe_judge(judge.settings, protocol)["settings"]
+            answers = iter_items_to_judge(task, protocol, count_judging_trials(protocol, asking))
             verdicts, counts = judge.judge(
                 protocol, answers, say=self._say, warn=self._say_warning, quiet=self._rank > 0
             )
@@ -140,7 +140,7 @@ class Stage:
             self._missing[task.config.task] += counts.missing
             return done
 
-        self._changed.enter_context(replaced(task, "apply_filters", apply_filters))
+        self._changed.enter_context(replace_attribute(task, "apply_filters", apply_filters))
 
     def _tell_missing(self) -> None:
         """Once for all tasks, after the last one."""
@@ -152,7 +152,7 @@ class Stage:
                       "They are not counted as zero: means are over what was judged, with bounds. To judge them later, "
                       f"without the model: {how}lmms-medtasks judge RUN", warn=True)  # fmt: skip
 
-    def _shared_settings(self, chosen: settings.Settings) -> settings.Settings | None:
+    def _shared_settings(self, chosen: settings.JudgeSettings) -> settings.JudgeSettings | None:
         """What all processes of this machine may do together; None where one does it alone, or they can't agree.
 
         Several machines have each its part: they share no file.
@@ -186,7 +186,7 @@ class Stage:
             logger.log("WARNING" if warn else "INFO", f"{part}{text}")
 
 
-def wanted(task: Any, protocol: Protocol, trials: int) -> Iterator[Wanted]:
+def iter_items_to_judge(task: Any, protocol: JudgeProtocol, trials: int) -> Iterator[Wanted]:
     """What is to be judged of a task after its filters have run: the very items that its scoring hook will make."""
     from lmms_eval.api.reasoning import parse_reasoning_tags_config, strip_reasoning_tags
 
@@ -202,7 +202,7 @@ def wanted(task: Any, protocol: Protocol, trials: int) -> Iterator[Wanted]:
             stripped = [
                 strip_reasoning_tags(reply, tags) if tags is not None and reply else reply or "" for reply in several
             ]
-            for item in records.items_of(documents[instance.doc_id], stripped, protocol):
+            for item in records.make_judged_items(documents[instance.doc_id], stripped, protocol):
                 if item is not None:
                     yield from ((item, trial) for trial in range(trials))
 

@@ -13,13 +13,13 @@ from loguru import logger
 
 from lmms_medtasks.baselines import most_frequent
 from lmms_medtasks.baselines.read_prompts import read_prompt
-from lmms_medtasks.data import locate, sources
+from lmms_medtasks.data import locate_split, sources
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.baseline_models import Baseline
+from lmms_medtasks.harness.baseline_models import BaselineModel
 from lmms_medtasks.suites import templates
 
 
-class MostFrequentModel(Baseline):
+class MostFrequentModel(BaselineModel):
     """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
 
     ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file. By default a task
@@ -65,7 +65,7 @@ class MostFrequentModel(Baseline):
         self._suites |= {name: suite for name, config in configs.items() if (suite := _suite_of(config))}
         if self._train:
             return
-        check_taught(configs)
+        check_training_splits(configs)
         for name, task in by_name.items():
             if split := task.config.training_split:
                 self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
@@ -97,7 +97,7 @@ def _trained_model(train: str, suite: str, shift: str) -> most_frequent.MostFreq
     return most_frequent.MostFrequentAnswer(pairs)
 
 
-def check_taught(configs: Mapping[str, Mapping[str, Any]]) -> None:
+def check_training_splits(configs: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise UserError that names all tasks with nothing to learn from; ``configs``: the harness's, by the task."""
     untaught = [
         name
@@ -168,7 +168,7 @@ def _question_rows(documents: Any) -> set[tuple[str, ...]]:
 def _training_file(train: str) -> Path:
     if train.startswith("medtasks://"):
         suite, _, split = train.removeprefix("medtasks://").partition("/")
-        return locate(suite, split).path
+        return locate_split(suite, split).path
     path = Path(train).expanduser()
     if not path.is_file():
         raise UserError(f"No training questions at {train!r} (model argument train): no such file.")

@@ -14,18 +14,18 @@ from typing import Any
 
 from lmms_medtasks.data import subsets
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.rescoring import Definitions, record_scorer
+from lmms_medtasks.harness.rescoring import TaskDefinitions, record_scorer
 from lmms_medtasks.judges import records, withheld
-from lmms_medtasks.judges.protocol import Item
+from lmms_medtasks.judges.protocol import JudgedItem
 from lmms_medtasks.parsing.reply import SentReply, Tags, parse_tags
-from lmms_medtasks.record import KEY, Judgement, Record, from_json
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, record_from_json
+from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.run_options import HARNESS_TAGS, METADATA, REASONING_TAGS
 
 _COMPARED = ("id", "cluster", "trials", "expected", "measures", "tags", "pair")
 
 
-def documents(run: Run, task: str, definitions: Definitions) -> dict[str, Mapping[str, Any]]:
+def documents(run: ResultFile, task: str, definitions: TaskDefinitions) -> dict[str, Mapping[str, Any]]:
     """The documents of a task of ``run`` by their ids, without pictures; of a run of a subset those of the whole.
 
     Raises UserError where the data are not here, or are others than the run's.
@@ -34,13 +34,13 @@ def documents(run: Run, task: str, definitions: Definitions) -> dict[str, Mappin
     loaded = definitions.load_task(task)
     recorded, here = metadata.get("data_digest"), (loaded.config.metadata or {}).get("data_digest")
     if subset := metadata.get("subset"):
-        here = subsets.digest_of(str(here), subsets.Subset(subset["size"], subset["seed"]))
+        here = subsets.digest_of(str(here), subsets.DataSubset(subset["size"], subset["seed"]))
     if recorded != here:
         raise UserError(f"{run.path}, {task}: the run read data of digest {recorded}, here are data of digest {here}.")
     return {str(document["id"]): document for document in loaded.eval_docs_no_media}
 
 
-def tags_of(run: Run, task: str) -> Tags:
+def read_reasoning_tags(run: ResultFile, task: str) -> Tags:
     """The reasoning tags of the user's own that a task was run with; () for the harness's, which are known.
 
     Raises UserError where they are none, as in an edited result file.
@@ -53,7 +53,7 @@ def tags_of(run: Run, task: str) -> Tags:
     return tuple(tag for tag in parse_tags(logged_tags, where) if tag not in known) if logged_tags else ()
 
 
-def _given_tags(run: Run, task: str) -> Any:
+def _given_tags(run: ResultFile, task: str) -> Any:
     """What the harness stripped replies by, as it was given; None where it stripped nothing."""
     task_option = ((run.content["configs"][task].get("metadata") or {}).get(METADATA) or {}).get(REASONING_TAGS)
     run_option = ((run.content.get("config") or {}).get("resolved_cli_args") or {}).get(REASONING_TAGS)
@@ -66,7 +66,9 @@ def _given_tags(run: Run, task: str) -> Any:
     return logged_tags
 
 
-def replies(run: Run, task: str, row: Mapping[str, Any], record: Record, where: str, tags: Tags) -> list[SentReply]:
+def read_sent_replies(
+    run: ResultFile, task: str, row: Mapping[str, Any], record: QuestionRecord, where: str, tags: Tags
+) -> list[SentReply]:
     """The replies in a row of a task's log as they were sent, as far as it holds them, with why each ended.
 
     Where the data's terms keep them out of the log they are those that this machine keeps. ``tags``: of thoughts,
@@ -105,13 +107,13 @@ def _as_sent(filtered: Sequence[str], raw: Sequence[str], tags: Sequence[Sequenc
     return [sent if strip_reasoning_tags(sent, pairs_of_tags) == text.strip() else text for text, sent in pairs]
 
 
-def _recall_replies(record: Record, where: str) -> list[str]:
+def _recall_replies(record: QuestionRecord, where: str) -> list[str]:
     digests = record.judgement.replies if record.judgement else None
     if not digests:
         raise UserError(
             f"{where}: the log holds no replies (the data's terms keep them out), so nothing can be read again."
         )
-    recalled = [withheld.recall(str(digest)) for digest in digests]
+    recalled = [withheld.find_withheld_reply(str(digest)) for digest in digests]
     if lost := recalled.count(None):
         raise UserError(
             f"{where}: the data's terms keep replies out of the log, and {lost} of {len(recalled)} of question "
@@ -120,21 +122,21 @@ def _recall_replies(record: Record, where: str) -> list[str]:
     return [each for each in recalled if each is not None]
 
 
-def recomputed_differences(run: Run, task: str, definitions: Definitions) -> Iterator[str]:
+def iter_recomputed_differences(run: ResultFile, task: str, definitions: TaskDefinitions) -> Iterator[str]:
     """What of a task's log does not follow from the replies in it, a sentence for each question.
 
     Raises UserError where the task's data are not here, are others than the run's, or the log holds no replies.
     """
     questions = documents(run, task, definitions)
-    hook, tags = definitions.get_definition(task)["process_results"], tags_of(run, task)
+    hook, tags = definitions.get_definition(task)["process_results"], read_reasoning_tags(run, task)
     seen: set[str] = set()
     for line, row in run.rows(task):
         where = f"{run.samples_file(task)}, line {line}"
-        recorded = from_json(row.get(KEY), where)
+        recorded = record_from_json(row.get(KEY), where)
         if recorded.id not in questions:
             yield f"{where}: there is no question {recorded.id!r} in the data that are here."
             continue
-        sent = replies(run, task, row, recorded, where, tags)
+        sent = read_sent_replies(run, task, row, recorded, where, tags)
         seen.add(recorded.id)
         if different := _different_fields(hook, questions[recorded.id], sent, recorded, task):
             yield f"{where}: question {recorded.id!r}: {', '.join(different)} do not follow from its replies."
@@ -143,25 +145,27 @@ def recomputed_differences(run: Run, task: str, definitions: Definitions) -> Ite
 
 
 def _different_fields(
-    hook: Any, document: Mapping[str, Any], replies: Sequence[SentReply], recorded: Record, task: str
+    hook: Any, document: Mapping[str, Any], replies: Sequence[SentReply], recorded: QuestionRecord, task: str
 ) -> list[str]:
     """What of a question's record does not follow from its replies."""
-    fresh = from_json(hook(document, list(replies))[KEY], "the task's hook")
+    fresh = record_from_json(hook(document, list(replies))[KEY], "the task's hook")
     different = []
     if recorded.judgement is not None and fresh.judgement is not None:
         different += _other_judgement(document, replies, recorded.judgement)
         metrics = record_scorer(task, hook)(replace(fresh, judgement=recorded.judgement))
-        fresh = from_json(metrics[KEY], "the task's hook")
+        fresh = record_from_json(metrics[KEY], "the task's hook")
     elif recorded.judgement is not fresh.judgement:
         different.append("judgement")
     logged, recomputed = recorded.to_json(), fresh.to_json()
     return [*different, *(name for name in _COMPARED if logged.get(name) != recomputed.get(name))]
 
 
-def _other_judgement(document: Mapping[str, Any], replies: Sequence[SentReply], recorded: Judgement) -> list[str]:
+def _other_judgement(
+    document: Mapping[str, Any], replies: Sequence[SentReply], recorded: QuestionJudgement
+) -> list[str]:
     """What of a judgement is not what the replies give: the items shown, or what a rule is said to have settled."""
-    protocol = records.protocol_of(recorded)
-    items = records.items_of(document, replies, protocol)
+    protocol = records.judgement_protocol(recorded)
+    items = records.make_judged_items(document, replies, protocol)
     if not isinstance(recorded.items, str) and [each and dict(each.fields) for each in items] != list(recorded.items):
         return ["what the judge was shown"]
     pairs = zip(items, recorded.verdicts, strict=False)
@@ -170,7 +174,7 @@ def _other_judgement(document: Mapping[str, Any], replies: Sequence[SentReply], 
     return []
 
 
-def _not_settled(protocol: Any, item: Item | None, verdicts: tuple[Mapping[str, Any], ...]) -> bool:
+def _not_settled(protocol: Any, item: JudgedItem | None, verdicts: tuple[Mapping[str, Any], ...]) -> bool:
     """Whether verdicts are said to be a rule's, or a judge's, and are the other's."""
     rule = item and protocol.settle(item)
     if rule is None:

@@ -18,11 +18,11 @@ from lmms_medtasks.harness import runners
 
 
 def check_model_terms(
-    lm: Any, terms: Iterable[tuple[str, str]], resolve: endpoints.Resolve = endpoints.resolve
+    lm: Any, terms: Iterable[tuple[str, str]], resolve: endpoints.Resolve = endpoints.resolve_host
 ) -> None:
     """Raise UserError where ``lm`` may not be asked a task. ``terms``: tasks' names with the terms of their data."""
     under_terms = [(task, data_terms) for task, data_terms in terms if data_terms]
-    problem = model_problem(lm, resolve) if under_terms else None
+    problem = model_terms_problem(lm, resolve) if under_terms else None
     if problem:
         task, data_terms = under_terms[0]
         raise UserError(
@@ -31,9 +31,9 @@ def check_model_terms(
         )
 
 
-def model_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve) -> str | None:
+def model_terms_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve_host) -> str | None:
     """Why a model may not see such data, as a clause; None if it may."""
-    asks = next(filter(None, (runners.server(each.__module__) for each in type(lm).__mro__)), None)
+    asks = next(filter(None, (runners.find_server_access(each.__module__) for each in type(lm).__mro__)), None)
     if asks is None:
         return None
     if asks != "client":
@@ -43,8 +43,8 @@ def model_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve) -> st
         return "the address of its server is not known"
     proxy = _client_proxy(address.scheme, address.hostname)
     if proxy is not None:
-        return f"it is asked through the proxy {redacting.shown_address(proxy)!r} (NO_PROXY can name hosts)"
-    return endpoints.problem(address.hostname, endpoints.private_hosts(), resolve)
+        return f"it is asked through the proxy {redacting.redact_address(proxy)!r} (NO_PROXY can name hosts)"
+    return endpoints.endpoint_problem(address.hostname, endpoints.private_hosts(), resolve)
 
 
 def _client_proxy(scheme: str, host: str) -> str | None:

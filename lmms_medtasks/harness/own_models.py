@@ -43,14 +43,14 @@ class OwnModel(lmms):
         raise UserError(f"{type(self).__name__} generates answers only, it has no likelihoods.")
 
 
-def check_arguments(given: Iterable[str], allowed: Iterable[str]) -> None:
+def check_model_arguments(given: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise UserError where a model argument is none of ``allowed`` and none that the harness gives to all models."""
     unknown = sorted(set(given) - _GIVEN_TO_ALL - set(allowed))
     if unknown:
         raise UserError(f"Unknown model argument {unknown[0]!r}. Allowed: {', '.join(allowed)}.")
 
 
-def whole_number(name: str, value: Any, least: int | None = None) -> int:
+def parse_whole_number(name: str, value: Any, least: int | None = None) -> int:
     """A model argument as a whole number of at least ``least``; UserError for another value."""
     if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
         above = "" if least is None else f" of at least {least}"
@@ -66,7 +66,7 @@ class FunctionModel(OwnModel):
 
     is_simple = True
     doubt = "what settings reach a function is not known"
-    """Why trials may be no independent draws, see :func:`lmms_medtasks.harness.runners.doubt`."""
+    """Why trials may be no independent draws, see :func:`lmms_medtasks.harness.runners.why_trials_may_depend`."""
 
     def __init__(self, function: Callable[[str, list[Any]], str]) -> None:
         super().__init__()
@@ -75,14 +75,14 @@ class FunctionModel(OwnModel):
         self.name = "function" if name == "<lambda>" else name
 
     def generate_until(self, requests: list[Any]) -> list[str]:
-        from lmms_medtasks.pictures import rgb8
+        from lmms_medtasks.pictures import to_rgb8
 
         replies = []
         for request in tqdm(requests, desc="Answering"):
             prompt, _, doc_to_visual, doc_id, task, split = request.args
             visuals = doc_to_visual(self.task_dict[task][split][doc_id]) or []
             reply = self.function(
-                prompt, [rgb8(visual) if hasattr(visual, "getbands") else visual for visual in visuals]
+                prompt, [to_rgb8(visual) if hasattr(visual, "getbands") else visual for visual in visuals]
             )
             if not isinstance(reply, str):
                 raise UserError(

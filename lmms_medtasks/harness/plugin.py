@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 import wrapt
 
 from lmms_medtasks import extensions, folders, redacting
-from lmms_medtasks.errors import UserError, is_command_line, unknown, user_errors
+from lmms_medtasks.errors import UserError, is_command_line, unknown_name_error, user_errors
 from lmms_medtasks.harness import (
     chosen_settings,
     degraded_lookup,
@@ -51,8 +51,8 @@ from lmms_medtasks.harness import (
     template_hooks,
 )
 from lmms_medtasks.harness.degraded_lookup import requested_degradation
-from lmms_medtasks.progress import say
-from lmms_medtasks.samples.degraded import MARK, is_name
+from lmms_medtasks.progress import print_message
+from lmms_medtasks.samples.degraded import MARK, is_degraded_name
 from lmms_medtasks.suites import templates
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ _MARK = "_lmms_medtasks_joined"
 
 def register() -> list[ModelManifest]:
     """Entry point of the group ``lmms_eval.models``: our models, and our tasks as soon as there is a task manager."""
-    wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
-    if any(relied_on.lacking(each) for each in relied_on.POINTS if each.name.endswith(":ModelManifest")):
+    wrapt.register_post_import_hook(lambda module: install_plugin(module.TaskManager), "lmms_eval.tasks")
+    if any(relied_on.find_lacking_names(each) for each in relied_on.POINTS if each.name.endswith(":ModelManifest")):
         return []
     from lmms_eval.models.registry_v2 import ModelManifest
 
@@ -83,7 +83,7 @@ def register() -> list[ModelManifest]:
     ]
 
 
-def join(task_manager: type) -> None:
+def install_plugin(task_manager: type) -> None:
     """Make ``task_manager`` (the harness's ``TaskManager`` class) know our tasks. Doing it twice changes nothing.
 
     That is done when the first one is made: by then the harness has imported whatever it will use of its own.
@@ -106,7 +106,7 @@ def join(task_manager: type) -> None:
 
 
 def _join_methods(task_manager: type) -> None:
-    lost = relied_on.needed(relied_on.TASKS)
+    lost = relied_on.list_needed_points(relied_on.TASKS)
     refusing = _refuse_ours(lost, task_index()) if lost else None
     for name, wrapper in _METHODS.items():
         if not hasattr(task_manager, name):
@@ -123,10 +123,10 @@ def _check_start(ours: Iterable[str]) -> None:
     """Check the harness's command line where it names tasks of ours; ``ours``: those known to be."""
     if not is_command_line():
         return
-    names = (start_checks.value_of(sys.argv, "--tasks") or "").split(",")
+    names = (start_checks.find_option_value(sys.argv, "--tasks") or "").split(",")
     if ours or any(name.partition(MARK)[0] in task_index() for name in names):
         with user_errors():
-            start_checks.check(sys.argv, names, os.environ)
+            start_checks.check_start_options(sys.argv, names, os.environ)
         ending.outlive_closed_output()
 
 
@@ -142,7 +142,7 @@ def _wrap_method(cls: type, name: str, wrapper: Any) -> None:
 
 def _initialize_tasks(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
     if is_command_line():  # before the harness prints what it was given, tokens too
-        redacting.redact_streams(redacting.of_command(sys.argv[1:]))
+        redacting.redact_streams(redacting.secrets_of_command(sys.argv[1:]))
     index = original(self, *args, **kwargs)
     # Built-in names and those of --include_path stay: ours never take a name from anyone.
     return {**task_index(), **index}
@@ -155,7 +155,7 @@ def task_index() -> dict[str, dict[str, Any]]:
     to know is the name, which ours have as the file's name too, and whether it is a group.
     """
     index: dict[str, dict[str, Any]] = {}
-    for root, _, files in os.walk(folders.folder()):
+    for root, _, files in os.walk(folders.suites_root()):
         for file in (file for file in files if file.endswith(".yaml")):
             path = os.path.join(root, file)
             with open(path, encoding="utf-8") as text:
@@ -170,23 +170,25 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
     from lmms_medtasks.harness import evaluating
 
     requested = [task_list] if isinstance(task_list, str) else list(task_list)
-    degraded = [each for each in requested if is_name(each) and each not in self.task_index]
+    degraded = [each for each in requested if is_degraded_name(each) and each not in self.task_index]
     with user_errors():
         _begin_modalities(_included_folders(self))
-        sources.give(included_folder for included_folder in _included_folders(self) if included_folder.is_dir())
+        sources.add_source_folders(
+            included_folder for included_folder in _included_folders(self) if included_folder.is_dir()
+        )
         degraded = _list_degraded(self, degraded)
-    undegraded = [each for each in requested if not is_name(each) or each in self.task_index]
+    undegraded = [each for each in requested if not is_degraded_name(each) or each in self.task_index]
     names = original(self, undegraded, *args, **kwargs)
     if getattr(self, "_lmms_medtasks_runner", None) is None:
         # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
-        self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
+        self._lmms_medtasks_runner = runners.find_runner_kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
         bases = [each.partition(MARK)[0] for each in degraded]
         leaves = _list_our_tasks(self, list(dict.fromkeys([*names, *bases])))
         configs = {name: _get_config_checked(self, name) for name in leaves}
         _check_asked(self, [*configs, *degraded])
-        chosen_settings.check(leaves, list(configs.values()))
-        judged.check(list(configs.values()))
+        chosen_settings.check_chosen_names(leaves, list(configs.values()))
+        judged.check_judging(list(configs.values()))
         setattr(self, evaluating.OURS, configs)
         by_definition = [name for name, each in configs.items() if requested_degradation(each.get("metadata"))]
         _load_early(self, [*by_definition, *degraded])
@@ -197,7 +199,7 @@ def _begin_modalities(folders: list[Path]) -> None:
     if folders or os.environ.get(extensions.MODALITIES):
         from lmms_medtasks.degradations import modality_files
 
-        modality_files.begin(folders)
+        modality_files.load_run_modalities(folders)
 
 
 def _list_degraded(manager: Any, names: list[str]) -> list[str]:
@@ -206,14 +208,14 @@ def _list_degraded(manager: Any, names: list[str]) -> list[str]:
         return []
     from lmms_medtasks.harness import degraded_tasks
 
-    relied_on.check(relied_on.DEGRADED, names[0])
+    relied_on.check_harness_has(relied_on.DEGRADED, names[0])
     return degraded_tasks.names(manager, names)
 
 
 def _load_early(manager: Any, names: list[str]) -> None:
     """Load these degraded tasks, as far as that can be done before the model is."""
-    degraded_lookup.forget(manager)
-    degraded_lookup.begin(manager)
+    degraded_lookup.forget_base_tasks(manager)
+    degraded_lookup.keep_base_tasks(manager)
     if names:
         from lmms_medtasks.harness import degraded_tasks
 
@@ -225,14 +227,14 @@ def _check_asked(manager: Any, tasks: list[str]) -> None:
     _check_start(tasks)
     name = manager.model_name
     # A library's user has a model without a name.
-    if tasks and isinstance(name, str) and is_command_line() and runners.kind(name, False) is None:
-        raise unknown("runner", name, runners.names(), "--model", "lmms-eval models")
+    if tasks and isinstance(name, str) and is_command_line() and runners.find_runner_kind(name, False) is None:
+        raise unknown_name_error("runner", name, runners.names(), "--model", "lmms-eval models")
 
 
 def _list_our_tasks(manager: Any, names: list[str]) -> list[str]:
     """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
     # Tasks that were contributed lie in a folder of --include_path.
-    known_folders = [each.resolve() for each in (folders.folder(), *_included_folders(manager))]
+    known_folders = [each.resolve() for each in (folders.suites_root(), *_included_folders(manager))]
     tasks = []
     for name in names:
         entry = manager.task_index[name]
@@ -268,49 +270,49 @@ def _load_task_or_group(
 
     from lmms_medtasks.harness import evaluating, run_options
 
-    degraded_lookup.begin(self)
+    degraded_lookup.keep_base_tasks(self)
     with user_errors():
         try:
             tasks: dict[str, Any] = original(self, task_list, task_type, *args, **kwargs)
-            run_options.remember(evaluating.tasks_of(tasks))
+            run_options.remember_generation_settings(evaluating.iter_tasks(tasks))
             return tasks
         except RetryError as error:
             if isinstance(error.__cause__, UserError):
                 raise error.__cause__ from None
             raise
         finally:
-            degraded_lookup.forget(self)
+            degraded_lookup.forget_base_tasks(self)
 
 
 def _join_evaluator(module: Any) -> None:
-    if warning := relied_on.warning():
-        say(f"lmms-medtasks: {warning}")
-    if not (lost := relied_on.needed(relied_on.TASKS)):
+    if warning := relied_on.version_warning():
+        print_message(f"lmms-medtasks: {warning}")
+    if not (lost := relied_on.list_needed_points(relied_on.TASKS)):
         from lmms_medtasks.harness.evaluating import join_evaluator
 
         join_evaluator(module)
         return
-    models = runners.OWN_MODELS if relied_on.needed(relied_on.MODELS) else ()
+    models = runners.OWN_MODELS if relied_on.list_needed_points(relied_on.MODELS) else ()
     refusing = _refuse_ours(lost, {*task_index(), *models}, gives_tasks=False)
     for name in ("evaluate", "simple_evaluate"):
         if hasattr(module, name):
             setattr(module, name, refusing(getattr(module, name)))
 
 
-def _refuse_ours(lost: list[relied_on.Point], names: Collection[str], **options: bool) -> Callable[[Any], Any]:
-    from lmms_medtasks.harness.refusing import refusing_ours
+def _refuse_ours(lost: list[relied_on.HarnessPoint], names: Collection[str], **options: bool) -> Callable[[Any], Any]:
+    from lmms_medtasks.harness.refusing import refuse_our_tasks
 
-    return lambda original: refusing_ours(original, lost, names, **options)
+    return lambda original: refuse_our_tasks(original, lost, names, **options)
 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
     with user_errors():
         if not isinstance(config.get("task"), str) or templates.template_of(config) is None:
-            degraded_lookup.begin(self)
+            degraded_lookup.keep_base_tasks(self)
             try:
                 return original(self, config, *args, **kwargs)
             finally:
-                degraded_lookup.forget(self)
+                degraded_lookup.forget_base_tasks(self)
         if config["task"] not in self.task_index:
             raise UserError(
                 f"The task {config['task']!r} was given as a folder or file. Name it, with --include_path. Where a "
@@ -332,17 +334,17 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = read_config(manager, name)
     if requested_degradation(config.get("metadata")):
-        relied_on.check(relied_on.DEGRADED, name)
+        relied_on.check_harness_has(relied_on.DEGRADED, name)
     if degraded := degraded_lookup.name_loaded_for(manager):
         from lmms_medtasks.harness import degraded_tasks
 
-        degraded_tasks.check_config(degraded, config)
-    config = template_hooks.bound(config, path)
+        degraded_tasks.check_base_config(degraded, config)
+    config = template_hooks.bind_hooks(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     runner = getattr(manager, "_lmms_medtasks_runner", None)
-    config = provenance.complete(config, manager.model_name, runner, path)
+    config = provenance.add_provenance(config, manager.model_name, runner, path)
     if "data_digest" in (config.get("metadata") or {}):
-        run_options.check_examples(name, config.get("num_fewshot"))
+        run_options.check_no_examples(name, config.get("num_fewshot"))
     return config
 
 
@@ -361,7 +363,7 @@ _METHODS = {
     "initialize_tasks": _initialize_tasks,
     "match_tasks": _match_tasks,
     "load_task_or_group": _load_task_or_group,
-    "_load_individual_task_or_group": degraded_lookup.load,
+    "_load_individual_task_or_group": degraded_lookup.load_task,
     "load_config": _load_config,
     "_get_config": _get_config,
 }

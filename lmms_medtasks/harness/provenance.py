@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import digests, extensions
-from lmms_medtasks.data import locate, sources
-from lmms_medtasks.data.store import Located
+from lmms_medtasks.data import locate_split, sources
+from lmms_medtasks.data.store import LocatedSplit
 from lmms_medtasks.harness import chosen_settings, runners, scoring
 from lmms_medtasks.suites import paper, registry, templates
 
@@ -29,7 +29,7 @@ _PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 _DIGITS = 12
 
 
-def complete(
+def add_provenance(
     config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None = None
 ) -> dict[str, Any]:
     """Return a copy of a task's configuration with what only a run knows, in its ``metadata``.
@@ -50,13 +50,13 @@ def complete(
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
     """
-    locations = locations_of(config)
+    locations = list_data_locations(config)
     if not locations:
         return _complete_contributed(config, model_name, runner, yaml_path)
     config = _on_template(copy.copy(config), yaml_path)
-    config, chosen = chosen_settings.applied(config, Path(yaml_path).parent if yaml_path else None)
+    config, chosen = chosen_settings.apply_chosen_settings(config, Path(yaml_path).parent if yaml_path else None)
     _check_settings(config, locations[0][0])
-    located = [locate(suite, split) for suite, split in locations]
+    located = [locate_split(suite, split) for suite, split in locations]
     metadata = {
         **(config.get("metadata") or {}),
         **_code_metadata(config),
@@ -68,14 +68,14 @@ def complete(
     agreement = sources.get(locations[0][0]).agreement
     if agreement:
         metadata["agreement"] = agreement
-    if settings := paper.label(metadata):
+    if settings := paper.settings_label(metadata):
         config["task_alias"] = f"{config.get('task_alias') or config['task']} ({settings} settings)"
     counts = [f"{split}: {each.counts}" for (_, split), each in zip(locations, located, strict=True) if each.counts]
     if counts:
         metadata["data_counts"] = "; ".join(counts)
-    if label := data_label(metadata):
+    if label := format_data_label(metadata):
         config["task_alias"] = f"{config.get('task_alias') or config['task']}{label}"
-    add_encoding(metadata, model_name, runner)
+    add_image_encoding(metadata, model_name, runner)
     config["metadata"] = metadata
     return config
 
@@ -90,13 +90,13 @@ def _code_metadata(config: Mapping[str, Any], folder: Path | None = None) -> dic
     }
 
 
-def _data_kind(located: Sequence[Located]) -> str:
+def _data_kind(located: Sequence[LocatedSplit]) -> str:
     """The kind of a task's data: full only if each of its files is."""
     kinds = {each.data for each in located}
     return next(kind for kind in ("mini", "sample", "full") if kind in kinds)
 
 
-def data_label(metadata: Mapping[str, Any]) -> str:
+def format_data_label(metadata: Mapping[str, Any]) -> str:
     """What stands behind a task's name: `` (sample data, test: 57 questions, 99 expected)``; "" for the benchmark."""
     data, counts = metadata["data"], metadata.get("data_counts", "")
     if data == "full" and not counts:
@@ -115,13 +115,13 @@ def _complete_contributed(
     if yaml_path is None:
         return config
     folder = Path(yaml_path).parent
-    config, chosen = chosen_settings.applied(config, folder)
+    config, chosen = chosen_settings.apply_chosen_settings(config, folder)
     if chosen:
         config = {**config, "metadata": {**(config.get("metadata") or {}), **chosen}}
     completed = _on_template(config, yaml_path)
     declares = (folder / "measures.py").is_file() and _is_declared(config)
     if declares:
-        registry.give([folder])
+        registry.add_suite_folders([folder])
     elif completed is config:
         return config
     metadata = {
@@ -131,7 +131,7 @@ def _complete_contributed(
         **_code_metadata(config, folder),
         "data_digest": _digest_of_files(_data_files(config)),
     }
-    add_encoding(metadata, model_name, runner)
+    add_image_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
 
 
@@ -150,12 +150,12 @@ def _is_declared(config: dict[str, Any]) -> bool:
     return any(getattr(each.get("aggregation"), "__module__", "") == scoring.__name__ for each in listed)
 
 
-def add_encoding(metadata: dict[str, Any], model_name: str | None, runner: str | None) -> None:
+def add_image_encoding(metadata: dict[str, Any], model_name: str | None, runner: str | None) -> None:
     """Add ``image_encoding`` to ``metadata`` where the runner is known to re-encode pictures with loss, and say so."""
-    encoding = runners.image_encoding(model_name, runner) if model_name and runner else None
+    encoding = runners.find_image_encoding(model_name, runner) if model_name and runner else None
     if encoding:
         metadata["image_encoding"] = encoding
-        runners.warn(str(model_name), encoding)
+        runners.warn_of_encoding(str(model_name), encoding)
 
 
 def _check_settings(config: dict[str, Any], suite: str) -> None:
@@ -163,14 +163,16 @@ def _check_settings(config: dict[str, Any], suite: str) -> None:
     from lmms_medtasks.task_yaml import settings
 
     given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    settings.check(given, config["task"], sources.folder_of(suite))
+    settings.check_task_settings(given, config["task"], sources.source_folder(suite))
 
 
 def _data_files(config: dict[str, Any]) -> list[Path]:
     """The local files that a task's data is read from."""
     from lmms_medtasks.harness.template_hooks import binding
 
-    return sorted(binding.tables_of(config)) or sorted({Path(url) for url in _data_urls(config) if Path(url).is_file()})
+    return sorted(binding.list_tables(config)) or sorted(
+        {Path(url) for url in _data_urls(config) if Path(url).is_file()}
+    )
 
 
 def _data_urls(config: dict[str, Any]) -> list[str]:
@@ -180,7 +182,7 @@ def _data_urls(config: dict[str, Any]) -> list[str]:
     return [url for url in urls if isinstance(url, str)]
 
 
-def locations_of(config: dict[str, Any]) -> list[tuple[str, str]]:
+def list_data_locations(config: dict[str, Any]) -> list[tuple[str, str]]:
     locations = []
     for url in _data_urls(config):
         if url.startswith(PROTOCOL):
@@ -198,10 +200,10 @@ def task_digests(config: Mapping[str, Any], folder: Path | None = None) -> dict[
     """
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     by_kind = digests.of_settings(settings)
-    custom = [*sorted(set(_own_code(config))), *extensions.digests(config.get("metadata"))]
+    custom = [*sorted(set(_own_code(config))), *extensions.custom_code_digests(config.get("metadata"))]
     if folder and (files := sorted(each for each in folder.glob("*.py") if each.name != "report.py")):
         custom.append(digests.of_files(files))
-    return {**by_kind, **({"own_code": digests.digest(*map(str.encode, custom))} if custom else {})}
+    return {**by_kind, **({"own_code": digests.content_digest(*map(str.encode, custom))} if custom else {})}
 
 
 def _digest_of_files(files: Sequence[Path]) -> str:

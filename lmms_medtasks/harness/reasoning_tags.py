@@ -14,27 +14,27 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
-from lmms_medtasks.harness.calls import gathered, limit_of
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.calls import gather_values, reply_length_limit
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
-from lmms_medtasks.progress import say
-from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
+from lmms_medtasks.progress import print_message
+from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 
 METADATA, UNKNOWN = "reasoning_tags", "unknown_marks"
 """Keys of a task's metadata: the user's own tags, as a list of pairs; unknown mark -> replies that begin with it."""
 
 
-def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Tags]:
+def take_over_reasoning_tags(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Tags]:
     """The tags of each of these tasks, which are ours, by its name; the harness strips nothing of them from here on.
 
     ``options``: what the harness's ``evaluate`` was given, by name. The tags stand in the task's metadata too. Raises
     UserError for tags that are no pairs of marks.
     """
-    chosen = given_tags(getattr(options.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
+    chosen = parse_given_tags(getattr(options.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
     tags_by_task = {}
     for task in tasks:
         config = task.config
-        task_tags = given_tags(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
+        task_tags = parse_given_tags(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
         tags_by_task[str(config.task)] = tags = tuple(dict.fromkeys((*task_tags, *chosen)))
         config.reasoning_tags, config.auto_strip_thinking = "none", False
         if tags:
@@ -43,7 +43,7 @@ def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Ta
 
 
 @contextlib.contextmanager
-def handed_over(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> Iterator[dict[str, Counter[str]]]:
+def hand_over_reasoning_tags(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> Iterator[dict[str, Counter[str]]]:
     """Let the filters of these tasks be given and give :class:`SentReply`, until the end.
 
     Gives task -> unknown mark -> number of replies of all processes that begin with it, filled as filters run.
@@ -52,7 +52,7 @@ def handed_over(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> Iterator[dict
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
             wrapped = _filter_sent(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
-            changed.enter_context(replaced(task, "apply_filters", wrapped))
+            changed.enter_context(replace_attribute(task, "apply_filters", wrapped))
         yield unknown
 
 
@@ -60,7 +60,7 @@ def _filter_sent(task: Any, original: Any, tags: Tags, unknown: MutableMapping[s
     @functools.wraps(original)
     def apply_filters(*args: Any, **kwargs: Any) -> Any:
         for instance in task.instances:
-            limit = limit_of(instance)
+            limit = reply_length_limit(instance)
             instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
         filtered_result = original(*args, **kwargs)
         for instance in task.instances:
@@ -73,7 +73,7 @@ def _filter_sent(task: Any, original: Any, tags: Tags, unknown: MutableMapping[s
             for reply in instance.resps
             if isinstance(reply, SentReply) and (mark := Reply.of(reply).unknown_mark)
         )
-        unknown[str(task.config.task)] = sum(gathered(unknown_marks), Counter())
+        unknown[str(task.config.task)] = sum(gather_values(unknown_marks), Counter())
         return filtered_result
 
     return apply_filters
@@ -95,7 +95,7 @@ def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
     return [_sent_reply(reply, tags, like) for reply, like in zip(replies, whose, strict=True)]
 
 
-def told(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
+def note_unknown_marks(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
     """The harness's results with the unknown marks in the tasks' metadata; each is said on stderr.
 
     In a process that has no results nothing is done.
@@ -105,7 +105,7 @@ def told(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
         if marks and config:
             config["metadata"] = {**(config.get("metadata") or {}), UNKNOWN: dict(marks)}
     for message in _unknown_mark_messages(unknown) if results else ():
-        say(message)
+        print_message(message)
     return results
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.harness import relied_on
-from lmms_medtasks.harness.relied_on import Point
+from lmms_medtasks.harness.relied_on import HarnessPoint
 from lmms_medtasks.samples.degraded import MARK
 
 _OURS = "lmms_medtasks."
@@ -19,8 +19,8 @@ IsOurs = Callable[[str], bool]
 _DEPTH = 8
 
 
-def refusing_ours(
-    original: Callable[..., Any], lost: list[Point], names: Collection[str], gives_tasks: bool = True
+def refuse_our_tasks(
+    original: Callable[..., Any], lost: list[HarnessPoint], names: Collection[str], gives_tasks: bool = True
 ) -> Callable[..., Any]:
     """``original``, a function of the harness that takes tasks, but for ours: it raises UserError for them.
 
@@ -41,10 +41,10 @@ def refusing_ours(
     return checked_function
 
 
-def _check_none_ours(value: Any, lost: list[Point], is_ours: IsOurs) -> None:
+def _check_none_ours(value: Any, lost: list[HarnessPoint], is_ours: IsOurs) -> None:
     with user_errors():
-        if ours := ours_among(value, is_ours):
-            raise UserError(relied_on.refusal(lost, ours))
+        if ours := find_ours(value, is_ours):
+            raise UserError(relied_on.refusal_message(lost, ours))
 
 
 def _is_ours(names: Collection[str], index: Mapping[str, Any], degraded: bool, name: str) -> bool:
@@ -65,7 +65,7 @@ def _names_ours(path: Path, depth: int) -> bool:
     return _OURS in text or any(_names_ours(path.parent / each, depth - 1) for each in included)
 
 
-def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
+def find_ours(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
     """The first that is ours of names, configurations and tasks, nested in any way; "" where none is.
 
     Ours are tasks whose names ``is_ours`` holds for, those whose hooks are ours, and those that are to be degraded.
@@ -75,7 +75,7 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
     if isinstance(value, str):
         return value if is_ours(value) else ""
     if callable(getattr(value, "process_results", None)) and hasattr(value, "config"):  # a task of the harness
-        return str(value.config.task) if ours_among(vars(value.config), is_ours, depth - 1) else ""
+        return str(value.config.task) if find_ours(vars(value.config), is_ours, depth - 1) else ""
     if isinstance(value, Mapping):
         metadata = value.get("metadata")
         if isinstance(metadata, Mapping) and "degrade" in metadata:
@@ -94,4 +94,4 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
 
 
 def _first_of_ours(values: Iterable[Any], is_ours: IsOurs, depth: int) -> str:
-    return next((name for value in values if (name := ours_among(value, is_ours, depth - 1))), "")
+    return next((name for value in values if (name := find_ours(value, is_ours, depth - 1))), "")

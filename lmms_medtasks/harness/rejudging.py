@@ -11,13 +11,20 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.errors import UnwritableFile, UserError, unknown
+from lmms_medtasks.errors import UnwritableFile, UserError, unknown_name_error
 from lmms_medtasks.harness import chosen_settings, logged_questions, rescoring
 from lmms_medtasks.judges import identity, own_scales, records, registry, withheld
-from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
-from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
-from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.record import Judgement, Record
+from lmms_medtasks.judges.judging import JudgeSession, JudgingCounts, Say, Wanted
+from lmms_medtasks.judges.protocol import (
+    JudgedItem,
+    JudgeProtocol,
+    JudgeVerdict,
+    Key,
+    count_judging_trials,
+    judgement_key,
+)
+from lmms_medtasks.judges.settings import JudgeSettings
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites import own_parts
@@ -26,12 +33,12 @@ NOT_HERE = "reply not on this machine"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedTask:
     """A task of a result file that names protocols."""
 
-    run: results.Run
+    run: results.ResultFile
     task: str
-    protocols: tuple[Protocol, ...]
+    protocols: tuple[JudgeProtocol, ...]
 
     @property
     def task_config(self) -> dict[str, Any]:
@@ -40,7 +47,8 @@ class Judged:
 
     @property
     def recorded_judge(self) -> Mapping[str, Any]:
-        """The judge that the file names for it, as :func:`lmms_medtasks.judges.identity.summary` describes it."""
+        """The judge that the file names for it, as :func:`lmms_medtasks.judges.identity.summarise_judge` describes
+        it."""
         return (self.task_config.get("metadata") or {}).get("judge") or {"name": "none", "protocols": []}
 
     @functools.cached_property
@@ -49,12 +57,12 @@ class Judged:
         verdicts = (each for judgement in self.iter_judgements() for given in judgement.verdicts for each in given)
         return any(verdict["status"] == "judged" for verdict in verdicts)
 
-    def iter_judgements(self) -> Iterator[Judgement]:
+    def iter_judgements(self) -> Iterator[QuestionJudgement]:
         """The judgements in the log, in its order."""
-        judgements = (record.judgement for record, _ in runs.records(self.run, self.task))
+        judgements = (record.judgement for record, _ in runs.iter_records(self.run, self.task))
         return (judgement for judgement in judgements if judgement is not None)
 
-    def is_judged_by(self, settings: Settings) -> bool:
+    def is_judged_by(self, settings: JudgeSettings) -> bool:
         """Whether the file's verdicts are of this judge, or of none yet."""
         return not self.has_verdicts or self.recorded_judge["name"] == settings.name
 
@@ -63,7 +71,7 @@ class Judged:
         """The models whose verdicts the log holds; see :func:`lmms_medtasks.judges.identity.answered_models`."""
         return frozenset(name for judgement in self.iter_judgements() for name in identity.answered_models(judgement))
 
-    def check_same(self, settings: Settings) -> None:
+    def check_same(self, settings: JudgeSettings) -> None:
         """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if any."""
         for different in self.other_ways(settings) if self.has_verdicts else ():
             raise UserError(
@@ -72,31 +80,31 @@ class Judged:
                 "again: -o FOLDER."
             )
 
-    def other_ways(self, settings: Settings) -> Iterator[str]:
+    def other_ways(self, settings: JudgeSettings) -> Iterator[str]:
         """For each protocol that the file's judge asked in another way, or another judge, what differs."""
         then = {each["protocol"]: each for each in self.recorded_judge["protocols"]}
         for protocol in self.protocols:
-            now = identity.describe(settings, protocol)
-            if different := identity.differences(then.get(protocol.name, {}), now):
+            now = identity.describe_judge(settings, protocol)
+            if different := identity.judge_differences(then.get(protocol.name, {}), now):
                 yield "; ".join(different)
 
 
 @dataclass(frozen=True)
-class Done:
+class RejudgedTask:
     """What became of a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file.
 
     ``models``: those whose verdicts stand in its log now. ``checks``: what a check says of the judge, by protocol.
     """
 
-    judged: Judged
-    counts: Counts
+    judged: JudgedTask
+    counts: JudgingCounts
     kept: int
     results: Mapping[str, Any]
     models: frozenset[str]
     checks: Mapping[str, str]
 
 
-def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judged]:
+def find_judged_tasks(runs: Sequence[results.ResultFile], tasks: Sequence[str]) -> list[JudgedTask]:
     """The tasks of ``runs`` that name a protocol, those called ``tasks`` only if it is not empty.
 
     Raises UserError where there is none, or a name is of none.
@@ -104,8 +112,8 @@ def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judg
     judged = []
     for run in runs:
         for task, config in run.content.get("configs", {}).items():
-            if run.samples_file(task).is_file() and (protocols := registry.protocols_of(config)):
-                judged.append(Judged(run, task, tuple(protocols)))
+            if run.samples_file(task).is_file() and (protocols := registry.task_protocols(config)):
+                judged.append(JudgedTask(run, task, tuple(protocols)))
     names = {each.task for each in judged}
     if not judged:
         raise UserError(
@@ -118,7 +126,7 @@ def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judg
     return [each for each in judged if not tasks or each.task in tasks]
 
 
-def know_protocols(runs: Sequence[results.Run], include_path: Path | None) -> None:
+def load_custom_protocols(runs: Sequence[results.ResultFile], include_path: Path | None) -> None:
     """Find the judge protocols of ``runs`` that are not ours, in the folders of their tasks below ``include_path``.
 
     Raises UserError where one is not there, or is another than the runs say.
@@ -142,16 +150,16 @@ def know_protocols(runs: Sequence[results.Run], include_path: Path | None) -> No
                 )
 
 
-def with_judge_prompts(run: results.Run, given: Sequence[str], tasks: Sequence[str]) -> results.Run:
+def set_judge_prompts(run: results.ResultFile, given: Sequence[str], tasks: Sequence[str]) -> results.ResultFile:
     """The run with these files in place of its judge's prompts; ``given`` as ``--judge-prompt`` has it.
 
     Only of ``tasks``, where it is not empty. Raises UserError where a file is not there, and for a protocol that none
     of the tasks names.
     """
-    files = chosen_settings.judge_prompts(chosen_settings.written(given))
+    files = chosen_settings.parse_prompt_files(chosen_settings.format_prompt_files(given))
     content, met = copy.deepcopy(run.content), set()
     for task, config in content.get("configs", {}).items():
-        names = {each.name for each in protocols_of(config)} if not tasks or task in tasks else set()
+        names = {each.name for each in get_recorded_protocols(config)} if not tasks or task in tasks else set()
         task_files = {name: file for name, file in files.items() if names and (not name or name in names)}
         met |= set(task_files) | names
         if task_files:
@@ -160,20 +168,26 @@ def with_judge_prompts(run: results.Run, given: Sequence[str], tasks: Sequence[s
             default["judge_prompt"] = {**({"": before} if isinstance(before, str) else before), **task_files}
     for name in files:
         if name not in met:
-            raise unknown("judge protocol", name, sorted(met - {""}), f"--judge-prompt, {run.path}")
+            raise unknown_name_error("judge protocol", name, sorted(met - {""}), f"--judge-prompt, {run.path}")
     return replace(run, content=content)
 
 
-def protocols_of(config: Mapping[str, Any]) -> list[Protocol]:
+def get_recorded_protocols(config: Mapping[str, Any]) -> list[JudgeProtocol]:
     """The protocols that a task's configuration names, without a user's own prompts, whose files may be gone."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     default = {name: value for name, value in (given.get("default") or {}).items() if name != "judge_prompt"}
-    return registry.protocols_of({**config, "lmms_eval_specific_kwargs": {**given, "default": default}})
+    return registry.task_protocols({**config, "lmms_eval_specific_kwargs": {**given, "default": default}})
 
 
-def rejudge(
-    tasks: Sequence[Judged], judge: Judge, definitions: rescoring.Definitions, target: Path, say: Say, *, alone: bool
-) -> list[Done]:
+def rejudge_tasks(
+    tasks: Sequence[JudgedTask],
+    judge: JudgeSession,
+    definitions: rescoring.TaskDefinitions,
+    target: Path,
+    say: Say,
+    *,
+    alone: bool,
+) -> list[RejudgedTask]:
     """Judge ``tasks``, all of one run, and write its result file and their sample logs to the folder ``target``.
 
     Verdicts of the same judge stay; those of another are made anew. ``alone``: the result file written holds no other
@@ -182,7 +196,9 @@ def rejudge(
     """
     run, done = tasks[0].run, []
     names = [task.task for task in tasks]
-    others = [] if alone else [judged_task for judged_task in judged_tasks([run], []) if judged_task.task not in names]
+    others = (
+        [] if alone else [judged_task for judged_task in find_judged_tasks([run], []) if judged_task.task not in names]
+    )
     _expect_model([*tasks, *others], judge)
     remade = rescoring.RemadeRun(run, definitions, names, alone=alone)
     content = remade.content
@@ -191,13 +207,13 @@ def rejudge(
         if outcome.kept and judge.other_model:
             raise UserError(f"{task.task} in {run.path} stays as it is. {judge.other_model}.")
         done.append(outcome)
-        alias = identity.labelled(content["results"][task.task].get("alias", task.task), judge.settings)
+        alias = identity.judged_task_label(content["results"][task.task].get("alias", task.task), judge.settings)
         remade.put_task(task.task, rows, outcome.results, alias)
         config = content["configs"][task.task]
         if config.get("task_alias") or not judge.settings.is_llm:
-            config["task_alias"] = identity.labelled(config.get("task_alias") or task.task, judge.settings)
+            config["task_alias"] = identity.judged_task_label(config.get("task_alias") or task.task, judge.settings)
         checks = outcome.checks
-        config.setdefault("metadata", {})["judge"] = identity.summary(
+        config.setdefault("metadata", {})["judge"] = identity.summarise_judge(
             judge.settings, task.protocols, lambda protocol, checks=checks: checks.get(protocol.name, "")
         )
     models = {name for each in done for name in each.models}
@@ -240,7 +256,7 @@ def _comparable_text(content: Any) -> str:
     return json.dumps(content, sort_keys=True)  # as text, so that NaN is the same as NaN
 
 
-def _expect_model(tasks: Sequence[Judged], judge: Judge) -> None:
+def _expect_model(tasks: Sequence[JudgedTask], judge: JudgeSession) -> None:
     """Go on by the model whose verdicts of this judge the logs hold; raises UserError where there are several."""
     same = [task for task in tasks if task.models and not any(task.other_ways(judge.settings))]
     models = {model for each in same for model in each.models}
@@ -249,7 +265,7 @@ def _expect_model(tasks: Sequence[Judged], judge: Judge) -> None:
         judge.expect(model)
 
 
-def _check_one_model(models: Iterable[str], run: results.Run, settings: Settings) -> None:
+def _check_one_model(models: Iterable[str], run: results.ResultFile, settings: JudgeSettings) -> None:
     """Raise UserError where verdicts of several answering models would stand in one result file."""
     names = sorted(models)
     if len(names) > 1:
@@ -259,8 +275,8 @@ def _check_one_model(models: Iterable[str], run: results.Run, settings: Settings
 
 
 def _rejudge_task(
-    each: Judged, judge: Judge, definitions: rescoring.Definitions, say: Say
-) -> tuple[list[dict[str, Any]], Done]:
+    each: JudgedTask, judge: JudgeSession, definitions: rescoring.TaskDefinitions, say: Say
+) -> tuple[list[dict[str, Any]], RejudgedTask]:
     metrics_of = definitions.metrics_of(each.task)
     rows = [row for _, row in each.run.rows(each.task)]
     documents = _Documents(each, definitions)
@@ -268,10 +284,10 @@ def _rejudge_task(
         _Answers.from_record(
             record, f"{each.run.samples_file(each.task)}, line {line}", documents, judge.settings, each.protocols
         )
-        for record, line in runs.records(each.run, each.task)
+        for record, line in runs.iter_records(each.run, each.task)
     ]
-    counts = Counts()
-    verdicts_by_key: dict[Key, Verdict] = {}
+    counts = JudgingCounts()
+    verdicts_by_key: dict[Key, JudgeVerdict] = {}
     for protocol in each.protocols:
         protocol_answers = [answer for answer in answers if answer.protocol.name == protocol.name]
         verdicts, protocol_counts = judge.judge(
@@ -280,11 +296,11 @@ def _rejudge_task(
         verdicts_by_key |= verdicts
         counts = counts.and_also(protocol_counts)
     if lost := sum(answer.lost_count for answer in answers):
-        counts = counts.and_also(Counts(missing=lost, reasons={NOT_HERE: lost}))
+        counts = counts.and_also(JudgingCounts(missing=lost, reasons={NOT_HERE: lost}))
     checks = _judge_checks(answers, judge)
     protocols = {answer.protocol.name: answer.protocol for answer in answers}
     described = {
-        name: identity.describe(judge.settings, protocol, checks[name]) for name, protocol in protocols.items()
+        name: identity.describe_judge(judge.settings, protocol, checks[name]) for name, protocol in protocols.items()
     }
     judged = [answer.make_judgement(verdicts_by_key, described[answer.protocol.name]) for answer in answers]
     models = frozenset(name for judgement in judged for name in identity.answered_models(judgement))
@@ -294,10 +310,10 @@ def _rejudge_task(
     ]
     new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
     entry = rescoring.logged_results(each.run, each.task, definitions, fresh)
-    return new, Done(each, counts, sum(answer.kept_count for answer in answers), entry, models, checks)
+    return new, RejudgedTask(each, counts, sum(answer.kept_count for answer in answers), entry, models, checks)
 
 
-def _judge_checks(answers: Sequence[_Answers], judge: Judge) -> dict[str, str]:
+def _judge_checks(answers: Sequence[_Answers], judge: JudgeSession) -> dict[str, str]:
     """What a check says of the judge, by protocol: as it was recorded where all verdicts stay, else as it is known."""
     recorded = {answer.protocol.name: str(answer.judgement.judge.get("check") or "") for answer in answers}
     known = {answer.protocol.name: answer.protocol for answer in answers if next(answer.wanted_items(), None)}
@@ -307,22 +323,24 @@ def _judge_checks(answers: Sequence[_Answers], judge: Judge) -> dict[str, str]:
 class _Documents:
     """Items of a record: from the record itself, or, where the terms keep them out of it, from the data."""
 
-    def __init__(self, each: Judged, definitions: rescoring.Definitions) -> None:
+    def __init__(self, each: JudgedTask, definitions: rescoring.TaskDefinitions) -> None:
         self._each, self._definitions = each, definitions
         self._documents: dict[str, Mapping[str, Any]] | None = None
 
-    def judged_items(self, id: str, judgement: Judgement) -> list[Item | None]:
+    def judged_items(self, id: str, judgement: QuestionJudgement) -> list[JudgedItem | None]:
         """For each reply to a question the item that is judged; None where there is none, or it is not here."""
         if not isinstance(judgement.items, str):
-            return [fields and Item(id, fields) for fields in judgement.items]
+            return [fields and JudgedItem(id, fields) for fields in judgement.items]
         if self._documents is None:
             self._documents = logged_questions.documents(self._each.run, self._each.task, self._definitions)
         document = self._documents.get(id)
         if document is None:
             raise UserError(f"Task {self._each.task!r}: no document {id!r} in the data that are here.")
-        replies = [withheld.recall(digest) for digest in judgement.replies or ()]
+        replies = [withheld.find_withheld_reply(digest) for digest in judgement.replies or ()]
         return [
-            None if reply is None else records.items_of(document, [reply], records.protocol_of(judgement))[0]
+            None
+            if reply is None
+            else records.make_judged_items(document, [reply], records.judgement_protocol(judgement))[0]
             for reply in replies
         ]
 
@@ -331,16 +349,21 @@ class _Documents:
 class _Answers:
     """The answers in a record. ``items``: one a reply, None where there is nothing to judge, or it is not here."""
 
-    record: Record
-    judgement: Judgement
-    protocol: Protocol
-    items: Sequence[Item | None]
+    record: QuestionRecord
+    judgement: QuestionJudgement
+    protocol: JudgeProtocol
+    items: Sequence[JudgedItem | None]
     keep: bool
     trials: int
 
     @classmethod
     def from_record(
-        cls, record: Record, where: str, documents: _Documents, settings: Settings, protocols: Sequence[Protocol]
+        cls,
+        record: QuestionRecord,
+        where: str,
+        documents: _Documents,
+        settings: JudgeSettings,
+        protocols: Sequence[JudgeProtocol],
     ) -> _Answers:
         """The record's verdicts stay where this very judge gave them. ``where``: its file and line, for messages.
 
@@ -350,9 +373,9 @@ class _Answers:
             raise UserError(f"{where}: its record holds no verdicts.")
         protocol_name = record.judgement.judge["protocol"]
         protocol = next((each for each in protocols if each.name == protocol_name), None) or registry.get(protocol_name)
-        judge = identity.describe(settings, protocol)
-        same = not identity.differences(record.judgement.judge, judge)
-        trials = trials_of(protocol, judge["settings"])
+        judge = identity.describe_judge(settings, protocol)
+        same = not identity.judge_differences(record.judgement.judge, judge)
+        trials = count_judging_trials(protocol, judge["settings"])
         return cls(
             record, record.judgement, protocol, documents.judged_items(record.id, record.judgement), same, trials
         )
@@ -371,7 +394,7 @@ class _Answers:
             not self._verdict_stays(item, old, n) for item, old in pairs if item is None for n in range(len(old))
         )
 
-    def _verdict_stays(self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
+    def _verdict_stays(self, item: JudgedItem | None, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
         """Whether a verdict stays: this judge's own, and a rule's about a reply that is not here to be read again."""
         status = old[trial]["status"] if trial < len(old) else "missing"
         return status != "missing" and (self.keep or (item is None and status == "exact"))
@@ -382,7 +405,7 @@ class _Answers:
             if item is not None:
                 yield from ((item, trial) for trial in range(self.trials) if not self._verdict_stays(item, old, trial))
 
-    def make_judgement(self, new_verdicts: Mapping[Key, Verdict], judge: Mapping[str, Any]) -> Judgement:
+    def make_judgement(self, new_verdicts: Mapping[Key, JudgeVerdict], judge: Mapping[str, Any]) -> QuestionJudgement:
         """The record's judgement by ``judge``, as it is described, with ``new_verdicts`` where none stays."""
         verdicts = tuple(
             tuple(self._make_verdict(item, old, trial, new_verdicts) for trial in self._trial_numbers(item, old))
@@ -390,17 +413,21 @@ class _Answers:
         )
         return replace(self.judgement, judge=dict(judge), verdicts=verdicts)
 
-    def _trial_numbers(self, item: Item | None, old: Sequence[Any]) -> range:
+    def _trial_numbers(self, item: JudgedItem | None, old: Sequence[Any]) -> range:
         return range(len(old) if item is None else self.trials)
 
     def _make_verdict(
-        self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int, new_verdicts: Mapping[Key, Verdict]
+        self,
+        item: JudgedItem | None,
+        old: Sequence[Mapping[str, Any]],
+        trial: int,
+        new_verdicts: Mapping[Key, JudgeVerdict],
     ) -> dict[str, Any]:
         if self._verdict_stays(item, old, trial):
             return dict(old[trial])
-        not_here = Verdict("missing", reason=NOT_HERE)
-        new = records.to_json(
-            not_here if item is None else new_verdicts[key_of(self.protocol, item, trial)], self.protocol
+        not_here = JudgeVerdict("missing", reason=NOT_HERE)
+        new = records.verdict_to_json(
+            not_here if item is None else new_verdicts[judgement_key(self.protocol, item, trial)], self.protocol
         )
         if self.keep and trial < len(old) and new["status"] == "missing" and not new["reply"] and old[trial]["reply"]:
             return dict(old[trial])  # what the judge said then, where it was not asked again

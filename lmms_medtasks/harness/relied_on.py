@@ -35,7 +35,7 @@ others; text: a constant in a function's code."""
 
 
 @dataclass(frozen=True)
-class Point:
+class HarnessPoint:
     """One thing of the harness that is relied on.
 
     ``name``: ``module:name`` or ``module:Class.name``; ``takes``: see :data:`Kind`; ``why``: what it is used for;
@@ -67,127 +67,132 @@ _UNCHECKED = "data, judge and chosen settings go unchecked"
 
 POINTS = (
     # --- The index of tasks, and how they are loaded (plugin) ---
-    Point(f"{_TASKS}TaskManager.initialize_tasks", "callable", (), "lists our tasks",
+    HarnessPoint(f"{_TASKS}TaskManager.initialize_tasks", "callable", (), "lists our tasks",
           "our tasks are found with --include_path \"$(lmms-medtasks path)\" only", wrong=False),
-    Point(f"{_TASKS}TaskManager.match_tasks", "callable", ("task_list",), "checks the tasks asked for", _UNCHECKED),
-    Point(f"{_TASKS}TaskManager.load_task_or_group", "callable", ("task_list", "task_type"),
+    HarnessPoint(f"{_TASKS}TaskManager.match_tasks", "callable", ("task_list",), "checks the tasks asked for",
+          _UNCHECKED),
+    HarnessPoint(f"{_TASKS}TaskManager.load_task_or_group", "callable", ("task_list", "task_type"),
           "tells chat from simple runners, and keeps a task's own generation settings", "--gen_kwargs go unnoted"),
-    Point(f"{_TASKS}TaskManager._load_individual_task_or_group", "callable",
+    HarnessPoint(f"{_TASKS}TaskManager._load_individual_task_or_group", "callable",
           ("name_or_config", "task_type", "parent_name", "update_config"), "loads degraded tasks",
           "tasks are shown undegraded", DEGRADED),
-    Point(f"{_TASKS}TaskManager.load_config", "callable", ("config",), "loads tasks given as files",
+    HarnessPoint(f"{_TASKS}TaskManager.load_config", "callable", ("config",), "loads tasks given as files",
           "a contributed task is run without its settings"),
-    Point(f"{_TASKS}TaskManager._get_config", "callable", ("name",),
+    HarnessPoint(f"{_TASKS}TaskManager._get_config", "callable", ("name",),
           "gives hooks their settings, and the result file the digests of data and code",
           f"metric lists are not ours, {_UNCHECKED}"),
-    Point(f"{_TASKS}TaskManager", "object", ("task_index", "all_tasks", "include_path", "model_name"),
+    HarnessPoint(f"{_TASKS}TaskManager", "object", ("task_index", "all_tasks", "include_path", "model_name"),
           "tells which tasks are ours", _UNCHECKED),
-    Point(f"{_TASKS}get_task_dict", "callable", ("task_name_list", "task_manager"), "loads tasks for their sizes",
-          "the sizes of tasks are not known", PYTHON),
+    HarnessPoint(f"{_TASKS}get_task_dict", "callable", ("task_name_list", "task_manager"),
+          "loads tasks for their sizes", "the sizes of tasks are not known", PYTHON),
     # --- The evaluation (evaluating, calls, journal, subset_tasks) ---
-    Point(f"{_EVALUATOR}evaluate", "callable", ("lm", "task_dict", "limit", "offset", "write_out", "system_instruction",
-          "apply_chat_template", "cli_args", "response_cache"), "is given a model and tasks, after all checks",
-          "tasks are mixed in one call, replies are not counted"),
-    Point(f"{_EVALUATOR}simple_evaluate", "callable", ("model", "model_args", "task_manager", "num_fewshot",
+    HarnessPoint(f"{_EVALUATOR}evaluate", "callable", ("lm", "task_dict", "limit", "offset", "write_out",
+          "system_instruction", "apply_chat_template", "cli_args", "response_cache"),
+          "is given a model and tasks, after all checks", "tasks are mixed in one call, replies are not counted"),
+    HarnessPoint(f"{_EVALUATOR}simple_evaluate", "callable", ("model", "model_args", "task_manager", "num_fewshot",
           "force_simple", "apply_chat_template", "system_instruction"), "has the options before a model is loaded",
           "mistakes in options are told after the model is loaded", wrong=False),
-    Point(f"{_EVALUATOR}_enable_reentrant_filelocks", "callable", (), "loads data before the model is",
+    HarnessPoint(f"{_EVALUATOR}_enable_reentrant_filelocks", "callable", (), "loads data before the model is",
           "degraded tasks may wait for a lock of their own data", wrong=False),
-    Point(_MODEL, "only", ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood"),
-          "is asked one task a call", "a model is asked several tasks in one call, and batches mix them"),
-    Point(f"{_MODEL}.generate_until", "callable", ("requests",), "gives the replies", "replies are not counted"),
-    Point(_MODEL, "object", ("is_simple", "task_dict"), "tells a runner's kind, and has the documents",
+    HarnessPoint(_MODEL, "only", ("generate_until", "generate_until_multi_round", "generate_visual_cot",
+          "loglikelihood"), "is asked one task a call",
+          "a model is asked several tasks in one call, and batches mix them"),
+    HarnessPoint(f"{_MODEL}.generate_until", "callable", ("requests",), "gives the replies", "replies are not counted"),
+    HarnessPoint(_MODEL, "object", ("is_simple", "task_dict"), "tells a runner's kind, and has the documents",
           "images are shown by another runner's rules"),
-    Point("lmms_eval.api.instance:Instance", "object", ("request_type", "arguments", "args", "metadata", "task_name",
-          "doc_id", "repeats", "resps", "filtered_resps", "raw_filtered_resps", "token_counts"),
+    HarnessPoint("lmms_eval.api.instance:Instance", "object", ("request_type", "arguments", "args", "metadata",
+          "task_name", "doc_id", "repeats", "resps", "filtered_resps", "raw_filtered_resps", "token_counts"),
           "is a request: which task's, document's and trial's", "requests are taken for another task's"),
-    Point("lmms_eval.api.instance:unwrap_generation_output", "callable", ("output",), "reads a reply's text",
+    HarnessPoint("lmms_eval.api.instance:unwrap_generation_output", "callable", ("output",), "reads a reply's text",
           "failed requests count as wrong answers"),
-    Point("lmms_eval.api.instance:GenerationResult", "callable", ("text", "token_counts"), "is a reply with its tokens",
-          "replies that are kept lose their tokens"),
-    Point("lmms_eval.api.task:ConfigurableTask.build_all_requests", "callable", ("limit", "rank", "world_size"),
+    HarnessPoint("lmms_eval.api.instance:GenerationResult", "callable", ("text", "token_counts"),
+          "is a reply with its tokens", "replies that are kept lose their tokens"),
+    HarnessPoint("lmms_eval.api.task:ConfigurableTask.build_all_requests", "callable", ("limit", "rank", "world_size"),
           "fills up each process's requests", "processes ask for each other's tasks", PROCESSES),
-    Point("lmms_eval.api.task:ConfigurableTask.apply_filters", "callable", (), "comes before judging and scoring",
-          "open answers are not judged, padding is scored"),
-    Point("lmms_eval.api.task:ConfigurableTask", "object", ("config", "instances", "dataset", "dataset_no_image",
+    HarnessPoint("lmms_eval.api.task:ConfigurableTask.apply_filters", "callable", (),
+          "comes before judging and scoring", "open answers are not judged, padding is scored"),
+    HarnessPoint("lmms_eval.api.task:ConfigurableTask", "object", ("config", "instances", "dataset", "dataset_no_image",
           "task_docs", "eval_docs_no_media", "lmms_eval_specific_kwargs"), "has a task's documents and requests",
           "checks of the data are left out"),
-    Point("lmms_eval.api.task:TaskConfig", "callable", ("task", "task_alias", "dataset_kwargs", "test_split",
+    HarnessPoint("lmms_eval.api.task:TaskConfig", "callable", ("task", "task_alias", "dataset_kwargs", "test_split",
           "validation_split", "training_split", "process_docs", "doc_to_visual", "doc_to_text", "doc_to_target",
           "doc_to_messages", "process_results", "metric_list", "output_type", "generation_kwargs", "repeats",
           "filter_list", "cluster_key", "num_fewshot", "metadata"), "is a task's YAML", "metric lists are not ours"),
-    Point(f"{_EVALUATOR}_clone_padding_request", "text", ("__padding_only__",), "marks padding", "padding is scored",
-          PROCESSES),
-    Point("lmms_eval.caching.response_cache:ResponseCache._is_valid_response", "callable", ("response", "request_type"),
-          "keeps failed requests out of the cache", "failed requests are given back as replies", CACHE),
-    Point("lmms_eval.caching.response_cache:ResponseCache._lookup", "callable", ("cache_key",),
+    HarnessPoint(f"{_EVALUATOR}_clone_padding_request", "text", ("__padding_only__",), "marks padding",
+          "padding is scored", PROCESSES),
+    HarnessPoint("lmms_eval.caching.response_cache:ResponseCache._is_valid_response", "callable", ("response",
+          "request_type"), "keeps failed requests out of the cache", "failed requests are given back as replies",
+          CACHE),
+    HarnessPoint("lmms_eval.caching.response_cache:ResponseCache._lookup", "callable", ("cache_key",),
           "finds no failed requests in the cache", "failed requests are given back as replies", CACHE),
-    Point("lmms_eval.api.reasoning:parse_reasoning_tags_config", "callable", ("cli_value", "task_value"),
+    HarnessPoint("lmms_eval.api.reasoning:parse_reasoning_tags_config", "callable", ("cli_value", "task_value"),
           "tells what of a reply is reasoning", "a judge is shown another text than is scored", JUDGED),
-    Point("lmms_eval.api.reasoning:strip_reasoning_tags", "callable", ("text", "tag_pairs"), "takes reasoning off",
-          "a judge is shown another text than is scored", JUDGED),
-    Point("lmms_eval.models.model_utils.usage_metrics:is_budget_exceeded", "callable", (), "tells a used-up budget",
-          "requests without a reply count as wrong answers"),
-    Point("lmms_eval.utils:simple_parse_args_string", "callable", ("args_string",), "reads --model_args",
+    HarnessPoint("lmms_eval.api.reasoning:strip_reasoning_tags", "callable", ("text", "tag_pairs"),
+          "takes reasoning off", "a judge is shown another text than is scored", JUDGED),
+    HarnessPoint("lmms_eval.models.model_utils.usage_metrics:is_budget_exceeded", "callable", (),
+          "tells a used-up budget", "requests without a reply count as wrong answers"),
+    HarnessPoint("lmms_eval.utils:simple_parse_args_string", "callable", ("args_string",), "reads --model_args",
           "a run that was cut off is taken for another model's"),
     # --- Degraded tasks ---
-    Point("lmms_eval.api.task:ConfigurableTask", "object", ("_config", "_filters", "OUTPUT_TYPE"),
+    HarnessPoint("lmms_eval.api.task:ConfigurableTask", "object", ("_config", "_filters", "OUTPUT_TYPE"),
           "is copied for a degraded task", "a degraded task shares its base's settings", DEGRADED),
-    Point("lmms_eval.api.task:ConfigurableMessagesTask.doc_to_messages", "callable", ("doc",), "shows images in chats",
-          "tasks are shown undegraded", DEGRADED),
-    Point("lmms_eval.api.group:ConfigurableGroup", "object", ("_config", "group", "group_alias"),
+    HarnessPoint("lmms_eval.api.task:ConfigurableMessagesTask.doc_to_messages", "callable", ("doc",),
+          "shows images in chats", "tasks are shown undegraded", DEGRADED),
+    HarnessPoint("lmms_eval.api.group:ConfigurableGroup", "object", ("_config", "group", "group_alias"),
           "is copied for a degraded group", "a degraded group has its base's name", DEGRADED),
-    Point("lmms_eval.utils:pattern_match", "callable", ("patterns", "source_list"), "finds names with wildcards",
+    HarnessPoint("lmms_eval.utils:pattern_match", "callable", ("patterns", "source_list"), "finds names with wildcards",
           "wildcards find no degraded tasks", DEGRADED),
-    Point("lmms_eval.__main__:make_table", "callable", ("result_dict",), "is the last step of the command",
+    HarnessPoint("lmms_eval.__main__:make_table", "callable", ("result_dict",), "is the last step of the command",
           "a degraded task without a result ends with status 0", DEGRADED, wrong=False),
     # --- Models ---
-    Point("lmms_eval.models.registry_v2:ModelManifest", "callable", ("model_id", "simple_class_path",
+    HarnessPoint("lmms_eval.models.registry_v2:ModelManifest", "callable", ("model_id", "simple_class_path",
           "chat_class_path"), "lists our models", "no model medtasks_* is known", MODELS, wrong=False),
-    Point("lmms_eval.models:MODEL_REGISTRY_V2.resolve", "callable", ("model_name", "force_simple"),
+    HarnessPoint("lmms_eval.models:MODEL_REGISTRY_V2.resolve", "callable", ("model_name", "force_simple"),
           "tells a runner's module before it is loaded", "runners that re-encode images are not named"),
-    Point("lmms_eval.models:MODEL_REGISTRY_V2.list_model_names", "callable", (), "knows all names of models",
+    HarnessPoint("lmms_eval.models:MODEL_REGISTRY_V2.list_model_names", "callable", (), "knows all names of models",
           "an unknown model is named without the nearest", wrong=False),
-    Point("lmms_eval.models:get_model", "callable", ("model_name", "force_simple"), "gives a runner's class",
+    HarnessPoint("lmms_eval.models:get_model", "callable", ("model_name", "force_simple"), "gives a runner's class",
           "--apply_chat_template is refused after the model is loaded", wrong=False),
-    Point(f"{_MODEL}.create_from_arg_string", "callable", ("arg_string", "additional_config"), "makes our models",
-          "their arguments are not read", MODELS),
-    Point(_MODEL, "object", ("_rank", "_world_size"), "tells our models their share", "they ask a part twice", MODELS),
-    Point("lmms_eval.models:MODEL_REGISTRY_V2.get_model_class", "callable", ("model_name", "force_simple"),
+    HarnessPoint(f"{_MODEL}.create_from_arg_string", "callable", ("arg_string", "additional_config"),
+          "makes our models", "their arguments are not read", MODELS),
+    HarnessPoint(_MODEL, "object", ("_rank", "_world_size"), "tells our models their share", "they ask a part twice",
+          MODELS),
+    HarnessPoint("lmms_eval.models:MODEL_REGISTRY_V2.get_model_class", "callable", ("model_name", "force_simple"),
           "gives the runner of an adapter", "medtasks_peft knows no runner", MODELS),
-    Point("lmms_eval.models:MODEL_REGISTRY_V2.list_canonical_model_ids", "callable", (), "lists runners for adapters",
-          "medtasks_peft knows no runner", MODELS),
+    HarnessPoint("lmms_eval.models:MODEL_REGISTRY_V2.list_canonical_model_ids", "callable", (),
+          "lists runners for adapters", "medtasks_peft knows no runner", MODELS),
     # --- The harness as a library ---
-    Point("lmms_eval.loggers:EvaluationTracker", "callable", ("output_path",), "writes result files", "none is written",
-          PYTHON),
-    Point("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "callable", ("results", "samples",
+    HarnessPoint("lmms_eval.loggers:EvaluationTracker", "callable", ("output_path",), "writes result files",
+          "none is written", PYTHON),
+    HarnessPoint("lmms_eval.loggers:EvaluationTracker.save_results_aggregated", "callable", ("results", "samples",
           "datetime_str"), "writes result files", "none is written", PYTHON),
-    Point("lmms_eval.loggers:EvaluationTracker.save_results_samples", "callable", ("task_name", "samples"),
+    HarnessPoint("lmms_eval.loggers:EvaluationTracker.save_results_samples", "callable", ("task_name", "samples"),
           "writes sample logs", "none is written", PYTHON),
-    Point("lmms_eval.loggers:EvaluationTracker", "object", ("general_config_tracker",), "names the model", "none is",
+    HarnessPoint("lmms_eval.loggers:EvaluationTracker", "object", ("general_config_tracker",), "names the model",
+          "none is", PYTHON),
+    HarnessPoint("lmms_eval.utils:get_datetime_str", "callable", ("timezone",), "names files", "none is written",
           PYTHON),
-    Point("lmms_eval.utils:get_datetime_str", "callable", ("timezone",), "names files", "none is written", PYTHON),
-    Point(_MODEL + ".clean", "callable", (), "ends a run", "a model object can't be used twice", PYTHON),
+    HarnessPoint(_MODEL + ".clean", "callable", (), "ends a run", "a model object can't be used twice", PYTHON),
     # --- Scoring from logs ---
-    Point("lmms_eval.evaluator_utils:TaskOutput", "callable", ("task", "task_name", "task_config", "version", "n_shot"),
-          "aggregates", "nothing is scored anew", RESCORING),
-    Point("lmms_eval.evaluator_utils:TaskOutput", "object", ("sample_metrics", "calculate_aggregate_metric",
+    HarnessPoint("lmms_eval.evaluator_utils:TaskOutput", "callable", ("task", "task_name", "task_config", "version",
+          "n_shot"), "aggregates", "nothing is scored anew", RESCORING),
+    HarnessPoint("lmms_eval.evaluator_utils:TaskOutput", "object", ("sample_metrics", "calculate_aggregate_metric",
           "calculate_clt_aggregate_metric"), "aggregates", "nothing is scored anew", RESCORING),
-    Point("lmms_eval.evaluator_utils:consolidate_results", "callable", ("eval_tasks",), "makes a result file's numbers",
+    HarnessPoint("lmms_eval.evaluator_utils:consolidate_results", "callable", ("eval_tasks",),
+          "makes a result file's numbers", "nothing is scored anew", RESCORING),
+    HarnessPoint("lmms_eval.evaluator_utils:consolidate_group_results", "callable", ("results", "versions",
+          "task_dict"), "makes the groups' numbers", "nothing is scored anew", RESCORING),
+    HarnessPoint("lmms_eval.api.registry:get_aggregation", "callable", ("name",), "finds an aggregation by its name",
           "nothing is scored anew", RESCORING),
-    Point("lmms_eval.evaluator_utils:consolidate_group_results", "callable", ("results", "versions", "task_dict"),
-          "makes the groups' numbers", "nothing is scored anew", RESCORING),
-    Point("lmms_eval.api.registry:get_aggregation", "callable", ("name",), "finds an aggregation by its name",
+    HarnessPoint("lmms_eval.api.task:Task", "value", (), "is a task without data", "nothing is scored anew", RESCORING),
+    HarnessPoint("lmms_eval.api.group:ConfigurableGroup", "callable", ("config",), "stands for a group",
           "nothing is scored anew", RESCORING),
-    Point("lmms_eval.api.task:Task", "value", (), "is a task without data", "nothing is scored anew", RESCORING),
-    Point("lmms_eval.api.group:ConfigurableGroup", "callable", ("config",), "stands for a group",
-          "nothing is scored anew", RESCORING),
-    Point("lmms_eval.utils:handle_non_serializable", "callable", ("o",), "writes result files", "none is written",
-          RESCORING),
+    HarnessPoint("lmms_eval.utils:handle_non_serializable", "callable", ("o",), "writes result files",
+          "none is written", RESCORING),
 )  # fmt: skip
 
 
-def missing(part: str | None = None) -> list[Point]:
+def list_missing_points(part: str | None = None) -> list[HarnessPoint]:
     """The points that this version of the harness lacks: of one part, or all.
 
     Before the harness has imported its evaluator, what it has not imported is not looked for.
@@ -199,28 +204,28 @@ def missing(part: str | None = None) -> list[Point]:
         if part in (None, each.part)
         # The command's module is not imported by others: it would make this process the command.
         and (each.module in sys.modules or (evaluates and each.module != "lmms_eval.__main__"))
-        and lacking(each)
+        and find_lacking_names(each)
     ]
 
 
-def needed(part: str) -> list[Point]:
+def list_needed_points(part: str) -> list[HarnessPoint]:
     """The points that are missing without which a number of this part could be wrong."""
-    return [each for each in missing(part) if each.wrong]
+    return [each for each in list_missing_points(part) if each.wrong]
 
 
-def check(part: str, whose: str = "") -> None:
+def check_harness_has(part: str, whose: str = "") -> None:
     """Raise UserError where ``part`` lacks something without which a number could be wrong.
 
     ``whose``: the task, model or option that is asked for.
     """
-    if lost := needed(part):
-        raise UserError(refusal(lost, whose))
+    if lost := list_needed_points(part):
+        raise UserError(refusal_message(lost, whose))
 
 
-def refusal(lost: list[Point], whose: str = "") -> str:
+def refusal_message(lost: list[HarnessPoint], whose: str = "") -> str:
     """Why what needs these points does not run."""
     reasons = "; ".join(f"{each.short}, which {each.why}: without it {each.without}" for each in lost)
-    known, installed = known_version(), version()
+    known, installed = known_harness_version(), harness_version()
     way_out = (
         f"This copy of {installed} was changed: install it anew (pip install --force-reinstall --no-deps "
         f"lmms-eval=={installed})"
@@ -234,17 +239,17 @@ def refusal(lost: list[Point], whose: str = "") -> str:
     )
 
 
-def warning() -> str:
+def version_warning() -> str:
     """What is off, and what refuses to run, with this version of the harness; "" where all is there."""
-    lost = missing()
+    lost = list_missing_points()
     off = list(dict.fromkeys(f"{each.short}: {each.without}" for each in lost if not each.wrong))
     refused = sorted({each.part for each in lost if each.wrong})
     sentences = [f"Off: {'; '.join(off)}."] if off else []
     sentences += [f"Refused, since scores could be wrong: {', '.join(refused)}."] if refused else []
-    return f"lmms-eval {version()} is not as lmms-medtasks knows it. {' '.join(sentences)}" if sentences else ""
+    return f"lmms-eval {harness_version()} is not as lmms-medtasks knows it. {' '.join(sentences)}" if sentences else ""
 
 
-def lacking(point: Point) -> tuple[str, ...]:
+def find_lacking_names(point: HarnessPoint) -> tuple[str, ...]:
     """What of a point is not there: its name, or some of what it takes; () where all is."""
     target = _find_named(point.name)
     if target is None:
@@ -261,7 +266,7 @@ def lacking(point: Point) -> tuple[str, ...]:
     return ()
 
 
-def version() -> str:
+def harness_version() -> str:
     """The version of the harness; "unknown" for one that was not installed."""
     try:
         return importlib.metadata.version("lmms_eval")
@@ -269,11 +274,11 @@ def version() -> str:
         return "unknown"
 
 
-def known_version() -> str:
+def known_harness_version() -> str:
     """The version of the harness that was read for this table and for ``runners.yaml``."""
     from lmms_medtasks.harness import runners
 
-    return str(runners.table()["read_in"])
+    return str(runners.load_runners()["read_in"])
 
 
 def _find_named(name: str) -> Any:

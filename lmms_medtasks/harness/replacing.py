@@ -8,7 +8,7 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def replaced(holder: Any, name: str, value: Any) -> Iterator[None]:
+def replace_attribute(holder: Any, name: str, value: Any) -> Iterator[None]:
     """Set an attribute of an object; at the end it is as it was, one of its class's again if it was that."""
     before = {name: vars(holder)[name]} if name in vars(holder) else {}
     setattr(holder, name, value)

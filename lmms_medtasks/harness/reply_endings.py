@@ -19,13 +19,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from lmms_medtasks.chat_replies import LONGEST_BODY, too_long
+from lmms_medtasks.chat_replies import LONGEST_BODY, describe_too_long_reply
 from lmms_medtasks.harness import chosen_settings
-from lmms_medtasks.harness.calls import PADDING, limit_of
-from lmms_medtasks.harness.failed_requests import failure
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.calls import PADDING, reply_length_limit
+from lmms_medtasks.harness.failed_requests import failed_request_text
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.parsing.reply import Ending, Reply, SentReply, Tags, is_failed_request
-from lmms_medtasks.progress import say
+from lmms_medtasks.progress import print_message
 from lmms_medtasks.suites import paper
 
 _TOKENIZERS = ("tokenizer", "_tokenizer", "processor.tokenizer", "_processor.tokenizer")
@@ -41,7 +41,7 @@ Count = Callable[[str], int | None]
 
 
 @contextlib.contextmanager
-def noted(
+def note_reply_endings(
     lm: Any, tasks: Collection[str], look: Callable[[str, SentReply], object] = lambda task, reply: None
 ) -> Iterator[None]:
     """Let ``lm``'s ``generate_until`` give :class:`SentReply` for requests of these tasks, until the end.
@@ -69,7 +69,9 @@ def noted(
                 on_replies(replies)
 
         on_replies = getattr(lm, "on_replies", None)
-        tells = replaced(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
+        tells = (
+            replace_attribute(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
+        )
         with tells:
             replies = original(requests)
         sent = [_as_sent_reply(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
@@ -78,7 +80,7 @@ def noted(
                 look(task, _reply_text(reply))
         return sent
 
-    with replaced(lm, "generate_until", generate_until):
+    with replace_attribute(lm, "generate_until", generate_until):
         yield
 
 
@@ -97,12 +99,12 @@ def _as_sent_reply(lm: Any, reply: Any, request: Any, count: Count | None) -> An
     if not isinstance(text, str):
         return reply
     if not isinstance(text, SentReply):
-        limit, written = limit_of(request), getattr(counts, "output_tokens", None)
+        limit, written = reply_length_limit(request), getattr(counts, "output_tokens", None)
         text = SentReply(text, _reply_ending(lm, text, limit, written, count), limit)
     elif text.limit is None:
-        text = SentReply(text, text.ended, limit_of(request))
+        text = SentReply(text, text.ended, reply_length_limit(request))
     if len(text) > LONGEST_BODY:
-        text = SentReply(failure(too_long(text)), "error", text.limit)
+        text = SentReply(failed_request_text(describe_too_long_reply(text)), "error", text.limit)
     if isinstance(reply, GenerationResult):
         return dataclasses.replace(reply, text=text)
     return (text, *reply[1:]) if isinstance(reply, tuple | list) else text
@@ -172,7 +174,7 @@ class CutReplies:
             return
         self._seen[task] += 1
         self._limits[task] = reply.limit or self._limits.get(task)
-        self._cut[task] += is_cut(SentReply(reply, reply.ended, reply.limit, self._tags.get(task, ())))
+        self._cut[task] += is_cut_reply(SentReply(reply, reply.ended, reply.limit, self._tags.get(task, ())))
         if self._seen[task] == FIRST_REPLIES:
             self._tell_cut(task)
 
@@ -187,8 +189,8 @@ class CutReplies:
             return
         self._told = True
         thinking = f"--settings {paper.THINKING} (up to {paper.THINKING_TOKENS:,} new tokens) or "
-        helps = chosen_settings.gives_room(self._tasks[task], limit)
-        say(
+        helps = chosen_settings.raises_reply_limit(self._tasks[task], limit)
+        print_message(
             f"lmms-medtasks: {task}: {cut} of the first {seen} replies were cut"
             f"{f' at {limit:,} new tokens' if limit else ''} before an answer. Such a model is measured by its limit. "
             f"The way out is another run with {thinking if helps else ''}--gen_kwargs max_new_tokens=N. "
@@ -196,7 +198,7 @@ class CutReplies:
         )
 
 
-def is_cut(reply: SentReply) -> bool:
+def is_cut_reply(reply: SentReply) -> bool:
     """Whether the limit ended a reply before an answer: within thoughts, or without thoughts that it had closed."""
     parsed = Reply.of(reply)
     return parsed.outcome == "cut" or (parsed.ended == "length" and not parsed.thoughts)

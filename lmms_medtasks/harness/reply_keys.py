@@ -38,7 +38,7 @@ _FILES = 20_000
 _WAIT = 5.0  # seconds for a server's list of models
 
 
-def digest(value: Any) -> str:
+def value_digest(value: Any) -> str:
     """SHA-256 of a value made of mappings, sequences, texts, bytes and numbers, 32 hexadecimal digits.
 
     The order of a mapping's keys does not count. What is none of these counts by its ``repr``.
@@ -67,9 +67,9 @@ def _add_value(total: Any, value: Any) -> None:
         total.update(text)
 
 
-def of_command(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: Any) -> str:
+def command_digest(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: Any) -> str:
     """The digest that names a command: the model and its arguments, the tasks and how many questions of them."""
-    return digest(
+    return value_digest(
         [
             _model_identity(lm, options),
             _public_arguments(options),
@@ -82,7 +82,7 @@ def of_command(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: 
     )
 
 
-def of_model(lm: Any, options: Any) -> str:
+def model_digest(lm: Any, options: Any) -> str:
     """The digest of all that a model's replies depend on, whatever it is asked.
 
     That is the runner's class and the code of its module and of ours, the model's name and arguments (without keys),
@@ -92,7 +92,7 @@ def of_model(lm: Any, options: Any) -> str:
     served under the same name and from the same path is not noticed: vLLM's ``created`` is the time of the question.
     """
     arguments = _public_arguments(options)
-    return digest(
+    return value_digest(
         {
             "model": _model_identity(lm, options),
             "arguments": arguments,
@@ -110,23 +110,23 @@ def of_model(lm: Any, options: Any) -> str:
     )
 
 
-def of_task(task: Any) -> str:
+def task_digest(task: Any) -> str:
     """The digest of a task of the harness: settings, and what :mod:`.provenance` says of data, code and libraries."""
     config = task.config
     metadata = {name: value for name, value in (config.metadata or {}).items() if name != "judge"}
     specific = getattr(task, "lmms_eval_specific_kwargs", None)
     hooks = [_hook_name(getattr(config, name, None)) for name in ("doc_to_visual", "doc_to_text", "doc_to_messages")]
-    return digest([str(config.task), metadata, specific, hooks, getattr(config, "system_prompt", None)])
+    return value_digest([str(config.task), metadata, specific, hooks, getattr(config, "system_prompt", None)])
 
 
-def of_document(documents: Any, number: int) -> tuple[str, str]:
+def document_digest(documents: Any, number: int) -> tuple[str, str]:
     """The digest of a document, pictures as they are stored included, and its id (the row's number where it has none).
 
     ``documents``: a split as the harness holds it, from :func:`raw_rows`.
     """
     several = documents[number : number + 1]
     row = dict(several.to_pylist()[0] if hasattr(several, "to_pylist") else documents[number])
-    return digest({name: _stored_value(value) for name, value in row.items()}), str(row.get("id", number))
+    return value_digest({name: _stored_value(value) for name, value in row.items()}), str(row.get("id", number))
 
 
 def raw_rows(documents: Any) -> Any:
@@ -164,7 +164,7 @@ def _public_arguments(options: Any) -> dict[str, Any]:
 
 def _model_names(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
     """Names of models: arguments that are texts, and what the model that the runner holds was loaded from."""
-    config = getattr(sampling.model_of(lm), "config", None)
+    config = getattr(sampling.find_held_model(lm), "config", None)
     loaded = getattr(config, "_name_or_path", None)
     values = [value for name, value in sorted(arguments.items()) if not _WRITTEN.search(str(name).lower())]
     return sorted({each for each in (*values, loaded) if isinstance(each, str) and each})
@@ -219,7 +219,7 @@ def _hub_commit(name: str, revision: object) -> str | None:
 
 def _served_models(lm: Any) -> Any:
     """What the runner's server says of its models; None without one, or where it does not say."""
-    kinds = [runners.server(each.__module__) for each in type(lm).__mro__]
+    kinds = [runners.find_server_access(each.__module__) for each in type(lm).__mro__]
     address = str(getattr(getattr(lm, "client", None), "base_url", "") or "")
     if "client" not in kinds or not address.startswith(("http://", "https://")):
         return None

@@ -18,12 +18,12 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, sampling
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.suites import paper
 
 
 @contextlib.contextmanager
-def by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
+def limit_replies_by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
     """Give the requests of each task with the setting its questions' limits, until the end.
 
     Raises UserError where the runner ``lm`` has to have all requests of a task in one call, and where a question's
@@ -34,13 +34,15 @@ def by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
             limits_by_column = ((task.config.lmms_eval_specific_kwargs or {}).get("default") or {}).get("new_tokens")
             if not limits_by_column:
                 continue
-            if calls.in_one_call(lm):
+            if calls.needs_one_call(lm):
                 raise UserError(
                     f"{task.config.task}: its settings limit replies by {limits_by_column['column']}, and the runner "
                     f"{type(lm).__name__} takes one limit a run. Choose another runner, or settings without that."
                 )
             build = task.build_all_requests
-            changed.enter_context(replaced(task, "build_all_requests", _limit_requests(task, build, limits_by_column)))
+            changed.enter_context(
+                replace_attribute(task, "build_all_requests", _limit_requests(task, build, limits_by_column))
+            )
         yield
 
 
@@ -69,7 +71,7 @@ FOR_THE_PROMPT = 2048
 _ENGINE = "client.llm_engine.model_config.max_model_len"  # vLLM within this process
 
 
-def model_room(lm: Any) -> tuple[int, str] | None:
+def find_model_room(lm: Any) -> tuple[int, str] | None:
     """The tokens that prompt and reply may have together, and who says it; None where it is not known."""
     from lmms_medtasks.harness import chat_servers
 
@@ -84,16 +86,16 @@ def model_room(lm: Any) -> tuple[int, str] | None:
     with contextlib.suppress(AttributeError, TypeError):
         if tokens := _token_count(operator.attrgetter(_ENGINE)(lm)):
             return tokens, "the engine's max_model_len"
-    config: Any = getattr(sampling.model_of(lm), "config", None)
+    config: Any = getattr(sampling.find_held_model(lm), "config", None)
     text = config.get_text_config() if callable(getattr(config, "get_text_config", None)) else config
     tokens = _token_count(getattr(text, "max_position_embeddings", None))
     return (tokens, "the model's max_position_embeddings") if tokens else None
 
 
-def lower_to_room(tasks: Iterable[Any], lm: Any) -> None:
+def lower_limits_to_room(tasks: Iterable[Any], lm: Any) -> None:
     """Lower the limit that the settings gave these tasks to the room of ``lm``, in their configurations."""
-    configs = [task.config for task in tasks if paper.label(task.config.metadata or {}) == paper.THINKING]
-    room = model_room(lm) if configs else None
+    configs = [task.config for task in tasks if paper.settings_label(task.config.metadata or {}) == paper.THINKING]
+    room = find_model_room(lm) if configs else None
     if room is None:
         return
     most = max(room[0] - FOR_THE_PROMPT, room[0] // 2)

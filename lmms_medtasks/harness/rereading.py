@@ -20,21 +20,21 @@ from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring
 from lmms_medtasks.judges import records, registry
-from lmms_medtasks.judges.judging import settled
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict, trials_of
+from lmms_medtasks.judges.judging import settle_by_rule
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, count_judging_trials
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
-from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, Judgement, Record, from_earlier_json
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, QuestionJudgement, QuestionRecord, record_from_earlier_json
 from lmms_medtasks.report.csv_writer import csv_line
 from lmms_medtasks.samples import degraded, result_files, run_options, runs
-from lmms_medtasks.samples.result_files import REREAD, Run
-from lmms_medtasks.writing import write_bytes, write_text
+from lmms_medtasks.samples.result_files import REREAD, ResultFile
+from lmms_medtasks.writing import write_bytes_atomically, write_text_atomically
 
 ANSWERED = "answered"
 _DRAWN = "degradation_parameters"
 """Key in a record's details: how its pictures were degraded. Only who renders them knows."""
 
 
-class Moved(NamedTuple):
+class MovedReply(NamedTuple):
     """A reply of which something else is read now. ``trial``: from 1. ``reply``: None where terms keep it out."""
 
     task: str
@@ -47,7 +47,7 @@ class Moved(NamedTuple):
 
 
 @dataclass
-class Reread:
+class RereadTask:
     """A task read again. ``outcomes``: of its replies before and now. ``unjudged``: judgements that no longer hold.
 
     ``asked_alike``: whether prompt and degradations were today's. ``stands``: whether nothing of it moved.
@@ -57,7 +57,7 @@ class Reread:
     task: str
     rows: list[dict[str, Any]] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
-    moved: list[Moved] = field(default_factory=list)
+    moved: list[MovedReply] = field(default_factory=list)
     outcomes: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
     unjudged: int = 0
     asked_alike: bool = True
@@ -75,11 +75,11 @@ class RereadRun:
     """A run read again: its new files, the tasks, and those that stay since they are not ours."""
 
     remade: rescoring.RemadeRun
-    tasks: tuple[Reread, ...]
+    tasks: tuple[RereadTask, ...]
     left: tuple[str, ...]
 
     @property
-    def run(self) -> Run:
+    def run(self) -> ResultFile:
         """The run as it was."""
         return self.remade.run
 
@@ -102,15 +102,15 @@ class RereadRun:
         ]
 
 
-def reread(
-    run: Run, definitions: rescoring.Definitions, tasks: Sequence[str] = (), tags: Tags | None = None
+def reread_replies(
+    run: ResultFile, definitions: rescoring.TaskDefinitions, tasks: Sequence[str] = (), tags: Tags | None = None
 ) -> RereadRun:
     """Read the replies of ``run`` again; of ``tasks`` only, where it is not empty. Nothing is written.
 
     ``tags``: reasoning tags in place of the run's. Raises UserError with all that keeps the tasks from being read.
     """
     requested, left = _split_tasks(run, tasks)
-    done: list[Reread] = []
+    done: list[RereadTask] = []
     problems: list[str] = []
     for task in requested:
         try:
@@ -130,12 +130,12 @@ def reread(
     return RereadRun(remade, tuple(done), tuple(left))
 
 
-def _split_tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_tasks(run: ResultFile, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
     """The tasks of a run that are read by our readers and have a score, and its others, which stay as they are."""
     configs: Mapping[str, Any] = run.content.get("configs") or {}
     ours_with_score: list[str] = []
     others: list[str] = []
-    failed = degraded.failures(run.content)
+    failed = degraded.list_degraded_failures(run.content)
     for task, config in configs.items():
         metadata = (config or {}).get("metadata")
         ours = isinstance(metadata, Mapping) and "data_digest" in metadata
@@ -158,10 +158,10 @@ def _split_tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]
 # --- A task -----------------------------------------------------------------------------------------------------------
 
 
-def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | None) -> Reread:
+def _reread_task(run: ResultFile, task: str, definitions: rescoring.TaskDefinitions, tags: Tags | None) -> RereadTask:
     config, path = run.content["configs"][task], run.samples_file(task)
     rows = [row for _, row in run.rows(task)]
-    recorded = list(runs.records(run, task, from_earlier_json))
+    recorded = list(runs.iter_records(run, task, record_from_earlier_json))
     question_count = run.content.get("n-samples", {}).get(task, {}).get("effective", len(rows))
     if question_count != len(rows):
         raise UserError(f"{path} has {len(rows)} rows, {question_count} questions were asked. Was the log edited?")
@@ -172,17 +172,17 @@ def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: 
             f"{path}: {len(unknown)} of {len(rows)} questions are not in the data that are here, the first is "
             f"{unknown[0]!r}."
         )
-    own_tags = logged_questions.tags_of(run, task)
+    own_tags = logged_questions.read_reasoning_tags(run, task)
     reader = _Reader(
         task,
         definitions.get_definition(task)["process_results"],
-        {each.name: each for each in rejudging.protocols_of(config)},
+        {each.name: each for each in rejudging.get_recorded_protocols(config)},
     )
     names = {KEY, *(name.partition(",")[0] for name in run.tasks.get(task, {}))} - {"alias"}
-    done = Reread(task, asked_alike=_asked_alike(config, definitions.load_task(task).config))
+    done = RereadTask(task, asked_alike=_asked_alike(config, definitions.load_task(task).config))
     for row, (record, line) in zip(rows, recorded, strict=True):
         where = f"{path}, line {line}"
-        sent = logged_questions.replies(run, task, row, record, where, own_tags if tags is None else tags)
+        sent = logged_questions.read_sent_replies(run, task, row, record, where, own_tags if tags is None else tags)
         fresh, metrics, changed = reader.read_question(documents[record.id], sent, record)
         done.unknown_marks |= {str(note["unknown_mark"]) for note in fresh.replies if note.get("unknown_mark")}
         is_kept_out = not row.get("filtered_resps")
@@ -209,18 +209,20 @@ def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: 
 class _Reader:
     """Reads the replies to a question as its task does, and keeps what a run alone knows."""
 
-    def __init__(self, task: str, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, Protocol]) -> None:
+    def __init__(
+        self, task: str, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, JudgeProtocol]
+    ) -> None:
         self._task, self._hook, self._protocols = task, hook, protocols
 
     def read_question(
-        self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: Record
-    ) -> tuple[Record, Mapping[str, Any], set[int]]:
+        self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: QuestionRecord
+    ) -> tuple[QuestionRecord, Mapping[str, Any], set[int]]:
         """The question's record now, its metrics, and the places of the replies of which a judge is shown else."""
         hooks.RENDERED.reset([recorded.id])
         for number, drawn in enumerate(recorded.details.get(_DRAWN) or ()):
             hooks.RENDERED.put(recorded.id, number, drawn)
         metrics = self._hook(document, list(sent))
-        fresh = from_earlier_json(metrics[KEY], "the task's hook")
+        fresh = record_from_earlier_json(metrics[KEY], "the task's hook")
         if (recorded.judgement is None) != (fresh.judgement is None):
             raise UserError(
                 f"question {recorded.id!r} is judged now and was not, or the other way round: run it again."
@@ -229,28 +231,30 @@ class _Reader:
             return fresh, metrics, set()
         judgement, changed = self._carry_verdicts(document, sent, recorded, fresh)
         metrics = rescoring.record_scorer(self._task, self._hook)(replace(fresh, judgement=judgement))
-        return from_earlier_json(metrics[KEY], "the task's hook"), metrics, changed
+        return record_from_earlier_json(metrics[KEY], "the task's hook"), metrics, changed
 
     def _carry_verdicts(
-        self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: Record, fresh: Record
-    ) -> tuple[Judgement, set[int]]:
+        self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: QuestionRecord, fresh: QuestionRecord
+    ) -> tuple[QuestionJudgement, set[int]]:
         old, new = recorded.judgement, fresh.judgement
         assert old is not None and new is not None
         protocol = self._protocols.get(old.judge["protocol"]) or registry.get(old.judge["protocol"])
-        items = records.items_of(document, sent, protocol)
+        items = records.make_judged_items(document, sent, protocol)
         verdicts, changed = [], set()
         for place, (item, old_verdicts) in enumerate(zip(items, old.verdicts, strict=True)):
             if _is_same(place, item, recorded, fresh, sent[place]):
                 verdicts.append(old_verdicts)
                 continue
             changed.add(place)
-            made = item and (settled(protocol, item) or Verdict("missing", reason=records.NOT_JUDGED))
-            trials = trials_of(protocol, old.judge.get("settings", {})) if made else 0
-            verdicts.append(tuple(records.to_json(made, protocol) for _ in range(trials) if made))
+            made = item and (settle_by_rule(protocol, item) or JudgeVerdict("missing", reason=records.NOT_JUDGED))
+            trials = count_judging_trials(protocol, old.judge.get("settings", {})) if made else 0
+            verdicts.append(tuple(records.verdict_to_json(made, protocol) for _ in range(trials) if made))
         return replace(new, judge=old.judge, verdicts=tuple(verdicts)), changed
 
 
-def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record, sent: SentReply) -> bool:
+def _is_same(
+    place: int, item: JudgedItem | None, recorded: QuestionRecord, fresh: QuestionRecord, sent: SentReply
+) -> bool:
     """Whether the judge would be shown what it was shown.
 
     Where the data's terms keep that out of the log: whether the same marks were taken out of the same reply.
@@ -266,13 +270,13 @@ def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record, sen
     return (shown_item and dict(shown_item)) == (item and dict(item.fields))
 
 
-def _reply_note(record: Record, place: int) -> Mapping[str, Any]:
+def _reply_note(record: QuestionRecord, place: int) -> Mapping[str, Any]:
     return record.replies[place] if place < len(record.replies) else {}
 
 
 def _moved_replies(
-    task: str, recorded: Record, fresh: Record, changed: set[int], texts: Sequence[str | None]
-) -> list[Moved]:
+    task: str, recorded: QuestionRecord, fresh: QuestionRecord, changed: set[int], texts: Sequence[str | None]
+) -> list[MovedReply]:
     """The replies of which something else is read, and those that a judge is shown in another way."""
     moved = []
     for place, (before, after, text) in enumerate(zip(recorded.trials, fresh.trials, texts, strict=True)):
@@ -280,7 +284,7 @@ def _moved_replies(
             continue
         rule = str(_reply_note(fresh, place).get("rule", ""))
         before_text, after_text = _judged_outcome(recorded, place, before), _judged_outcome(fresh, place, after)
-        moved.append(Moved(task, recorded.id, place + 1, before_text, after_text, rule, text))
+        moved.append(MovedReply(task, recorded.id, place + 1, before_text, after_text, rule, text))
     # A measure that only one of the two has moves no reply.
     both = recorded.measures.keys() & fresh.measures.keys()
     names = sorted(name for name in both if recorded.measures[name] != fresh.measures[name])
@@ -288,11 +292,11 @@ def _moved_replies(
         before_text, after_text = (
             ", ".join(f"{name} {each.measures[name].score}" for name in names) for each in (recorded, fresh)
         )
-        moved.append(Moved(task, recorded.id, 1, before_text, after_text, "", texts[0]))
+        moved.append(MovedReply(task, recorded.id, 1, before_text, after_text, "", texts[0]))
     return moved
 
 
-def _judged_outcome(record: Record, place: int, trial: str) -> str:
+def _judged_outcome(record: QuestionRecord, place: int, trial: str) -> str:
     """What was read of a reply, and of one that is judged whether it was."""
     verdicts = record.judgement.verdicts[place] if record.judgement else ()
     if not verdicts or trial in (*NO_ANSWER, FAILED):
@@ -309,7 +313,9 @@ def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
 # --- The new result file ----------------------------------------------------------------------------------------------
 
 
-def _note_readers(content: dict[str, Any], done: Reread, definitions: rescoring.Definitions, tags: Tags | None) -> None:
+def _note_readers(
+    content: dict[str, Any], done: RereadTask, definitions: rescoring.TaskDefinitions, tags: Tags | None
+) -> None:
     """Note in a result file whose readers a task's numbers are of."""
     task, loaded = done.task, definitions.load_task(done.task)
     for name, direction in loaded.higher_is_better().items():
@@ -337,13 +343,15 @@ class _Base(NamedTuple):
     base: str
 
 
-def _pair_degraded(content: dict[str, Any], done: Sequence[Reread], definitions: rescoring.Definitions) -> None:
+def _pair_degraded(content: dict[str, Any], done: Sequence[RereadTask], definitions: rescoring.TaskDefinitions) -> None:
     """Pair degraded tasks with their clean ones anew, as the run did, where either has moved.
 
     Where neither has, what the run found stays.
     """
     same = {each.task for each in done if each.stands}
-    bases = {each.task: base for each in done if (base := degraded.base_of(each.task, content["configs"][each.task]))}
+    bases = {
+        each.task: base for each in done if (base := degraded.find_base_task(each.task, content["configs"][each.task]))
+    }
     bases = {task: base for task, base in bases.items() if not {task, base} <= same}
     paired = [each for each in done if each.task in {*bases, *bases.values()}]
     for each in paired:
@@ -357,17 +365,17 @@ def _pair_degraded(content: dict[str, Any], done: Sequence[Reread], definitions:
         metadata[degraded.METADATA] = kept_details
     samples = {"samples": {each.task: each.rows for each in paired}}
     shown: Any = {task: _Base(base) for task, base in bases.items()}
-    degraded_pairing.pair(
+    degraded_pairing.add_paired_scores(
         {**content, **samples}, {each.task: definitions.load_task(each.task) for each in paired}, shown
     )
 
 
-def _describe_reread(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
-    logs = {task: digests.digest(run.samples_file(task).read_bytes()) for task in tasks}
+def _describe_reread(run: ResultFile, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
+    logs = {task: digests.content_digest(run.samples_file(task).read_bytes()) for task in tasks}
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "version": importlib.metadata.version("lmms-medtasks"),
-        "of": {"file": run.path.name, "digest": digests.digest(run.path.read_bytes()), "logs": logs},
+        "of": {"file": run.path.name, "digest": digests.content_digest(run.path.read_bytes()), "logs": logs},
         **({} if tags is None else {"reasoning_tags": [list(tag) for tag in tags]}),
     }
 
@@ -391,7 +399,7 @@ def folder_beside(paths: Sequence[Path]) -> Path:
     return next(folder for folder in folders if not folder.exists())
 
 
-def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:
+def find_run_folders(paths: Sequence[Path], output: Path) -> list[tuple[ResultFile, Path]]:
     """The runs that ``paths`` are or hold, and for each the folder below ``output`` that its new files go to.
 
     Below ``output`` they lie as they lie below the path; of several paths each has a folder of its name. Raises
@@ -400,7 +408,7 @@ def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:
     if output.is_file() or (output.is_dir() and any(output.iterdir())):
         raise UserError(f"--output {output} is not empty. Give a folder that is not there yet.")
     roots = {path: (path if path.is_dir() else path.parent).resolve() for path in paths}
-    placed: dict[Path, tuple[Run, Path]] = {}
+    placed: dict[Path, tuple[ResultFile, Path]] = {}
     root_by_folder: dict[Path, Path] = {}
     for path, root in roots.items():
         if output.resolve().is_relative_to(root):
@@ -410,12 +418,12 @@ def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:
             raise UserError(
                 f"{path} and {root_by_folder[base]} have one name. Read them again apart, each into its own folder."
             )
-        for run in runs.find([path]):
+        for run in runs.find_result_files([path]):
             placed.setdefault(run.path.resolve(), (run, base / run.path.resolve().parent.relative_to(root)))
     return list(placed.values())
 
 
-def write_run(reread_run: RereadRun, folder: Path) -> Path:
+def write_reread_run(reread_run: RereadRun, folder: Path) -> Path:
     """Write a run that was read again to ``folder``, each file whole or not at all, the results last; their path.
 
     The logs of tasks that stay are copied.
@@ -423,14 +431,14 @@ def write_run(reread_run: RereadRun, folder: Path) -> Path:
     for task in reread_run.left:
         source = reread_run.run.samples_file(task)
         if source.is_file():
-            write_bytes(folder / source.name, source.read_bytes())
+            write_bytes_atomically(folder / source.name, source.read_bytes())
     alone = len(list(reread_run.run.path.parent.glob(f"*{result_files.SUFFIX}"))) == 1
     name = MOVED if alone else f"{reread_run.run.path.name.removesuffix(result_files.SUFFIX)}_{MOVED}"
-    write_text(folder / name, moved_csv(moved for each in reread_run.tasks for moved in each.moved))
+    write_text_atomically(folder / name, moved_csv(moved for each in reread_run.tasks for moved in each.moved))
     return reread_run.remade.write_files(folder)
 
 
-def moved_csv(moved: Iterable[Moved]) -> str:
+def moved_csv(moved: Iterable[MovedReply]) -> str:
     """The list of replies that moved, a row a reply; no text where the terms of its data forbid it."""
     rows = ([*map(str, each[:-1]), (each.reply or "")[:_SHOWN_CHARACTERS]] for each in moved)
-    return "".join(map(csv_line, [Moved._fields, *rows]))
+    return "".join(map(csv_line, [MovedReply._fields, *rows]))

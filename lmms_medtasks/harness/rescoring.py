@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import Record
+from lmms_medtasks.record import QuestionRecord
 from lmms_medtasks.samples import degraded
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.writing import write_bytes
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.writing import write_bytes_atomically
 
 Metrics = Mapping[str, Any]
 
@@ -23,18 +23,18 @@ _BOOTSTRAP = 100_000  # the harness's default
 _BY_TASK = ("results", "groups", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
 
 
-class Definitions:
+class TaskDefinitions:
     """Our tasks and groups as their YAMLs define them now, with hooks; those of ``include_path`` too."""
 
     def __init__(self, include_path: str | list[str] | None = None) -> None:
         from lmms_eval.tasks import TaskManager
 
         from lmms_medtasks.harness import relied_on
-        from lmms_medtasks.harness.plugin import join
+        from lmms_medtasks.harness.plugin import install_plugin
 
         for part in (relied_on.TASKS, relied_on.RESCORING):
-            relied_on.check(part)
-        join(TaskManager)  # then it has our own tasks
+            relied_on.check_harness_has(part)
+        install_plugin(TaskManager)  # then it has our own tasks
         self.manager = TaskManager(include_path=include_path, include_defaults=False)
         self._loaded: dict[str, Any] = {}
 
@@ -56,7 +56,7 @@ class Definitions:
 
     def _clean_name(self, name: str) -> str:
         """What a degraded task or group was made of, at run time; any other name itself."""
-        if name in self.manager.task_index or not degraded.is_name(name):
+        if name in self.manager.task_index or not degraded.is_degraded_name(name):
             return name
         return name.partition(degraded.MARK)[0]
 
@@ -74,16 +74,16 @@ class Definitions:
         # The plugin's wrapper would look for the task's data, which are not needed here.
         config = read_config(self.manager, name)
         path = self.manager.task_index[name]["yaml_path"]
-        return template_hooks.bound(config, path if isinstance(path, str) else None)
+        return template_hooks.bind_hooks(config, path if isinstance(path, str) else None)
 
-    def metrics_of(self, name: str) -> Callable[[Record], dict[str, Any]]:
+    def metrics_of(self, name: str) -> Callable[[QuestionRecord], dict[str, Any]]:
         """The pure function that makes a task's metrics of a record."""
         return record_scorer(name, self.get_definition(name).get("process_results"))
 
 
-def record_scorer(task: str, hook: Any) -> Callable[[Record], dict[str, Any]]:
+def record_scorer(task: str, hook: Any) -> Callable[[QuestionRecord], dict[str, Any]]:
     """The pure function that makes a task's metrics of a record; raises UserError where its ``hook`` has none."""
-    scorer: Callable[[Record], dict[str, Any]] | None = getattr(hook, "metrics_of", None)
+    scorer: Callable[[QuestionRecord], dict[str, Any]] | None = getattr(hook, "metrics_of", None)
     if scorer is None:
         raise UserError(f"Task {task!r} can't be scored from its log: its hook is not marked with records.scored_by.")
     return scorer
@@ -95,13 +95,13 @@ class RemadeRun:
     ``tasks``: those that get new results. ``alone``: the new result file holds no other.
     """
 
-    def __init__(self, run: Run, definitions: Definitions, tasks: Collection[str], *, alone: bool) -> None:
+    def __init__(self, run: ResultFile, definitions: TaskDefinitions, tasks: Collection[str], *, alone: bool) -> None:
         self.run = run
         self.content: dict[str, Any] = copy.deepcopy(run.content)
         self._definitions, self._tasks = definitions, {*tasks}
         self._rows: dict[str, Sequence[Mapping[str, Any]]] = {}
         if alone:
-            leave_tasks(self.content, self._tasks)
+            keep_only_tasks(self.content, self._tasks)
 
     def put_task(
         self, task: str, rows: Sequence[Mapping[str, Any]], results: Mapping[str, Any], alias: str | None = None
@@ -132,17 +132,19 @@ class RemadeRun:
         path = folder / self.run.path.name
         files = {**self.log_texts(folder), path: json_line(self.content, indent=2)}
         for file, text in files.items():
-            write_bytes(file, text.encode("utf-8", "surrogatepass"))
+            write_bytes_atomically(file, text.encode("utf-8", "surrogatepass"))
         return path
 
 
-def logged_results(run: Run, task: str, definitions: Definitions, metrics: Sequence[Metrics]) -> dict[str, Any]:
+def logged_results(
+    run: ResultFile, task: str, definitions: TaskDefinitions, metrics: Sequence[Metrics]
+) -> dict[str, Any]:
     """The entry of ``results`` for a task of ``run``, from what its hook gives for each row of its log."""
     config = run.content["configs"][task]
-    return results_of(task, definitions.get_definition(task), config, metrics, filter_name(run, task))
+    return compute_task_results(task, definitions.get_definition(task), config, metrics, get_filter_name(run, task))
 
 
-def results_of(
+def compute_task_results(
     name: str, definition: Mapping[str, Any], config: Mapping[str, Any], metrics: Sequence[Metrics], filter_name: str
 ) -> dict[str, Any]:
     """The entry of ``results`` in a result file for a task, from what its hook gives for each document.
@@ -177,7 +179,7 @@ def _get_aggregations(definition: Mapping[str, Any]) -> dict[str, Callable[..., 
 
 
 def update_groups(
-    content: dict[str, Any], definitions: Definitions, sizes: Mapping[str, int], changed_tasks: Collection[str]
+    content: dict[str, Any], definitions: TaskDefinitions, sizes: Mapping[str, int], changed_tasks: Collection[str]
 ) -> list[str]:
     """Compute the groups' entries of a result file anew from those of their tasks; the groups that were.
 
@@ -239,7 +241,7 @@ def json_line(content: Mapping[str, Any], indent: int | None = None) -> str:
     return json.dumps(content, default=handle_non_serializable, ensure_ascii=False, indent=indent) + "\n"
 
 
-def leave_tasks(content: dict[str, Any], tasks: Collection[str]) -> None:
+def keep_only_tasks(content: dict[str, Any], tasks: Collection[str]) -> None:
     """Leave only ``tasks`` in a result file's content; groups that hold others go with them."""
     left = {*tasks}
     left |= {name for name, members in content.get("group_subtasks", {}).items() if members and {*members} <= {*tasks}}
@@ -248,7 +250,7 @@ def leave_tasks(content: dict[str, Any], tasks: Collection[str]) -> None:
             content[key] = {name: value for name, value in content[key].items() if name in left}
 
 
-def filter_name(run: Run, task: str) -> str:
+def get_filter_name(run: ResultFile, task: str) -> str:
     """The name of the task's one filter, as it stands in the results' keys. Raises UserError where there are more."""
     entry = run.content["results"].get(task, {})
     names = {key.partition(",")[2] for key in entry if "," in key and "_stderr" not in key}

@@ -23,14 +23,14 @@ from lmms_medtasks.samples.run_options import (
     REASONING_TAGS,
     SYSTEM_INSTRUCTION,
     TAGS_OPTION,
-    given_tags,
+    parse_given_tags,
 )
 
 _OWN = "_lmms_medtasks_own_generation"
 _PROMPT_FILE = "lmms-medtasks run --prompt FILE"
 
 
-def check_command(
+def check_command_options(
     model: str, tasks: Sequence[str], options: Mapping[str, Any], *, is_baseline: bool, lacks_template: bool
 ) -> None:
     """Raise UserError for options that a model can't be run with; nothing need be loaded for it.
@@ -54,8 +54,9 @@ def check_command(
         )
 
 
-def check_loaded(lm: Any, ours: Iterable[Any], others: Iterable[Any], options: Mapping[str, Any]) -> None:
-    """Raise UserError for what :func:`check_command` refuses and could not be told before the tasks were loaded.
+def check_loaded_tasks(lm: Any, ours: Iterable[Any], others: Iterable[Any], options: Mapping[str, Any]) -> None:
+    """Raise UserError for what :func:`check_command_options` refuses and could not be told before the tasks were
+    loaded.
 
     ``ours``, ``others``: the run's tasks of the harness's classes, ours and not; ``options``: what the harness's
     ``evaluate`` was given, by name.
@@ -64,9 +65,9 @@ def check_loaded(lm: Any, ours: Iterable[Any], others: Iterable[Any], options: M
     tasks = list(ours)
     if tasks or is_own_model:
         lacks = not callable(getattr(lm, "apply_chat_template", None))
-        check_command(type(lm).__name__, (), options, is_baseline=False, lacks_template=lacks)
+        check_command_options(type(lm).__name__, (), options, is_baseline=False, lacks_template=lacks)
     for task in tasks:
-        check_examples(str(task.config.task), getattr(task.config, "num_fewshot", None))
+        check_no_examples(str(task.config.task), getattr(task.config, "num_fewshot", None))
         _check_limit(task)
     if options.get("system_instruction") and tasks:
         _check_instruction(str(tasks[0].config.task), "simple" if lm.is_simple else "chat")
@@ -79,25 +80,25 @@ def check_loaded(lm: Any, ours: Iterable[Any], others: Iterable[Any], options: M
             )
 
 
-def check_examples(task: str, shots: object) -> None:
+def check_no_examples(task: str, shots: object) -> None:
     """Raise UserError where a task of ours is to show examples, whose number is ``shots``."""
     if shots:
         raise _shows_no_examples(f"num_fewshot: {shots}", task)
 
 
-def check_instruction(runner: str | None, tasks: Sequence[str], options: Mapping[str, Any]) -> None:
+def check_system_instruction(runner: str | None, tasks: Sequence[str], options: Mapping[str, Any]) -> None:
     """Raise UserError where a system instruction would not reach the model. ``runner``: "chat", "simple" or None."""
     if options.get("system_instruction") and tasks and runner:
         _check_instruction(tasks[0], runner)
 
 
-def remember(tasks: Iterable[Any]) -> None:
+def remember_generation_settings(tasks: Iterable[Any]) -> None:
     """Note on each task, as it was loaded, the settings of its generation: options change them later in place."""
     for task in tasks:
         setattr(task, _OWN, copy.deepcopy(getattr(task.config, "generation_kwargs", None) or {}))
 
 
-def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
+def note_changed_options(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
     """Write into the metadata of these tasks, which are ours, in what options made them others than they are.
 
     ``options``: what the harness's ``evaluate`` was given, by name.
@@ -109,9 +110,9 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
         if task_settings is not None and (changed := _changed_settings(task_settings, used)):
             changed_options[GENERATION] = changed
         if instruction := options.get("system_instruction"):
-            changed_options[SYSTEM_INSTRUCTION] = digests.digest(str(instruction).encode())
+            changed_options[SYSTEM_INSTRUCTION] = digests.content_digest(str(instruction).encode())
         tags = getattr(options.get("cli_args"), "reasoning_tags", None)
-        if tags_given := given_tags(tags, TAGS_OPTION):
+        if tags_given := parse_given_tags(tags, TAGS_OPTION):
             changed_options[REASONING_TAGS] = [list(pair) for pair in tags_given]
         if changed_options:
             task.config.metadata = {**task.config.metadata, METADATA: changed_options}

@@ -10,26 +10,28 @@ from typing import Any
 
 from lmms_medtasks import redacting
 from lmms_medtasks.errors import is_command_line
-from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.parsing import is_failed_request
 from lmms_medtasks.parsing.reply import SentReply
 
 
-def of_run(options: Mapping[str, Any]) -> redacting.Secrets:
+def collect_run_secrets(options: Mapping[str, Any]) -> redacting.Secrets:
     """The secrets in the environment, the command, and what ``(simple_)evaluate`` was given.
 
     ``options``: its arguments by name. Of a model its client's key and address count too.
     """
-    secrets = redacting.of_command(sys.argv[1:] if is_command_line() else ())
-    secrets |= redacting.of_arguments(getattr(options.get("cli_args"), "model_args", None))
-    secrets |= redacting.of_arguments(options.get("model_args"))
+    secrets = redacting.secrets_of_command(sys.argv[1:] if is_command_line() else ())
+    secrets |= redacting.secrets_of_arguments(getattr(options.get("cli_args"), "model_args", None))
+    secrets |= redacting.secrets_of_arguments(options.get("model_args"))
     client: Any = getattr(options.get("lm"), "client", None)
     client_values = {name: getattr(client, name, None) for name in ("api_key", "base_url")}
-    return secrets | redacting.of_arguments({name: str(value) for name, value in client_values.items() if value})
+    return secrets | redacting.secrets_of_arguments(
+        {name: str(value) for name, value in client_values.items() if value}
+    )
 
 
 @contextlib.contextmanager
-def left_out(lm: Any, secrets: redacting.Secrets) -> Iterator[None]:
+def leave_secrets_out(lm: Any, secrets: redacting.Secrets) -> Iterator[None]:
     """Let ``lm``, the harness's model, reply without these secrets until the end, also where it tells as they come."""
     original = getattr(lm, "generate_until", None)
     if not callable(original):
@@ -44,10 +46,10 @@ def left_out(lm: Any, secrets: redacting.Secrets) -> Iterator[None]:
                 def on_replies(replies: Mapping[int, Any]) -> None:
                     on_replies_before({place: _redact_reply(each, secrets) for place, each in replies.items()})
 
-                changed.enter_context(replaced(lm, "on_replies", on_replies))
+                changed.enter_context(replace_attribute(lm, "on_replies", on_replies))
             return [_redact_reply(each, secrets) for each in original(requests)]
 
-    with replaced(lm, "generate_until", generate_until):
+    with replace_attribute(lm, "generate_until", generate_until):
         yield
 
 

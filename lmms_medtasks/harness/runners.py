@@ -27,14 +27,14 @@ OWN_MODELS = (*BASELINES, ADAPTED_MODEL, SERVER_MODEL)
 
 
 @functools.cache
-def table() -> dict[str, dict[str, Any]]:
+def load_runners() -> dict[str, dict[str, Any]]:
     """``runners.yaml``: what is known of each module, by the file's headings."""
     import yaml
 
     return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
 
 
-def image_encoding(model_name: str, runner: str) -> str | None:
+def find_image_encoding(model_name: str, runner: str) -> str | None:
     """How the runner re-encodes pictures with loss ("JPEG quality 85"), or None when it is not known to do so.
 
     ``model_name`` is what stands after ``--model``; ``runner`` is "chat" or "simple", the kind that was chosen.
@@ -45,19 +45,19 @@ def image_encoding(model_name: str, runner: str) -> str | None:
         resolved = MODEL_REGISTRY_V2.resolve(model_name, force_simple=runner == "simple")
     except ValueError:
         return None  # the harness itself reports an unknown model
-    return module_encoding(resolved.class_path.rpartition(".")[0])
+    return find_module_encoding(resolved.class_path.rpartition(".")[0])
 
 
-def module_encoding(name: str) -> str | None:
+def find_module_encoding(name: str) -> str | None:
     """The same for the runner in a module of the harness, ``lmms_eval.models.simple.gemma3``."""
     module = ".".join(name.split(".")[-2:])
     chosen = os.environ.get(_FORMAT_VARIABLE, "").strip().upper()
-    if module in table()["chosen_by_variable"] and chosen not in _LOSSLESS:
+    if module in load_runners()["chosen_by_variable"] and chosen not in _LOSSLESS:
         return f"{chosen} ({_FORMAT_VARIABLE})"
-    return table()["lossy"].get(module)
+    return load_runners()["lossy"].get(module)
 
 
-def answering(lm: Any) -> str:
+def answering_module(lm: Any) -> str:
     """The module that a runner's ``generate_until`` is from, as ``runners.yaml`` names it: "simple.claude".
 
     A class derived from a runner of the harness has that runner's faults as long as it has its method. "" for a method
@@ -68,45 +68,46 @@ def answering(lm: Any) -> str:
     return ".".join(name.split(".")[-2:]) if name.startswith("lmms_eval.models.") else ""
 
 
-def unread(module: str) -> str:
-    """Why nothing is known of a runner of the harness in this module (:func:`answering`); "" where it was read."""
-    read, installed = str(table()["read_in"]), importlib.metadata.version("lmms_eval")
+def why_runner_is_unknown(module: str) -> str:
+    """Why nothing is known of a runner of the harness in this module (:func:`answering_module`); "" where it was
+    read."""
+    read, installed = str(load_runners()["read_in"]), importlib.metadata.version("lmms_eval")
     if not module or installed == read:
         return ""
     return f"not known for this version of the harness ({installed}; {read} was read)"
 
 
-def doubt(lm: Any, ranks: int, settings_reached: bool) -> str | None:
+def why_trials_may_depend(lm: Any, ranks: int, settings_reached: bool) -> str | None:
     """Why trials of a task that samples may be no independent draws from the model's distribution; None if they are.
 
     ``settings_reached``: whether the runner holds a transformers model, whose settings are set for these tasks.
     """
-    module = answering(lm)
-    known = table()["sampling"].get(module, {})
+    module = answering_module(lm)
+    known = load_runners()["sampling"].get(module, {})
     if "unknown" in known or "greedy" in known:
         return known.get("unknown", known.get("greedy"))
     if type(lm).__module__.startswith("lmms_medtasks."):
         return getattr(lm, "doubt", None)  # one that asks a server knows it of that
-    if not settings_reached and (why := unread(module)):
+    if not settings_reached and (why := why_runner_is_unknown(module)):
         return f"what settings reach its sampler is {why}"
-    if settings_reached or module in table()["seeded_requests"]:
+    if settings_reached or module in load_runners()["seeded_requests"]:
         return None
     if "on_several_ranks" in known:
         return known["on_several_ranks"] if ranks > 1 else None
     return "what settings reach its sampler is not known"
 
 
-def server(name: str) -> str | None:
+def find_server_access(name: str) -> str | None:
     """How the runner in a module of the harness, or of ours, asks a server: "client", to the one that its client names;
     or a clause that says who is asked. None if it is not known to ask one."""
     if name == _OWN_CLIENT:
         return "client"
     if not name.startswith("lmms_eval.models."):
         return None
-    return table()["servers"].get(".".join(name.split(".")[-2:]))
+    return load_runners()["servers"].get(".".join(name.split(".")[-2:]))
 
 
-def kind(model_name: str | None, force_simple: bool) -> str | None:
+def find_runner_kind(model_name: str | None, force_simple: bool) -> str | None:
     """Which runner the harness takes for a model, "chat" or "simple"; None for an unknown model."""
     from lmms_eval.models import MODEL_REGISTRY_V2
 
@@ -117,12 +118,12 @@ def kind(model_name: str | None, force_simple: bool) -> str | None:
 
 
 @functools.cache
-def warn(model_name: str, encoding: str) -> None:
+def warn_of_encoding(model_name: str, encoding: str) -> None:
     """Say once a process, on stderr through the harness's log, that the pictures are re-encoded."""
     logger: Any
     from loguru import logger
 
-    clean = ", ".join(sorted(name.split(".")[1] for name in table()["clean"]))
+    clean = ", ".join(sorted(name.split(".")[1] for name in load_runners()["clean"]))
     logger.warning(
         f"The runner of --model {model_name} re-encodes every image as {encoding} before the model sees it. In a "
         f"benchmark of image quality that is damage on top of the damage measured; the result file records it "
@@ -138,7 +139,7 @@ def names() -> list[str]:
     return list(listed())
 
 
-def model_class(model_name: str, force_simple: bool) -> type | None:
+def find_model_class(model_name: str, force_simple: bool) -> type | None:
     """The class that the harness makes a model of; None where it has none of that name, or it can't be imported."""
     try:
         from lmms_eval.models import get_model

@@ -43,7 +43,7 @@ GREEDY: Settings = {"do_sample": False}
 """What a task that does not sample needs; all else is left to the checkpoint, as in any greedy benchmark."""
 
 
-def of_trials(generation_kwargs: Settings) -> Settings:
+def trial_sampling_settings(generation_kwargs: Settings) -> Settings:
     """What a task that samples needs, by its ``generation_kwargs``; what these do not name gets its neutral value."""
     given = {name: value for name, value in generation_kwargs.items() if name in NEUTRAL and value is not None}
     return {**NEUTRAL, **given}
@@ -59,7 +59,7 @@ class _Replacement:
     value: Any
 
 
-def configurations(model: Any) -> dict[str, Any]:
+def find_generation_configs(model: Any) -> dict[str, Any]:
     """Each ``generation_config`` of a transformers model once, by the name of the inner model that has it ("": itself).
 
     {} for what has none: an API, another engine.
@@ -74,7 +74,7 @@ def configurations(model: Any) -> dict[str, Any]:
 
 
 def _iter_replacements(model: Any, settings: Settings) -> Iterator[_Replacement]:
-    for module_name, config in configurations(model).items():
+    for module_name, config in find_generation_configs(model).items():
         # transformers 5 keeps None where nothing was shipped, and fills in its own values when it generates.
         filled_in: Mapping[str, Any] = getattr(config, "_get_default_generation_params", dict)()
         for name, value in settings.items():
@@ -84,10 +84,11 @@ def _iter_replacements(model: Any, settings: Settings) -> Iterator[_Replacement]
                 yield _Replacement(config, f"{module_name}." if module_name else "", name, held, acting, value)
 
 
-def differing(model: Any, settings: Settings) -> dict[str, tuple[Any, Any]]:
+def find_differing_settings(model: Any, settings: Settings) -> dict[str, tuple[Any, Any]]:
     """The settings that are to be replaced: what acts now, and what is to act.
 
-    ``settings``: made by :func:`of_trials`, or :data:`GREEDY`. A setting of an inner model is named after it,
+    ``settings``: made by :func:`trial_sampling_settings`, or :data:`GREEDY`. A setting of an inner model is named after
+        it,
     ``language_model.top_k``.
     """
     return {
@@ -97,7 +98,7 @@ def differing(model: Any, settings: Settings) -> dict[str, tuple[Any, Any]]:
 
 
 @contextlib.contextmanager
-def set_aside(model: Any, settings: Settings) -> Iterator[None]:
+def set_settings_aside(model: Any, settings: Settings) -> Iterator[None]:
     """Replace the settings that differ, and put them back at the end."""
     changed = list(_iter_replacements(model, settings))
     for each in changed:
@@ -109,17 +110,19 @@ def set_aside(model: Any, settings: Settings) -> Iterator[None]:
             setattr(each.config, each.name, each.held)
 
 
-def changes(model: Any, settings_by_task: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
-    """What :func:`set_aside` replaces for each task, as {"task": {"top_k": "1 -> 0"}}.
+def describe_sampling_changes(model: Any, settings_by_task: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
+    """What :func:`set_settings_aside` replaces for each task, as {"task": {"top_k": "1 -> 0"}}.
 
-    ``settings_by_task``: for each task what :func:`set_aside` is given.
+    ``settings_by_task``: for each task what :func:`set_settings_aside` is given.
     """
     return {
-        task: {name: f"{acting} -> {value}" for name, (acting, value) in differing(model, settings).items()}
+        task: {
+            name: f"{acting} -> {value}" for name, (acting, value) in find_differing_settings(model, settings).items()
+        }
         for task, settings in settings_by_task.items()
     }
 
 
-def model_of(lm: Any) -> Any:
+def find_held_model(lm: Any) -> Any:
     """The model that a runner of the harness holds, None if it holds none."""
     return getattr(lm, "model", None) or getattr(lm, "_model", None)

@@ -1,9 +1,9 @@
 """The values of metrics that the harness gets for a scored question, and their aggregation over all questions.
 
-A scoring hook makes a :class:`~lmms_medtasks.record.Record` and returns :func:`metric_values` of it; that of a declared
-benchmark is a :class:`ScoringHook`. Every metric of every benchmark has :func:`aggregate` as its aggregation: the value
-itself knows whose it is. Which metrics a task has is declared (:mod:`lmms_medtasks.suites.suite`), and the plugin puts
-them in where a YAML says ``metric_list: !function lmms_medtasks.harness.scoring.DECLARED``.
+A scoring hook makes a :class:`~lmms_medtasks.record.QuestionRecord` and returns :func:`metric_values` of it; that of a
+declared benchmark is a :class:`ScoringHook`. Every metric of every benchmark has :func:`aggregate` as its aggregation:
+the value itself knows whose it is. Which metrics a task has is declared (:mod:`lmms_medtasks.suites.suite`), and the
+plugin puts them in where a YAML says ``metric_list: !function lmms_medtasks.harness.scoring.DECLARED``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import KEY, Record
-from lmms_medtasks.samples.table import FIELDS, Samples, row_of
+from lmms_medtasks.record import KEY, QuestionRecord
+from lmms_medtasks.samples.table import FIELDS, QuestionTable, record_to_row
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Metric, Suite
@@ -33,7 +33,7 @@ class MetricValue(dict[str, Any]):
 
     __slots__ = ("metric", "record", "suite")
 
-    def __init__(self, shown: dict[str, Any], suite: str, metric: str, record: Record) -> None:
+    def __init__(self, shown: dict[str, Any], suite: str, metric: str, record: QuestionRecord) -> None:
         super().__init__(shown)
         self.suite, self.metric, self.record = suite, metric, record
 
@@ -41,9 +41,9 @@ class MetricValue(dict[str, Any]):
         return MetricValue, (dict(self), self.suite, self.metric, self.record)
 
 
-def metric_values(suite: Suite, kind: str, record: Record) -> dict[str, MetricValue]:
+def metric_values(suite: Suite, kind: str, record: QuestionRecord) -> dict[str, MetricValue]:
     """The values of all metrics of a task of this kind (a key of ``suite.tasks``), the record first."""
-    return values_of(suite, suite.tasks[kind], record)
+    return make_metric_values(suite, suite.tasks[kind], record)
 
 
 class ScoringHook:
@@ -54,14 +54,14 @@ class ScoringHook:
         metrics_of: of judged replies, the values of a logged record, as ``records.scored_by`` has it.
     """
 
-    metrics_of: Callable[[Record], dict[str, MetricValue]]
+    metrics_of: Callable[[QuestionRecord], dict[str, MetricValue]]
 
     def __init__(
         self,
         suite: Suite,
         kind: str,
-        record: Callable[[Any, Any], Record],
-        remeasured: Callable[[Record], Record] | None = None,
+        record: Callable[[Any, Any], QuestionRecord],
+        remeasured: Callable[[QuestionRecord], QuestionRecord] | None = None,
     ) -> None:
         """``remeasured``: makes the measures of a record anew from its judgement."""
         self.suite, self.kind, self.record = suite, kind, record
@@ -119,9 +119,9 @@ def with_declared_metrics(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "metric_list": [metric_entry(hook.suite.metric(name)) for name in hook.suite.tasks[hook.kind]]}
 
 
-def values_of(suite: Suite, metrics: Iterable[str], record: Record) -> dict[str, MetricValue]:
+def make_metric_values(suite: Suite, metrics: Iterable[str], record: QuestionRecord) -> dict[str, MetricValue]:
     """The values of these metrics of ``suite``, the record first."""
-    row = row_of(record)
+    row = record_to_row(record)
     values = {KEY: MetricValue(record.to_json(), suite.name, KEY, record)}
     for name in metrics:
         if name != KEY:
@@ -129,7 +129,7 @@ def values_of(suite: Suite, metrics: Iterable[str], record: Record) -> dict[str,
     return values
 
 
-def _logged_value(metric: Metric, record: Record, row: dict[str, Any]) -> dict[str, Any]:
+def _logged_value(metric: Metric, record: QuestionRecord, row: dict[str, Any]) -> dict[str, Any]:
     estimate = metric.estimate
     if not isinstance(estimate, Mean) or not metric.standard_error:
         return {}
@@ -178,7 +178,7 @@ def group_mean(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_
 class _Records:
     """Records as a key: two are equal if they hold the same objects. The records are held, so no id is used twice."""
 
-    def __init__(self, records: tuple[Record, ...]) -> None:
+    def __init__(self, records: tuple[QuestionRecord, ...]) -> None:
         self.records, self._ids = records, tuple(map(id, records))
 
     def __hash__(self) -> int:
@@ -189,6 +189,6 @@ class _Records:
 
 
 @functools.lru_cache(maxsize=1)
-def _question_table(key: _Records) -> Samples:
+def _question_table(key: _Records) -> QuestionTable:
     """The table of a task's questions: its metrics are asked for one after the other, of the same records."""
-    return Samples.of_records(key.records)
+    return QuestionTable.of_records(key.records)

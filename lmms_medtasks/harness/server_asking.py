@@ -17,12 +17,12 @@ from typing import Any, Generic, TypeVar
 import openai
 
 from lmms_medtasks import redacting
-from lmms_medtasks.chat_replies import NoReply, reply_of
+from lmms_medtasks.chat_replies import MissingReply, parse_choice
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.chat_servers import completion_choices, limit_bodies
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
 from lmms_medtasks.parsing.reply import SentReply
-from lmms_medtasks.parsing.texts import whole
+from lmms_medtasks.parsing.texts import replace_half_characters
 
 IN_A_ROW = 20
 """So many questions in a row without a reply end the run."""
@@ -40,7 +40,7 @@ Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Connection:
+class ServerConnection:
     """Where a server is, and how long it is waited for. ``retries``: how often a failed request is repeated."""
 
     base_url: str
@@ -53,12 +53,12 @@ class Connection:
     def secrets(self) -> redacting.Secrets:
         """What must stand in no message, reply or file."""
         arguments = {"api_key": self.api_key, "base_url": self.base_url, "model": self.model}
-        return redacting.of_arguments(arguments) | redacting.of_environment()
+        return redacting.secrets_of_arguments(arguments) | redacting.secrets_of_environment()
 
     @property
     def shown_url(self) -> str:
         """The address as it may be shown."""
-        return redacting.shown_address(self.base_url, [self.model])
+        return redacting.redact_address(self.base_url, [self.model])
 
     def client_options(self) -> dict[str, Any]:
         """The arguments of the ``openai`` package's clients."""
@@ -68,11 +68,13 @@ class Connection:
 
     def describe_error(self, error: BaseException) -> str:
         """Short text of an error, without the secrets, which some servers repeat."""
-        return self.secrets.redacted(whole(" ".join(str(error).split())))[:400] or type(error).__name__
+        return (
+            self.secrets.redacted(replace_half_characters(" ".join(str(error).split())))[:400] or type(error).__name__
+        )
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedQuestion:
     """A question as it is asked.
 
     Attributes:
@@ -89,7 +91,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ServerReply:
     """The reply to one trial; one that begins with :data:`FAILED` (the mark of a failed request) is none.
 
     ``broke_off``: it ended by a fault, and the same request may bring a reply.
@@ -105,12 +107,12 @@ class Reply:
         return self.text.startswith(FAILED)
 
 
-def _failed_reply(why: object, broke_off: bool = False) -> Reply:
-    return Reply(SentReply(f"{FAILED} {why}", "error"), broke_off=broke_off)
+def _failed_reply(why: object, broke_off: bool = False) -> ServerReply:
+    return ServerReply(SentReply(f"{FAILED} {why}", "error"), broke_off=broke_off)
 
 
 @dataclass
-class Seen:
+class ServerUsage:
     """Counts of the responses so far.
 
     Attributes:
@@ -128,10 +130,10 @@ class Seen:
     fingerprints: set[str] = field(default_factory=set)
 
 
-OnReplies = Callable[[dict[int, Reply]], object]
+OnReplies = Callable[[dict[int, ServerReply]], object]
 
 
-class Asker(Generic[Item]):
+class ServerClient(Generic[Item]):
     """Asks questions of a server. It can be used several times, each time with an event loop of its own.
 
     ``concurrency``: requests in flight at most. ``threads``: those that prepare questions. ``most_together``: the
@@ -139,7 +141,9 @@ class Asker(Generic[Item]):
     ``counts_first``: whether the server counts the tokens of the first of n replies only; those of others are unknown.
     """
 
-    def __init__(self, connection: Connection, concurrency: int, threads: int, most_together: float = math.inf) -> None:
+    def __init__(
+        self, connection: ServerConnection, concurrency: int, threads: int, most_together: float = math.inf
+    ) -> None:
         self.connection = connection
         self.most_together = most_together
         self.counts_first = False
@@ -151,9 +155,9 @@ class Asker(Generic[Item]):
     def ask_all(
         self,
         items: Sequence[Item],
-        prepare: Callable[[Item], Prepared],
-        finished: Callable[[Item, dict[int, Reply]], None],
-        seen: Seen,
+        prepare: Callable[[Item], PreparedQuestion],
+        finished: Callable[[Item, dict[int, ServerReply]], None],
+        seen: ServerUsage,
     ) -> None:
         """Ask all questions. ``prepare`` is called in threads, ``finished`` with each trial's reply as it comes, once.
 
@@ -172,9 +176,9 @@ class Asker(Generic[Item]):
         self,
         todo: Iterator[Item],
         workers: int,
-        prepare: Callable[[Item], Prepared],
-        finished: Callable[[Item, dict[int, Reply]], None],
-        seen: Seen,
+        prepare: Callable[[Item], PreparedQuestion],
+        finished: Callable[[Item, dict[int, ServerReply]], None],
+        seen: ServerUsage,
     ) -> None:
         async with openai.AsyncOpenAI(**self.connection.client_options()) as client:
             with ThreadPoolExecutor(self._threads) as pool, limit_bodies(client, lambda: self._most_asked):
@@ -187,7 +191,7 @@ class Asker(Generic[Item]):
                         task.cancel()
                     await asyncio.gather(*tasks, return_exceptions=True)
 
-    def count_in_a_row(self, replies: Iterable[Reply]) -> None:
+    def count_in_a_row(self, replies: Iterable[ServerReply]) -> None:
         """Count a question; raise UserError at :data:`IN_A_ROW` questions in a row without a reply."""
         failures = list(replies)
         if not all(reply.is_failed for reply in failures):
@@ -219,9 +223,11 @@ class Asker(Generic[Item]):
 
 
 class _Call(Generic[Item]):
-    """One call of :meth:`Asker.ask_all`, within its event loop."""
+    """One call of :meth:`ServerClient.ask_all`, within its event loop."""
 
-    def __init__(self, asker: Asker[Item], client: openai.AsyncOpenAI, pool: ThreadPoolExecutor, seen: Seen) -> None:
+    def __init__(
+        self, asker: ServerClient[Item], client: openai.AsyncOpenAI, pool: ThreadPoolExecutor, seen: ServerUsage
+    ) -> None:
         self._asker, self._client, self._pool, self._seen = asker, client, pool, seen
         self._in_flight = asyncio.Semaphore(asker._concurrency)
         self._preparing = asyncio.Semaphore(asker._threads + 1)  # one more, so that no thread waits for the loop
@@ -231,8 +237,8 @@ class _Call(Generic[Item]):
     async def take_questions(
         self,
         todo: Iterator[Item],
-        prepare: Callable[[Item], Prepared],
-        finished: Callable[[Item, dict[int, Reply]], None],
+        prepare: Callable[[Item], PreparedQuestion],
+        finished: Callable[[Item, dict[int, ServerReply]], None],
     ) -> None:
         """Take questions from ``todo``, which all workers share, until there is none."""
         loop = asyncio.get_running_loop()
@@ -254,11 +260,11 @@ class _Call(Generic[Item]):
                 self._seen.failed += reply.is_failed
             self._asker.count_in_a_row(replies.values())
 
-    async def _ask_question(self, question: Prepared, on_replies: OnReplies) -> dict[int, Reply]:
+    async def _ask_question(self, question: PreparedQuestion, on_replies: OnReplies) -> dict[int, ServerReply]:
         """The reply to each of the question's trials, all of which ``on_replies`` is called with."""
         first, count = question.trials[0], len(question.trials)
         in_order = question.trials == tuple(range(first, first + count))  # as n counts its seeds
-        replies: dict[int, Reply] = {}
+        replies: dict[int, ServerReply] = {}
         refused = False
         if in_order and 1 < count <= self._asker.most_together:
             try:
@@ -281,7 +287,7 @@ class _Call(Generic[Item]):
             replies.update(single)
         return replies
 
-    async def _ask_trial(self, question: Prepared, trial: int, on_replies: OnReplies) -> dict[int, Reply]:
+    async def _ask_trial(self, question: PreparedQuestion, trial: int, on_replies: OnReplies) -> dict[int, ServerReply]:
         try:
             replies = await self._send_request(question, (trial,))
         except _Refused as error:
@@ -289,7 +295,7 @@ class _Call(Generic[Item]):
         on_replies(replies)
         return replies
 
-    async def _send_request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
+    async def _send_request(self, question: PreparedQuestion, trials: tuple[int, ...]) -> dict[int, ServerReply]:
         """One request; the replies to ``trials``, or to the first of them. Raises _Refused for what can't be asked."""
         body = dict(question.body)
         self._asker._most_asked = max(self._asker._most_asked, len(trials))
@@ -315,9 +321,9 @@ class _Call(Generic[Item]):
     def _note_name(self, names: set[str], name: object) -> None:
         """Keep what a server says of itself, as far as it is a name, and not thousands of them."""
         if isinstance(name, str) and name and len(names) < _MOST_NAMES:
-            names.add(self._asker.connection.secrets.redacted(whole(name))[:_LONGEST_NAME])
+            names.add(self._asker.connection.secrets.redacted(replace_half_characters(name))[:_LONGEST_NAME])
 
-    async def _request_completion(self, body: Body) -> tuple[Any, list[Reply]]:
+    async def _request_completion(self, body: Body) -> tuple[Any, list[ServerReply]]:
         """What the server answers, and the replies in it.
 
         What is no completion, or one whose replies all broke off, is asked for again, as a failure is.
@@ -343,7 +349,7 @@ class _Refused(Exception):
     """The server can't answer this very request: it is too long, its n too large."""
 
 
-def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Iterator[Reply]:
+def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Iterator[ServerReply]:
     """The replies in the order of their indices."""
     choices = completion_choices(completion)
     read, written = (_token_count(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
@@ -353,8 +359,8 @@ def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Itera
         else:
             choice_tokens = None if written is None else written // len(choices)
         try:
-            yield Reply(reply_of(choice, limit), read, choice_tokens)
-        except NoReply as error:
+            yield ServerReply(parse_choice(choice, limit), read, choice_tokens)
+        except MissingReply as error:
             yield _failed_reply(error, error.again)
 
 

@@ -35,8 +35,14 @@ from lmms_medtasks.harness.chat_servers import (
     request_settings,
     unsent_settings,
 )
-from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
-from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
+from lmms_medtasks.harness.own_models import OwnModel, check_model_arguments, parse_whole_number
+from lmms_medtasks.harness.server_asking import (
+    PreparedQuestion,
+    ServerClient,
+    ServerConnection,
+    ServerReply,
+    ServerUsage,
+)
 from lmms_medtasks.seeding import stable_seed
 
 ARGUMENTS = (
@@ -83,29 +89,29 @@ class ServerModel(OwnModel):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        check_arguments(kwargs, ARGUMENTS)
+        check_model_arguments(kwargs, ARGUMENTS)
         if not model or not _is_address(str(base_url)):
             raise UserError(
                 "The model medtasks_server needs the model's name and the server's address: --model_args "
                 "model=NAME,base_url=http://127.0.0.1:8000/v1, with http:// or https://. Got "
-                f"model={model!r}, base_url={redacting.shown_address(str(base_url))!r}."
+                f"model={model!r}, base_url={redacting.redact_address(str(base_url))!r}."
             )
         self.model_name = str(model)
-        self.seed = None if seed is None or str(seed).lower() == "none" else whole_number("seed", seed, 0)
-        self.threads = whole_number("threads", _default_threads() if threads is None else threads, 1)
-        self.concurrency = whole_number("concurrency", concurrency, 1)
-        self.connection = Connection(
+        self.seed = None if seed is None or str(seed).lower() == "none" else parse_whole_number("seed", seed, 0)
+        self.threads = parse_whole_number("threads", _default_threads() if threads is None else threads, 1)
+        self.concurrency = parse_whole_number("concurrency", concurrency, 1)
+        self.connection = ServerConnection(
             str(base_url),
             str(api_key or os.environ.get("OPENAI_API_KEY") or "none"),
             _check_seconds(timeout),
-            whole_number("retries", retries, 0),
+            parse_whole_number("retries", retries, 0),
             self.model_name,
         )
         if str(many).lower() not in _MANY:
             raise UserError(f"The model argument many must be auto, True or False, got {many!r}.")
         self.client = openai.OpenAI(**self.connection.client_options())  # runners.model_problem looks at its base_url
-        self._asker: Asker[_Question] = Asker(self.connection, self.concurrency, self.threads)
-        self._seen: dict[str, Seen] = {}
+        self._asker: ServerClient[_ServerQuestion] = ServerClient(self.connection, self.concurrency, self.threads)
+        self._seen: dict[str, ServerUsage] = {}
         self.serves = self._find_served_model()
         owner = self.serves.get("owned_by")
         self.kind = kind_by_owner(owner) if kind == "auto" else get_kind(str(kind))
@@ -226,7 +232,7 @@ class ServerModel(OwnModel):
         count = sum(len(each.indices) for each in questions)
         shown = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
 
-        def take_replies(question: _Question, by_trial: dict[int, Reply]) -> None:
+        def take_replies(question: _ServerQuestion, by_trial: dict[int, ServerReply]) -> None:
             if not question.has_sampling:  # a greedy reply is that of all trials
                 by_trial = dict.fromkeys(question.indices, *by_trial.values())
             results = {question.indices[trial]: _generation_result(reply) for trial, reply in by_trial.items()}
@@ -240,7 +246,7 @@ class ServerModel(OwnModel):
             task_questions = [question for question in questions if question.task == task]
             if not task_questions[0].has_sampling and max(len(question.indices) for question in task_questions) > 1:
                 logger.info(f"{task}: temperature 0, so each question is asked once; its trials have that reply.")
-            seen = self._seen.setdefault(task, Seen())
+            seen = self._seen.setdefault(task, ServerUsage())
             self._asker.ask_all(task_questions, self._prepare_question, take_replies, seen)
             logger.info(
                 f"{task}, so far: {seen.requests} requests ({seen.together} of them for several trials), "
@@ -249,7 +255,7 @@ class ServerModel(OwnModel):
         shown.close()
         return replies
 
-    def _prepare_question(self, question: _Question) -> Prepared:
+    def _prepare_question(self, question: _ServerQuestion) -> PreparedQuestion:
         """In a thread: render the question's pictures and encode them."""
         _, to_messages, settings, doc_id, task, split = question.request.args
         size = 0
@@ -263,7 +269,7 @@ class ServerModel(OwnModel):
         if self.seed is not None:
             # The last one of T trials has seed + T - 1, and some servers take 32 bits.
             seed = stable_seed("server", task, doc_id, self.seed) % 2**31
-        return Prepared(
+        return PreparedQuestion(
             self._request_body(settings, messages), trials if question.has_sampling else trials[:1], seed, size
         )
 
@@ -272,7 +278,7 @@ class ServerModel(OwnModel):
 
         ``settings``: the task's ``generation_kwargs``. JSON-safe. Of several processes it is what this one saw.
         """
-        seen = self._seen.get(task, Seen())
+        seen = self._seen.get(task, ServerUsage())
         if not seen.requests:
             trials = "not asked: the replies are those of a run that was cut off"
         elif not is_sampled(settings):
@@ -298,7 +304,7 @@ class ServerModel(OwnModel):
 
 
 @dataclass
-class _Question:
+class _ServerQuestion:
     """A question, and for each trial's number the index of its request in the list of requests."""
 
     request: Any
@@ -313,23 +319,23 @@ class _Question:
         return is_sampled(self.request.args[2])
 
 
-def _generation_result(reply: Reply) -> GenerationResult:
+def _generation_result(reply: ServerReply) -> GenerationResult:
     counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
     return GenerationResult(reply.text, counts)
 
 
-def _group_requests(requests: Sequence[Any]) -> list[_Question]:
+def _group_requests(requests: Sequence[Any]) -> list[_ServerQuestion]:
     """The questions of the requests. The harness names no trial: it gives the same request T times.
 
     Copies of a request belong to its question too, but for those that only fill up a process's share.
     """
-    questions: dict[tuple[Any, ...], _Question] = {}
+    questions: dict[tuple[Any, ...], _ServerQuestion] = {}
     for index, request in enumerate(requests):
         metadata = request.metadata or {}
         if metadata.get(PADDING):
             continue
         prompt, _, settings, doc_id, task, split = request.args
-        question = questions.setdefault((task, split, doc_id, prompt, repr(settings)), _Question(request))
+        question = questions.setdefault((task, split, doc_id, prompt, repr(settings)), _ServerQuestion(request))
         question.indices[metadata.get(TRIAL, len(question.indices))] = index
     return list(questions.values())
 
@@ -348,7 +354,7 @@ def _server_part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
     picture = part["url"]
     if isinstance(picture, str | Path):
         picture = {"path": str(picture)}
-    data = base64.b64encode(pictures.encoded(pictures.rgb8(pictures.opened(picture)))).decode("ascii")
+    data = base64.b64encode(pictures.encode_png(pictures.to_rgb8(pictures.open_image(picture)))).decode("ascii")
     return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
 
 

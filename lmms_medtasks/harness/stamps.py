@@ -19,12 +19,12 @@ WRITTEN = "MEDTASKS_WRITTEN"
 """The variable that names a file to which a command adds the path of each result file that it writes."""
 
 
-def results_of(holder: Any) -> Path | None:
+def find_result_file(holder: Any) -> Path | None:
     """The result file that was written by this tracker or command (its options), None where none was."""
     return getattr(holder, _MARK, None)
 
 
-def note(path: Path, *holders: Any) -> None:
+def note_result_file(path: Path, *holders: Any) -> None:
     """Note that trackers and commands wrote this result file."""
     for holder in holders:
         if holder is not None:
@@ -44,10 +44,10 @@ def give_own_stamp(tracker: Any, options: Any = None) -> None:
     def save_results_aggregated(results: Any, samples: Any, datetime_str: str) -> Any:
         folder = Path(tracker.output_path) / (tracker.general_config_tracker.model_name_sanitized or "")
         try:
-            path = reserved(folder, datetime_str.replace(":", "-"))
+            path = reserve_result_file(folder, datetime_str.replace(":", "-"))
         except OSError:  # which the harness says in its own words, and goes on
             return original(results=results, samples=samples, datetime_str=datetime_str)
-        note(path, tracker, options)
+        note_result_file(path, tracker, options)
         if name := os.environ.get(WRITTEN):
             with open(name, "a", encoding="utf-8") as written:
                 written.write(f"{path.absolute()}\n")
@@ -58,7 +58,7 @@ def give_own_stamp(tracker: Any, options: Any = None) -> None:
     tracker.save_results_aggregated = save_results_aggregated
 
 
-def reserved(folder: Path, stamp: str) -> Path:
+def reserve_result_file(folder: Path, stamp: str) -> Path:
     """A result file of this stamp, or of the next second that is free, now there and empty: nobody else takes it.
 
     Raises OSError where the folder can't be written.

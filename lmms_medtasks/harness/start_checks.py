@@ -22,7 +22,7 @@ _CACHE_VARIABLES = (("LMMS_EVAL_DATASETS_CACHE", ""), ("HF_DATASETS_CACHE", ""),
 _MOST = 255  # bytes of a file's name, on all common file systems
 
 
-def value_of(arguments: Sequence[str], name: str) -> str | None:
+def find_option_value(arguments: Sequence[str], name: str) -> str | None:
     """The value of an option given as ``--name value`` or ``--name=value``, the last one if it is given twice."""
     value = None
     for number, argument in enumerate(arguments):
@@ -33,14 +33,14 @@ def value_of(arguments: Sequence[str], name: str) -> str | None:
     return value
 
 
-def check(arguments: Sequence[str], tasks: Sequence[str], variables: Mapping[str, str]) -> None:
+def check_start_options(arguments: Sequence[str], tasks: Sequence[str], variables: Mapping[str, str]) -> None:
     """Raise UserError for arguments of the harness by which the run would fail, late or without a message.
 
     ``tasks``: the names of those asked for; ``variables``: of the environment.
     """
-    model_args = dict(_split_model_args(value_of(arguments, "--model_args") or ""))
-    _check_limit(value_of(arguments, "--limit"))
-    _check_output(value_of(arguments, "--output_path"))
+    model_args = dict(_split_model_args(find_option_value(arguments, "--model_args") or ""))
+    _check_limit(find_option_value(arguments, "--limit"))
+    _check_output(find_option_value(arguments, "--output_path"))
     _check_names(model_args, tasks)
     _check_checkpoint(model_args)
     _check_cache(variables)

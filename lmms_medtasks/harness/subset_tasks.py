@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.data import locate, sources, subsets
-from lmms_medtasks.data.subsets import Strata, Subset
+from lmms_medtasks.data import locate_split, sources, subsets
+from lmms_medtasks.data.subsets import DataSubset, Strata
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import provenance
-from lmms_medtasks.samples.degraded import METADATA, base_of
+from lmms_medtasks.samples.degraded import METADATA, find_base_task
 from lmms_medtasks.suites import registry
 
 UNIT = "image_id"
 """The column of the units that are drawn, where the data's declaration names no other."""
 
 
-def restrict(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
+def restrict_tasks(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
     """Leave the tasks of the harness the rows of the chosen subset, if one is chosen.
 
     ``data`` of a task's metadata becomes ``1000 images of full``, its ``data_digest`` another, and ``subset`` says what
@@ -28,7 +28,7 @@ def restrict(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
 
     Raises UserError for a task that is not ours, for --limit beside a subset, and for a subset that selects everything.
     """
-    subset = subsets.chosen()
+    subset = subsets.requested_subset()
     if subset is None:
         return
     strange = [str(task.config.task) for task in tasks if not any(task is our_task for our_task in ours)]
@@ -46,7 +46,7 @@ def restrict(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
         )
 
 
-def units(task: Any) -> list[str]:
+def list_question_units(task: Any) -> list[str]:
     """The unit of each question of a task. Raises UserError where its documents do not name it."""
     split = task.config.test_split or task.config.validation_split
     unit, _ = _declared_columns(task.config, split)
@@ -56,7 +56,7 @@ def units(task: Any) -> list[str]:
     return [str(each) for each in rows[unit]]
 
 
-def _restrict_task(task: Any, subset: Subset) -> int | None:
+def _restrict_task(task: Any, subset: DataSubset) -> int | None:
     """Restrict a task. Returns the number of its units if all of them are drawn, else None."""
     from loguru import logger
 
@@ -64,7 +64,7 @@ def _restrict_task(task: Any, subset: Subset) -> int | None:
     split = config.test_split or config.validation_split
     unit, strata = _declared_columns(config, split)
     rows = task.dataset_no_image[split]
-    unit_of_row = units(task)
+    unit_of_row = list_question_units(task)
     known = _of_files(config, split, unit, strata)
     if not known.keys() >= set(unit_of_row):
         # The task makes units of its own.
@@ -76,7 +76,7 @@ def _restrict_task(task: Any, subset: Subset) -> int | None:
     if len(strata_of_unit) <= subset.size:
         logger.info(f"{config.task}: it has {len(strata_of_unit)} {_unit_word(task)}s, all are asked.")
         return len(strata_of_unit)
-    drawn = subsets.drawn(strata_of_unit, subset)
+    drawn = subsets.draw_subset(strata_of_unit, subset)
     kept_rows = [row for row, each in enumerate(unit_of_row) if each in drawn]
     for dataset in (task.dataset, task.dataset_no_image):
         # The two may be one.
@@ -87,24 +87,24 @@ def _restrict_task(task: Any, subset: Subset) -> int | None:
     return None
 
 
-def _note_subset(task: Any, subset: Subset, units: int, rows: int) -> None:
+def _note_subset(task: Any, subset: DataSubset, units: int, rows: int) -> None:
     config, word = task.config, _unit_word(task)
     metadata = dict(config.metadata)
     drawn_from = {"size": subset.size, "seed": subset.seed, "unit": word, "units": units, "questions": rows}
     label = f"{subset.size} {word}s of {metadata['data']}"
     digest = subsets.digest_of(metadata["data_digest"], subset)
-    name = str(config.task_alias or config.task).removesuffix(provenance.data_label(metadata))
+    name = str(config.task_alias or config.task).removesuffix(provenance.format_data_label(metadata))
     config.metadata = {**metadata, "data": label, "data_digest": digest, "subset": drawn_from}
-    config.task_alias = f"{name}{provenance.data_label(config.metadata)}"
+    config.task_alias = f"{name}{provenance.format_data_label(config.metadata)}"
 
 
 def _unit_word(task: Any) -> str:
     """The word for a unit of the task: image, item, case."""
     metadata = task.config.metadata
-    base = base_of(str(task.config.task), {"metadata": metadata})
+    base = find_base_task(str(task.config.task), {"metadata": metadata})
     if base is not None:
         metadata = {key: value for key, value in metadata.items() if key != METADATA}
-    suite = registry.find(base or str(task.config.task), {"metadata": metadata})
+    suite = registry.find_suite(base or str(task.config.task), {"metadata": metadata})
     return suite.cluster if suite else "image"
 
 
@@ -122,7 +122,7 @@ def _of_files(config: Any, split: str, unit: str, strata: Sequence[str]) -> Mapp
 
     rows: list[tuple[str, Strata]] = []
     for suite, part in _data_locations(config, split):
-        table = pq.read_table(locate(suite, part).path, columns=[unit, *strata])
+        table = pq.read_table(locate_split(suite, part).path, columns=[unit, *strata])
         columns = [[str(each) for each in table.column(name).to_pylist()] for name in (unit, *strata)]
         rows += [(row[0], tuple(row[1:])) for row in zip(*columns, strict=True)]
     return subsets.strata_of(rows)
@@ -131,4 +131,4 @@ def _of_files(config: Any, split: str, unit: str, strata: Sequence[str]) -> Mapp
 def _data_locations(config: Any, split: str) -> list[tuple[str, str]]:
     files = (config.dataset_kwargs or {}).get("data_files") or {}
     urls = files.get(split, []) if isinstance(files, Mapping) else files
-    return provenance.locations_of({"dataset_kwargs": {"data_files": urls}})
+    return provenance.list_data_locations({"dataset_kwargs": {"data_files": urls}})

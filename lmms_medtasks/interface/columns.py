@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,7 +30,7 @@ def is_frame(values: Any) -> TypeGuard[DataFrame]:
     )
 
 
-def listed(values: Any, what: str) -> list[Any]:
+def to_list(values: Any, what: str) -> list[Any]:
     """A one-dimensional list, array, tensor or Series as a list.
 
     Raises UserError for a text, a data frame and what is no column.
@@ -42,12 +42,12 @@ def listed(values: Any, what: str) -> list[Any]:
     return list(values.tolist() if hasattr(values, "tolist") else values)
 
 
-def numbers(values: Any, what: str) -> np.ndarray:
+def to_numbers(values: Any, what: str) -> np.ndarray:
     """(n,) float64 of a column of numbers or truth values; NaN where a value is missing.
 
     Raises UserError, with the place, for what is no number, and for infinity.
     """
-    column = listed(values, what)
+    column = to_list(values, what)
     floats = np.full(len(column), np.nan)
     for row, value in enumerate(column):
         if is_missing(value):
@@ -58,14 +58,14 @@ def numbers(values: Any, what: str) -> np.ndarray:
     return floats
 
 
-def labels(values: Any, what: str, count: int) -> list[str]:
+def to_labels(values: Any, what: str, count: int) -> list[str]:
     """``count`` labels as texts; each row its own where ``values`` is None.
 
     Raises UserError for another number of them, and where one is missing.
     """
     if values is None:
         return [str(row) for row in range(count)]
-    column = listed(values, what)
+    column = to_list(values, what)
     if len(column) != count:
         raise UserError(f"{len(column)} {what} for {count} values; give a label for each value.")
     for row, value in enumerate(column):
@@ -74,12 +74,12 @@ def labels(values: Any, what: str, count: int) -> list[str]:
     return [str(value) for value in column]
 
 
-def column_of(frame: DataFrame, name: Any, what: str) -> Any:
+def get_column(frame: DataFrame, name: Any, what: str) -> Any:
     """A column of a data frame by its name. Raises UserError where there is none of that name."""
     if not isinstance(name, str):
         raise UserError(f"With a data frame, {what} is the name of a column, got {type(name).__name__}.")
     if name not in frame.columns:
-        raise unknown("column", name, map(str, frame.columns), f"the data frame ({what})")
+        raise unknown_name_error("column", name, map(str, frame.columns), f"the data frame ({what})")
     return frame[name]
 
 

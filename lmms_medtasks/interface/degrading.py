@@ -11,7 +11,7 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import modality_files
-from lmms_medtasks.degradations.images import digest, seed_of, size_of
+from lmms_medtasks.degradations.images import make_image_seed, pixel_digest, size_of
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def list_degradations(modality: str | None = None) -> DataFrame:
     """
     import pandas as pd
 
-    known = modality_files.named(modality)
+    known = modality_files.parse_modality_option(modality)
     names = degradations.names() if known is None else degradations.for_modality(known)
     rows = [
         (name, degradations.category(name), list(degradations.modalities_of(name)), degradations.source(name))
@@ -91,7 +91,7 @@ class Degrade:
         degradations.canonical_name(self.name)
         degradations.check_level(self.severity, self.strength)
         degradations.check_seed(self.seed)
-        degradations.check_modality(self.name, modality_files.named(self.modality), self.force)
+        degradations.check_modality(self.name, modality_files.parse_modality_option(self.modality), self.force)
 
     def __repr__(self) -> str:
         options = ((each.name, getattr(self, each.name), each.default) for each in fields(self)[1:])
@@ -121,8 +121,8 @@ class Degrade:
 
     def _draw_settings(self, picture: Any, key: Key) -> dict[str, Any]:
         size_of(picture)  # raises UserError for what is no picture
-        seed = seed_of(digest(picture) if key is None else key, self.seed)
-        modality = modality_files.named(self.modality)
+        seed = make_image_seed(pixel_digest(picture) if key is None else key, self.seed)
+        modality = modality_files.parse_modality_option(self.modality)
         return {"severity": self.severity, "strength": self.strength, "seed": str(seed), "modality": modality}
 
 

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.interface.columns import (
     check_length,
     check_range,
-    column_of,
+    get_column,
     is_frame,
     is_missing,
-    labels,
-    listed,
-    numbers,
+    to_labels,
+    to_list,
+    to_numbers,
 )
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.confidence import DEFAULT, at, checked
-from lmms_medtasks.statistics.intervals import Interval, mean_interval
-from lmms_medtasks.statistics.sums import range_of
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.confidence import DEFAULT, parse_confidence_level, use_level
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_mean
+from lmms_medtasks.statistics.sums import value_range
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -179,10 +179,10 @@ def mean(
     scores, cluster_labels = _read_values(values, clusters, column)
     if bounds is not None:
         bounds = check_range(scores, bounds, "a value is outside of bounds")
-    checked(level, "level")
-    known = range_of(scores[~np.isnan(scores)], bounds)
+    parse_confidence_level(level, "level")
+    known = value_range(scores[~np.isnan(scores)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
-    interval = mean_interval(cluster_labels, scores, bounds=bounds, level=level)
+    interval = estimate_mean(cluster_labels, scores, bounds=bounds, level=level)
     return _make_result(interval, int(np.isnan(scores).sum()), method)
 
 
@@ -227,16 +227,16 @@ def difference(
     from lmms_medtasks.suites.contributions import paired_change
     from lmms_medtasks.suites.estimates import Mean
 
-    checked(level, "level")
+    parse_confidence_level(level, "level")
     first_scores, second_scores, cluster_labels = _pair_scores(first, second, clusters, column, on)
     if bounds is not None:
         for each in (first_scores, second_scores):
             bounds = check_range(each, bounds, "a score is outside of bounds")
     used = np.flatnonzero(~(np.isnan(first_scores) | np.isnan(second_scores)))
     tables = [_score_table(each, cluster_labels, used) for each in (first_scores, second_scores)]
-    known = range_of(np.concatenate([first_scores[used], second_scores[used]]), bounds)
+    known = value_range(np.concatenate([first_scores[used], second_scores[used]]), bounds)
     method = STUDENT if known is None else MOVER
-    with at(level):
+    with use_level(level):
         change = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
     gains = np.where(np.abs(second_scores - first_scores) > _SAME, np.sign(second_scores - first_scores), 0)[used]
     results: dict[str, Any] = _make_result(
@@ -274,16 +274,16 @@ def cohen_kappa(
         >>> cohen_kappa(["yes", "no", "yes", "no"], ["yes", "no", "no", "no"]).value
         0.5
     """
-    from lmms_medtasks.statistics.agreement import agreement
+    from lmms_medtasks.statistics.agreement import measure_agreement
 
     names = {None: "kappa", "linear": "kappa_linear", "quadratic": "kappa_quadratic"}
     if weights not in names:
-        raise unknown("weights", weights, [name for name in names if name])
-    checked(level, "level")
+        raise unknown_name_error("weights", weights, [name for name in names if name])
+    parse_confidence_level(level, "level")
     (first_ratings, second_ratings), cluster_labels = _code_ratings(
         (first, second), clusters, ordered=weights is not None
     )
-    measure = agreement(first_ratings, second_ratings, cluster_labels, names=[names[weights]], level=level)[
+    measure = measure_agreement(first_ratings, second_ratings, cluster_labels, names=[names[weights]], level=level)[
         names[weights]
     ]
     return _make_result(measure.interval, len(cluster_labels) - measure.interval.n, STUDENT, measure.reason, "items")
@@ -314,18 +314,18 @@ def krippendorff_alpha(
         >>> krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, 3]], measurement="nominal").value
         1.0
     """
-    from lmms_medtasks.statistics.agreement import ALPHA_LEVELS, alpha_of
+    from lmms_medtasks.statistics.agreement import ALPHA_LEVELS, measure_alpha
 
     if measurement not in ALPHA_LEVELS:
-        raise unknown("measurement", measurement, ALPHA_LEVELS)
-    checked(level, "level")
+        raise unknown_name_error("measurement", measurement, ALPHA_LEVELS)
+    parse_confidence_level(level, "level")
     coded, cluster_labels = _code_ratings(ratings, clusters, ordered=measurement != "nominal")
-    measure = alpha_of(coded, cluster_labels, measurement, coverage=level)
+    measure = measure_alpha(coded, cluster_labels, measurement, coverage=level)
     return _make_result(measure.interval, len(cluster_labels) - measure.interval.n, STUDENT, measure.reason, "items")
 
 
 def _make_result(
-    interval: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
+    interval: IntervalEstimate, left_out: int, method: str, reason: str = "", unit: str = "questions"
 ) -> EstimateResult:
     """The result of an interval that was made of ``interval.n`` values; ``reason``: why it has no value."""
     why = reason or interval.reason or ("no value is there" if interval.estimate is None else "")
@@ -337,8 +337,8 @@ def _make_result(
     )  # fmt: skip
 
 
-def _score_table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
-    return Samples.of_rows(
+def _score_table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> QuestionTable:
+    return QuestionTable.of_rows(
         {"id": f"{row:012d}", "cluster": clusters[row], "score.score": scores[row], "score.asked": True}
         for row in used.tolist()
     )
@@ -349,16 +349,16 @@ def _read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.nda
     if not is_frame(values):
         if column is not None:
             raise UserError("`column` names a column of a data frame; the values are given as they are.")
-        scores = numbers(values, "values")
-        return scores, labels(clusters, "clusters", len(scores))
+        scores = to_numbers(values, "values")
+        return scores, to_labels(clusters, "clusters", len(scores))
     rows = _question_rows(values, column or "score")
-    return numbers(column_of(rows, column or "score", "column"), "values"), _cluster_labels(rows, clusters)
+    return to_numbers(get_column(rows, column or "score", "column"), "values"), _cluster_labels(rows, clusters)
 
 
 def _cluster_labels(rows: DataFrame, name: Any) -> list[str]:
     """Of a data frame: those of the column ``name``, or of its own column ``cluster``, else each row one."""
-    names = rows.get("cluster") if name is None else column_of(rows, name, "clusters")
-    return labels(names, "clusters", len(rows))
+    names = rows.get("cluster") if name is None else get_column(rows, name, "clusters")
+    return to_labels(names, "clusters", len(rows))
 
 
 def _question_rows(frame: DataFrame, column: str) -> DataFrame:
@@ -385,16 +385,16 @@ def _pair_scores(
     if is_frame(first) != is_frame(second):
         raise UserError("Give two columns of scores, or two data frames.")
     if not is_frame(first):
-        first_scores, second_scores = numbers(first, "first scores"), numbers(second, "second scores")
+        first_scores, second_scores = to_numbers(first, "first scores"), to_numbers(second, "second scores")
         check_length(first_scores, second_scores, "scores")
-        return first_scores, second_scores, labels(clusters, "clusters", len(first_scores))
+        return first_scores, second_scores, to_labels(clusters, "clusters", len(first_scores))
     name = column or "score"
     for frame in (first, second):
-        column_of(frame, on, "on"), column_of(frame, name, "column")
+        get_column(frame, on, "on"), get_column(frame, name, "column")
     sides = [_question_rows(frame, name) for frame in (first, second)]
     pairs = _pair_rows(sides[0][on].tolist(), sides[1][on].tolist(), on)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
-    first_scores, second_scores = (numbers(frame[name], "scores") for frame in rows)
+    first_scores, second_scores = (to_numbers(frame[name], "scores") for frame in rows)
     return first_scores, second_scores, _cluster_labels(rows[0], clusters)
 
 
@@ -430,7 +430,7 @@ def _code_ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tupl
     """(raters, items) ratings, texts as numbers, NaN where one is missing; and the cluster of each item."""
     if not isinstance(given, Iterable) or getattr(given, "ndim", 2) != 2:
         raise UserError(f"Ratings must be a column for each rater: a list of columns, or an array, got {given!r:.40}.")
-    rows = [listed(each, "ratings of a rater") for each in given]
+    rows = [to_list(each, "ratings of a rater") for each in given]
     for each in rows[1:]:
         check_length(rows[0], each, "ratings")
     texts = sorted({each for row in rows for each in row if isinstance(each, str)})
@@ -441,5 +441,5 @@ def _code_ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tupl
     if texts:
         rows = [[texts.index(each) if isinstance(each, str) else None for each in row] for row in rows]
     items = len(rows[0]) if rows else 0
-    coded = np.array([numbers(row, "ratings") for row in rows]).reshape(len(rows), items)
-    return coded, labels(clusters, "clusters", items)
+    coded = np.array([to_numbers(row, "ratings") for row in rows]).reshape(len(rows), items)
+    return coded, to_labels(clusters, "clusters", items)

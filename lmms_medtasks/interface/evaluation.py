@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files
-from lmms_medtasks.samples.runs import RunPaths, new_folder, paths_of
+from lmms_medtasks.samples.runs import RunPaths, list_run_paths, new_folder
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite_rows import numbers_of
 
@@ -61,7 +61,9 @@ class EvaluationResult:
     @property
     def results(self) -> Mapping[str, Mapping[str, float]]:
         """Task -> metric -> value, as the harness printed them."""
-        return {task: numbers_of(values) for task, values in result_files.read(self.result_file).tasks.items()}
+        return {
+            task: numbers_of(values) for task, values in result_files.read_result_file(self.result_file).tasks.items()
+        }
 
     @property
     def table(self) -> DataFrame:
@@ -152,8 +154,8 @@ def evaluate(
     folder = new_folder() if output is None else Path(output).expanduser()
     if folder.exists() and not folder.is_dir():
         raise UserError(f"output={str(output)!r} is a file. Name a folder.")
-    included = paths_of(include_path)
-    registry.give(included)
+    included = list_run_paths(include_path)
+    registry.add_suite_folders(included)
     written = in_process.evaluate(
         model,
         names,

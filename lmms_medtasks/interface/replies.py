@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.interface.columns import is_missing, listed
-from lmms_medtasks.parsing.reply import Answer
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.interface.columns import is_missing, to_list
+from lmms_medtasks.parsing.reply import ParsedAnswer
 from lmms_medtasks.suites.templates import parsers
-from lmms_medtasks.suites.templates.parsers import Parser
+from lmms_medtasks.suites.templates.parsers import ReplyParser
 
 _NEEDED = {"option": "options", "letter": "options", "several_letters": "options", "position": "grid"}
 """What a parser of ours must be told beside the reply."""
@@ -85,15 +85,15 @@ def _is_single(replies: Any) -> bool:
     return isinstance(replies, str) or is_missing(replies)
 
 
-def _parse_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[Answer]:
+def _parse_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[ParsedAnswer]:
     """What is read of a reply, or of each of a column; ``value`` is "" where nothing is."""
     is_single = _is_single(replies)
-    column = [replies] if is_single else listed(replies, "replies")
-    choices = [] if is_missing(options) else listed(options, "options")
+    column = [replies] if is_single else to_list(replies, "replies")
+    choices = [] if is_missing(options) else to_list(options, "options")
     shared = is_single or all(isinstance(choice, str) for choice in choices)
     columns = {"options": [choices] * len(column) if shared else choices}
     for label, value in (("questions", question), ("grids", grid)):
-        columns[label] = [value] * len(column) if is_single or isinstance(value, str) else listed(value, label)
+        columns[label] = [value] * len(column) if is_single or isinstance(value, str) else to_list(value, label)
     for label, values in columns.items():
         if len(values) != len(column):
             raise UserError(f"{len(values)} {label} for {len(column)} replies; give one for all, or one for each.")
@@ -105,15 +105,15 @@ def _parse_all(replies: Any, name: str, options: Any, question: Any, grid: Any) 
 
 
 def _parse_one(
-    name: str, parser: Parser, row: int | None, reply: Any, options: Any, question: Any, grid: Any
-) -> Answer:
+    name: str, parser: ReplyParser, row: int | None, reply: Any, options: Any, question: Any, grid: Any
+) -> ParsedAnswer:
     """``row``: the number of a reply of several."""
     prefix = "" if row is None else f"Reply {row}: "
     if not _is_single(reply):
         raise UserError(f"{prefix}a reply must be a text, got {reply!r:.40} ({type(reply).__name__}).")
     doc = {
         "id": row or 0,
-        "options": [] if is_missing(options) else [str(each) for each in listed(options, "options")],
+        "options": [] if is_missing(options) else [str(each) for each in to_list(options, "options")],
         "question": "" if is_missing(question) else str(question),
         "grid": "" if is_missing(grid) else str(grid),
     }
@@ -121,14 +121,14 @@ def _parse_one(
         example = {"options": '["cyst", "nodule"]', "grid": '"2x2"'}[_NEEDED[name]]
         raise UserError(f"{prefix}the parser {name!r} needs {_NEEDED[name]}, such as {_NEEDED[name]}={example}.")
     read = parser.read(doc, None if is_missing(reply) else reply)
-    return Answer(read.status, read.value if read.status == "ok" else "")
+    return ParsedAnswer(read.status, read.value if read.status == "ok" else "")
 
 
-def _get_parser(name: str) -> Parser:
+def _get_parser(name: str) -> ReplyParser:
     """The parser of this name: the one place where it is looked up."""
     if not isinstance(name, str) or (name not in parsers.PARSERS and not set(name) & set(".:")):
-        raise unknown("parser", name, parsers.PARSERS)
+        raise unknown_name_error("parser", name, parsers.PARSERS)
     try:
         return parsers.get(name)
     except KeyError:
-        raise unknown("parser", name, parsers.PARSERS) from None
+        raise unknown_name_error("parser", name, parsers.PARSERS) from None

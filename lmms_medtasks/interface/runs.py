@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries, comparison_document, measure_comparison
-from lmms_medtasks.board.comparison.measure_comparison import TELLING, Compared
+from lmms_medtasks.board.comparison.measure_comparison import TELLING, RunsComparison
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, from_json
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, record_from_json
 from lmms_medtasks.report.run_report import RunReport
-from lmms_medtasks.samples.degraded import PICTURES, SCORES, base_of
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import RunPaths, distinct_names, find, model_name, paths_of, printable
-from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
-from lmms_medtasks.statistics.confidence import DEFAULT, at
+from lmms_medtasks.samples.degraded import PICTURES, SCORES, find_base_task
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import (
+    RunPaths,
+    distinct_names,
+    find_result_files,
+    list_run_paths,
+    make_printable,
+    model_name,
+)
+from lmms_medtasks.samples.table import OWN_COLUMNS, QuestionTable
+from lmms_medtasks.statistics.confidence import DEFAULT, use_level
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import task_table
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -73,31 +80,31 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     """
     import pandas as pd
 
-    registry.give(paths_of(include_path))
-    found_runs = find(paths_of(runs))
+    registry.add_suite_folders(list_run_paths(include_path))
+    found_runs = find_result_files(list_run_paths(runs))
     names = distinct_names(found_runs, [tuple(run.tasks) for run in found_runs])
-    rows = [row for run, name in zip(found_runs, names, strict=True) for row in _iter_rows(run, printable(name))]
+    rows = [row for run, name in zip(found_runs, names, strict=True) for row in _iter_rows(run, make_printable(name))]
     if not rows:
-        location = ", ".join(map(str, paths_of(runs)))
+        location = ", ".join(map(str, list_run_paths(runs)))
         raise UserError(f"No sample log in {location}: there are result files only. Run with --log_samples.")
     frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
     measures = sorted(name for name in frame.columns if name.startswith("score."))
     return frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *measures, *frame.columns])))
 
 
-def _iter_rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
+def _iter_rows(run: ResultFile, name: str) -> Iterator[dict[str, Any]]:
     configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
-    model = printable(model_name(run.content))
+    model = make_printable(model_name(run.content))
     for task, config in configs.items():
         if not run.samples_file(task).is_file():
             continue
         # A degraded task of ours has the base's records.
-        suite = registry.find(base_of(task, config) or task, config)
+        suite = registry.find_suite(find_base_task(task, config) or task, config)
         for row in _iter_benchmark_rows(suite, run, task) if suite else _iter_harness_rows(run, task):
-            yield {"run": name, "model": model, "task": printable(task), **row}
+            yield {"run": name, "model": model, "task": make_printable(task), **row}
 
 
-def _iter_benchmark_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
+def _iter_benchmark_rows(suite: Suite, run: ResultFile, task: str) -> Iterator[dict[str, Any]]:
     """The questions of a benchmark's task, as its report reads them."""
     table = task_table(suite, run, task)
     logged = {line: _logged_replies(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
@@ -125,7 +132,7 @@ def _logged_replies(row: Mapping[str, Any], where: str) -> tuple[list[str | None
 
     Neither replies nor answer where the data's terms withhold them.
     """
-    record = from_json(row.get(KEY), where)
+    record = record_from_json(row.get(KEY), where)
     ended = [note.get("ended") for note in record.replies]
     if record.judgement is not None and isinstance(record.judgement.items, str):
         return [], None, ended
@@ -142,7 +149,7 @@ def _reading_fields(read: str, judged: bool, expected: str | None) -> dict[str, 
     }
 
 
-def _counted_scores(table: Samples, measure: str) -> np.ndarray:
+def _counted_scores(table: QuestionTable, measure: str) -> np.ndarray:
     """(n,) floats: the scores that a mean of the measure is over; NaN for all other rows."""
     counted = table.scored(measure)
     scores = np.full(len(table), np.nan)
@@ -150,7 +157,7 @@ def _counted_scores(table: Samples, measure: str) -> np.ndarray:
     return scores
 
 
-def _main_measure(suite: Suite, run: Run, task: str, measures: Sequence[str]) -> str | None:
+def _main_measure(suite: Suite, run: ResultFile, task: str, measures: Sequence[str]) -> str | None:
     """The measure of the task's main metric; else accuracy or score, else its first one."""
     reported = {key.partition(",")[0] for key in run.tasks.get(task, {})}
     main = [
@@ -161,7 +168,7 @@ def _main_measure(suite: Suite, run: Run, task: str, measures: Sequence[str]) ->
     return next((each for each in (*main, *_MAIN, *measures) if each in measures), None)
 
 
-def _iter_harness_rows(run: Run, task: str) -> Iterator[dict[str, Any]]:
+def _iter_harness_rows(run: ResultFile, task: str) -> Iterator[dict[str, Any]]:
     """The questions of any other task, as the harness logged them."""
     for _, row in run.rows(task):
         logged: Mapping[str, float] = row.get(SCORES) or {}
@@ -176,7 +183,7 @@ def _iter_harness_rows(run: Run, task: str) -> Iterator[dict[str, Any]]:
                 "pair": name,
                 "trial": trial,
                 "reply": text,
-                "answer": visible(str(row.get("target", ""))),
+                "answer": replace_invisible(str(row.get("target", ""))),
                 "correct": float("nan"),
                 "score": float(scores[only]) if only and scores[only] is not None else float("nan"),
                 "measure": only,
@@ -190,7 +197,7 @@ def _reply_texts(row: Mapping[str, Any]) -> list[str | None]:
     while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
         replies = replies[0]
     listed = replies if isinstance(replies, list) else [replies]
-    return [visible(each) if isinstance(each, str) else None for each in listed]
+    return [replace_invisible(each) if isinstance(each, str) else None for each in listed]
 
 
 class RunComparison(RunReport):
@@ -200,14 +207,14 @@ class RunComparison(RunReport):
         compared: The numbers, a comparison a task and measure.
     """
 
-    def __init__(self, compared: Compared) -> None:
-        super().__init__(comparison_document.document(compared))
+    def __init__(self, compared: RunsComparison) -> None:
+        super().__init__(comparison_document.comparison_report(compared))
         self.compared = compared
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON holds it: what ``lmms-medtasks compare --format json`` prints."""
-        with at(self.confidence):
-            return comparison_document.to_json(self.compared)
+        with use_level(self.confidence):
+            return comparison_document.comparison_to_json(self.compared)
 
 
 def compare(
@@ -243,12 +250,12 @@ def compare(
     Example:
         >>> compare("runs/base", "runs/tuned").tables["differences"]  # doctest: +SKIP
     """
-    registry.give(paths_of(include_path))
+    registry.add_suite_folders(list_run_paths(include_path))
     task_names = [tasks] if isinstance(tasks, str) else list(tasks)
-    with at(confidence):
+    with use_level(confidence):
         sides = []
-        for paths in map(paths_of, (first, second)):
+        for paths in map(list_run_paths, (first, second)):
             if len(paths) != 1:
                 raise UserError(f"A side of a comparison is one folder or file, got {len(paths)}.")
-            sides.append(compared_entries.read(paths[0], tasks=task_names))
+            sides.append(compared_entries.read_compared_runs(paths[0], tasks=task_names))
         return RunComparison(measure_comparison.compare(*sides, telling=questions))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
+from lmms_medtasks.parsing.words import any_of, numbered_words, word_pattern
 
 _PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
 _DESCRIBING = 3  # words before a thing that may describe it
@@ -49,9 +49,9 @@ class _Word(NamedTuple):
 def read_about(sentence: str, question: str) -> Literal["yes", "no"] | None:
     """What a sentence says of the thing that ``question`` asks for: it is there, or not; None where it says neither.
 
-    Both are :func:`~lmms_medtasks.parsing.texts.plain` texts. The sentence must name the thing by its last word, and
-    what is denied must be the thing and no quality of it. A question that denies something, or asks whether all is
-    normal, is answered by no such sentence.
+    Both are :func:`~lmms_medtasks.parsing.texts.to_plain_text` texts. The sentence must name the thing by its last
+    word, and what is denied must be the thing and no quality of it. A question that denies something, or asks whether
+    all is normal, is answered by no such sentence.
     """
     if (other := names_other(sentence, question)) is not None:
         denied = word_pattern("denies").search(sentence) or word_pattern("may_be_there").search(sentence)
@@ -76,7 +76,8 @@ def names_other(sentence: str, question: str) -> str | None:
     """The kind of which a sentence names another member than the question and not the question's: left for right."""
     for kind in _OPPOSITES:
         inside = [
-            {each for each, words in numbered(kind).items() if re.search(words, text)} for text in (question, sentence)
+            {each for each, words in numbered_words(kind).items() if re.search(words, text)}
+            for text in (question, sentence)
         ]
         if all(inside) and not inside[0] & inside[1]:
             return kind

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from lmms_medtasks.parsing.option_lines import read_checked
 from lmms_medtasks.parsing.option_statements import not_but
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.reply import Answer, Reply, find_refusal
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import first_sentence, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, last_standing
-from lmms_medtasks.parsing.texts import circled_as_letters, normalised, option_letters
+from lmms_medtasks.parsing.texts import circled_as_letters, normalise_characters, option_letters
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 # Bounded: a search must not take quadratic time over a long run of marks.
@@ -20,7 +20,7 @@ _MARKED = r"[(\[*\"'`]{0,8}([A-Z])[)\]*\"'`.:]{0,8}"
 _LONGEST = 600
 
 
-def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
+def read_letters(reply: Reply | str | None, options: Sequence[str]) -> ParsedAnswer:
     """Read the letters that a reply names, in the order of the alphabet: "AC".
 
     The first of these that gives letters counts:
@@ -42,25 +42,25 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     """
     reply = Reply.of(reply)
     if reply.outcome:
-        return Answer(reply.outcome)
-    text = re.sub(r"```\w*", " ", normalised(circled_as_letters(reply.answer, options))).strip()
+        return ParsedAnswer(reply.outcome)
+    text = re.sub(r"```\w*", " ", normalise_characters(circled_as_letters(reply.answer, options))).strip()
     text = not_but().sub("", text, count=1)
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     if letters := _name_letters(" ".join(lines), options):
-        return Answer("ok", letters, "whole")
+        return ParsedAnswer("ok", letters, "whole")
     if checked := read_checked(text, options):
-        return Answer("ok", checked, "checked")
+        return ParsedAnswer("ok", checked, "checked")
     if letters := _read_all_but(text, options):
-        return Answer("ok", letters, "except")
+        return ParsedAnswer("ok", letters, "except")
     if (stated := _read_stated(text, options, reply.unfinished)) is not None:
         return stated
     if reply.unfinished:
-        return Answer(reply.unread)
+        return ParsedAnswer(reply.unread)
     if letters := _read_present(lines[-1], options) or _name_letters(lines[-1], options):
-        return Answer("ok", letters, "last")
+        return ParsedAnswer("ok", letters, "last")
     if letters := _read_not_denied(text, options) or "".join(OptionTexts(options).find_all_said(text)):
-        return Answer("ok", letters, "said")
-    return Answer("refused" if find_refusal(text) else reply.unread)
+        return ParsedAnswer("ok", letters, "said")
+    return ParsedAnswer("refused" if find_refusal(text) else reply.unread)
 
 
 def _read_all_but(text: str, options: Sequence[str]) -> str:
@@ -78,7 +78,7 @@ def _read_not_denied(text: str, options: Sequence[str]) -> str:
     return _name_letters(affirmed[0], options) if len(affirmed) == 1 else ""
 
 
-def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> Answer | None:
+def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> ParsedAnswer | None:
     """What the last statement says; ambiguous where it is taken back, or says "none of the above".
 
     In a reply that breaks off only a line of its own is complete.
@@ -100,9 +100,9 @@ def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> Answer 
     if stated is None:
         return None
     return (
-        Answer("ok", stated.value, stated.statement.rule)
+        ParsedAnswer("ok", stated.value, stated.statement.rule)
         if stated.value and not stated.taken_back
-        else Answer("ambiguous")
+        else ParsedAnswer("ambiguous")
     )
 
 
@@ -150,7 +150,7 @@ def _name_letters(text: str, options: Sequence[str]) -> str:
 
 def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]:
     """Letters of a line that is options' texts, each with or without its letter, and signs between them."""
-    by_length = sorted(zip(letters, map(normalised, options), strict=True), key=lambda pair: -len(pair[1]))
+    by_length = sorted(zip(letters, map(normalise_characters, options), strict=True), key=lambda pair: -len(pair[1]))
     names, rest = [], line
     while rest:
         for letter, text in by_length:

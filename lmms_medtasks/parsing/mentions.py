@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
+from lmms_medtasks.grid_positions import GridSize
+from lmms_medtasks.parsing.words import any_of, numbered_words, word_pattern
 
 ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
@@ -75,7 +75,7 @@ _MOST_TOKENS = 6
 _THE_IMAGE = r"(?: (?:la|el|le|das|die|der|l'|im)?(?: ?(?:imagen|image|bild))?(?= ))?"
 
 
-class Mention(NamedTuple):
+class PositionMention(NamedTuple):
     """A position named in a text: where in it, and which, by the grid's own name."""
 
     start: int
@@ -83,8 +83,9 @@ class Mention(NamedTuple):
     position: str
 
 
-def mentions(text: str, size: Size) -> list[Mention]:
-    """The positions that a :func:`~lmms_medtasks.parsing.texts.plain` text names, in its order, without overlaps.
+def find_mentions(text: str, size: GridSize) -> list[PositionMention]:
+    """The positions that a :func:`~lmms_medtasks.parsing.texts.to_plain_text` text names, in its order, without
+    overlaps.
 
     Numbers count in reading order from 1. A place that the grid has not ("image 7" of four) is no mention, nor is one
     that names no single panel ("the top row"). In a grid with more than three panels a side only its corners have names
@@ -92,7 +93,7 @@ def mentions(text: str, size: Size) -> list[Mention]:
     """
     if re.fullmatch(r"\W*\d{1,2}\W*", text) and not re.search(r"\d.*\W\d|[(]", text):
         return list(_whole_number(text, size))
-    all_mentions: list[Mention] = []
+    all_mentions: list[PositionMention] = []
     taken = [False] * (len(text) + 1)
     for name, pattern in _ANY.items():
         for match in pattern.finditer(text):
@@ -101,18 +102,18 @@ def mentions(text: str, size: Size) -> list[Mention]:
             places = list(_match_positions(name, match, size))
             # What a longer phrase names, a shorter one inside must not name again, even if the grid has no such place.
             taken[match.start() : match.end()] = [True] * (match.end() - match.start())
-            all_mentions += [Mention(match.start() if start is None else start, end or match.end(), position)
+            all_mentions += [PositionMention(match.start() if start is None else start, end or match.end(), position)
                       for position, start, end in places]  # fmt: skip
     return sorted(all_mentions)
 
 
-def _whole_number(text: str, size: Size) -> Iterator[Mention]:
+def _whole_number(text: str, size: GridSize) -> Iterator[PositionMention]:
     number = int(re.sub(r"\D", "", text))
     if 1 <= number <= size.panels:
-        yield Mention(0, len(text), size.positions[number - 1])
+        yield PositionMention(0, len(text), size.positions[number - 1])
 
 
-def _match_positions(name: str, match: re.Match[str], size: Size) -> Iterator[tuple[str, int | None, int | None]]:
+def _match_positions(name: str, match: re.Match[str], size: GridSize) -> Iterator[tuple[str, int | None, int | None]]:
     """The positions of one match, each with its own span where that is not the match's."""
     groups = match.groupdict()
     if name == "list":
@@ -142,7 +143,7 @@ def _match_positions(name: str, match: re.Match[str], size: Size) -> Iterator[tu
     yield from ((position, None, None) for position in matched)
 
 
-def _position_numbered(number: int, size: Size) -> Iterator[str]:
+def _position_numbered(number: int, size: GridSize) -> Iterator[str]:
     if 1 <= number <= size.panels:
         yield size.positions[number - 1]
 
@@ -154,16 +155,16 @@ def _from_one(row: int | None, column: int | None) -> tuple[int | None, int | No
     return row, column
 
 
-def _position_at(row: int | None, column: int | None, size: Size) -> Iterator[str]:
+def _position_at(row: int | None, column: int | None, size: GridSize) -> Iterator[str]:
     if row and column and row <= size.side and column <= size.side:
         yield size.positions[(row - 1) * size.side + column - 1]
 
 
-def _middle_line(size: Size) -> int | None:
+def _middle_line(size: GridSize) -> int | None:
     return size.side // 2 + 1 if size.side % 2 else None
 
 
-def _two_words(one: str, two: str, size: Size) -> Iterator[str]:
+def _two_words(one: str, two: str, size: GridSize) -> Iterator[str]:
     words = (one.split("-")[0].removesuffix("most"), two.split("-")[0].split(" ")[0].removesuffix("most"))
     vertical = [word for word in words if word in ("top", "upper", "bottom", "lower")]
     horizontal = [word for word in words if word in ("left", "right")]
@@ -173,7 +174,7 @@ def _two_words(one: str, two: str, size: Size) -> Iterator[str]:
         yield from _position_at(row, column, size)
 
 
-def _line_number(word: str, side: str, size: Size, first: tuple[str, ...], last: tuple[str, ...]) -> int | None:
+def _line_number(word: str, side: str, size: GridSize, first: tuple[str, ...], last: tuple[str, ...]) -> int | None:
     """The number of a row or column, from 1; None if the grid has no such one."""
     base = re.split(r"[ -]", word)[0].removesuffix("most")
     if base in first:
@@ -196,7 +197,8 @@ def _parse_number(word: str) -> int:
 
 
 def in_english(text: str) -> str:
-    """A :func:`~lmms_medtasks.parsing.texts.plain` text with its foreign positions in English; others untouched.
+    """A :func:`~lmms_medtasks.parsing.texts.to_plain_text` text with its foreign positions in English; others
+    untouched.
 
     "abajo a la derecha" becomes "bottom-right", "第二行第三列" "row 2, column 3". What denies or compares a position
     becomes "not" and "unlike". A reply that names no position and says that there is none, or that all are alike,
@@ -299,5 +301,5 @@ def _joint_pattern() -> re.Pattern[str]:
 def _token_pattern() -> re.Pattern[str]:
     """A word for a side, a line, an image or a number; the name of its group says what it is."""
     words = [rf"(?P<{name}>{any_of(f'grid_{name}')})" for name in (*_SIDES, "center", "row", "column", "image")]
-    words += [rf"(?P<nth{number}>{nth})" for number, nth in numbered("nth").items()]
+    words += [rf"(?P<nth{number}>{nth})" for number, nth in numbered_words("nth").items()]
     return re.compile("|".join(words))

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.option_reading import OfferedOptions, OptionReading, ambiguous, single_letter
+from lmms_medtasks.parsing.option_reading import OfferedOptions, OptionReading, ambiguous_reading, single_letter
 from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
 from lmms_medtasks.parsing.reply import Outcome, Reply
-from lmms_medtasks.parsing.texts import circled_as_letters, normalised, option_letters
-from lmms_medtasks.parsing.words import any_of, numbered
+from lmms_medtasks.parsing.texts import circled_as_letters, normalise_characters, option_letters
+from lmms_medtasks.parsing.words import any_of, numbered_words
 
 __all__ = ["OptionReading", "read_option"]
 
@@ -74,7 +74,7 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     reply = Reply.of(reply)
     if reply.outcome:
         return OptionReading(reply.outcome)
-    text = _with_letters(normalised(circled_as_letters(reply.answer, options)).strip(), len(options))
+    text = _with_letters(normalise_characters(circled_as_letters(reply.answer, options)).strip(), len(options))
     offered = OfferedOptions(options, grid)
     reading = read_whole(text, offered)
     if reading is None:
@@ -102,7 +102,9 @@ def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
         return read_whole(lines[0].strip(), offered)
     if _LIST.fullmatch(text):
         letters = set(re.findall("[A-Z]", text))
-        return ambiguous(text) if len(letters) > 1 else offered.read_letter(letters.pop(), "single_letter", text)
+        return (
+            ambiguous_reading(text) if len(letters) > 1 else offered.read_letter(letters.pop(), "single_letter", text)
+        )
     if places := offered.texts.find_beginning_or_end(text):
         return offered.read_places(places, "exact", text)
     number = _option_number().fullmatch(text)
@@ -136,12 +138,12 @@ def _nth_option() -> Mapping[int, re.Pattern[str]]:
     option, article = any_of("option_word"), r"(?:the |la |l['’]|die )?"
     return {
         number: re.compile(rf"{article}(?:{nth}\s*(?:的)?{option}|{option}\s+{nth})(?!\w)", re.IGNORECASE)
-        for number, nth in numbered("nth").items()
+        for number, nth in numbered_words("nth").items()
     }
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedChoice:
     """What was read from one reply: ``value`` is an option letter if ``status`` is "ok", else ""."""
 
     status: Status
@@ -149,7 +151,7 @@ class Reading:
     rule: Rule = ""
 
 
-def read_first_capital(reply: Reply | str | None, option_count: int) -> Reading:
+def read_first_capital(reply: Reply | str | None, option_count: int) -> ParsedChoice:
     """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B), taken literally.
 
     1. The reply is a single letter (in either case, possibly in quotes, brackets or bold, with a full stop).
@@ -162,10 +164,10 @@ def read_first_capital(reply: Reply | str | None, option_count: int) -> Reading:
     """
     reply = Reply.of(reply)
     if reply.outcome:
-        return Reading(reply.outcome)
+        return ParsedChoice(reply.outcome)
     answer = reply.answer
     single = _SINGLE.fullmatch(answer)
     letter = single.group(1).upper() if single else capital.group() if (capital := _CAPITAL.search(answer)) else ""
     if not letter or letter not in option_letters(option_count):
-        return Reading(reply.unread)
-    return Reading("ok", letter, "single_letter" if single else "first_capital")
+        return ParsedChoice(reply.unread)
+    return ParsedChoice("ok", letter, "single_letter" if single else "first_capital")

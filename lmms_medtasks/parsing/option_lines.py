@@ -10,7 +10,7 @@ from lmms_medtasks.parsing.option_reading import (
     MARKUP,
     OfferedOptions,
     OptionReading,
-    ambiguous,
+    ambiguous_reading,
     says_no_more,
 )
 from lmms_medtasks.parsing.option_statements import read_choice, read_stated, repeats_options
@@ -57,7 +57,7 @@ def read_same(readings: Sequence[OptionReading]) -> OptionReading | None:
     known = [reading for reading in readings if reading.status != "unreadable"]
     if not known:
         return None
-    return known[-1] if len({(each.status, each.value) for each in known}) == 1 else ambiguous()
+    return known[-1] if len({(each.status, each.value) for each in known}) == 1 else ambiguous_reading()
 
 
 def read_edge(text: str, offered: OfferedOptions) -> OptionReading | None:
@@ -66,7 +66,7 @@ def read_edge(text: str, offered: OfferedOptions) -> OptionReading | None:
     for part in (lines[-1], next(iter_beginnings(lines[0]), "")):
         reading = offered.read_text(part, "text")
         if reading is not None:
-            return ambiguous(part) if is_taken_back(text, text.find(part) + len(part)) else reading
+            return ambiguous_reading(part) if is_taken_back(text, text.find(part) + len(part)) else reading
     return None
 
 
@@ -78,11 +78,11 @@ def read_brackets(text: str, offered: OfferedOptions) -> OptionReading | None:
 def _read_line(line: str, offered: OfferedOptions) -> OptionReading | None:
     """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
     if repeats_options(line, offered):
-        return ambiguous(line)
+        return ambiguous_reading(line)
     exact = offered.texts.match_beginning(line, lettered=True)
     if exact is not None and (says_no_more(line[exact.end :]) or not re.match(r"[(\[]?[A-Za-z]\s", line)):
         others = _find_labels(line[exact.end :], offered) - {offered.letters[exact.place]}
-        return ambiguous(line) if others else offered.read_place(exact.place, "leading", line)
+        return ambiguous_reading(line) if others else offered.read_place(exact.place, "leading", line)
     if (reading := offered.read_text(line, "text")) is not None:
         return reading
     begin = 1 if line[0] in "([" else 0
@@ -94,9 +94,9 @@ def _read_line(line: str, offered: OfferedOptions) -> OptionReading | None:
         if lower or not marked or _TOLD_OF.match(rest):
             return None
     if offered.has_other_text(letter, rest):
-        return ambiguous(line)
+        return ambiguous_reading(line)
     if letter not in text_letters and (text_letters or _find_labels(rest, offered) - {letter}):
-        return ambiguous(line)
+        return ambiguous_reading(line)
     return offered.read_letter(letter, "leading", line)
 
 
@@ -151,7 +151,7 @@ def read_concluded(text: str, offered: OfferedOptions) -> OptionReading | None:
     others = [conclusion for other, conclusion in conclusions if other != index]
     corrected = others and is_taken_back(text[:end], text.find(others[-1]))
     if (others and not corrected) or is_taken_back(text, end) or gives_up(text, end):
-        return ambiguous(sentence)
+        return ambiguous_reading(sentence)
     return offered.read_place(index, "concluded", sentence)
 
 
@@ -176,14 +176,14 @@ def read_in_words(text: str, offered: OfferedOptions, unfinished: bool) -> Optio
     for readings in (read_bold(text, offered), read_leading(text, offered)):
         reading = read_same(readings)
         if reading is not None and reading.status == "ok":
-            return ambiguous(text) if _is_taken_back(text, reading) else reading
+            return ambiguous_reading(text) if _is_taken_back(text, reading) else reading
         several = several or reading is not None
     if not unfinished and (reading := read_edge(text, offered)) is not None:
         return reading
     if (refusal := find_refusal(text)) is not None:
         return OptionReading("refused", text=refusal)
     if several:
-        return ambiguous()
+        return ambiguous_reading()
     if unfinished:
         return OptionReading("unreadable")
     if (reading := read_brackets(text, offered)) is not None:

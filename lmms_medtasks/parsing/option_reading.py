@@ -39,7 +39,7 @@ class OptionReading:
     text: str = ""
 
 
-def ambiguous(text: str = "") -> OptionReading:
+def ambiguous_reading(text: str = "") -> OptionReading:
     """The reading of a reply that names several options, none of them as the final one."""
     return OptionReading("ambiguous", text=text[:_KEPT])
 
@@ -64,7 +64,7 @@ class OfferedOptions:
         """The option at the only one of ``places``; ambiguous for several, None for none."""
         if not places:
             return None
-        return self.read_place(places[0], rule, text) if len(places) == 1 else ambiguous(text)
+        return self.read_place(places[0], rule, text) if len(places) == 1 else ambiguous_reading(text)
 
     def read_letter(self, letter: str, rule: Rule, text: str) -> OptionReading:
         """The option of a letter; unreadable where there is none."""

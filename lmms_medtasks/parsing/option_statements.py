@@ -14,7 +14,7 @@ from lmms_medtasks.parsing.option_reading import (
     OfferedOptions,
     OptionReading,
     Rule,
-    ambiguous,
+    ambiguous_reading,
     first_line,
     says_no_more,
 )
@@ -53,19 +53,19 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
         return None
     statement = stated.statement
     if stated.taken_back:
-        return ambiguous(text[statement.start :])
+        return ambiguous_reading(text[statement.start :])
     if statement.rule == "boxed" and _contradicts_neighbour(stated.value, statement, announced, resolve):
-        return ambiguous(text)
+        return ambiguous_reading(text)
     if statement.rule == "it_is":
         values = {known[0].value for each in announced if each.rule == "it_is" and (known := resolve(each))}
         if len(values - {""}) > 1 and not is_taken_back(text[: statement.said], 0):
-            return ambiguous(text[statement.start : statement.end])
+            return ambiguous_reading(text[statement.start : statement.end])
     if statement.rule == "predicate":
         before = last_standing(text, [each for each in announced if each.said < statement.said], resolve)
         if before is not None and not before.taken_back:
             return before.value
         if _letters_differ(text, predicates, offered):
-            return ambiguous(text[statement.start : statement.end])
+            return ambiguous_reading(text[statement.start : statement.end])
     return stated.value
 
 
@@ -116,9 +116,9 @@ def _read_letter(match: re.Match[str], part: str, rule: Rule, offered: OfferedOp
     letter, after = match[1].upper(), part[match.end() :]
     another = _another_behind().match(after)
     if another is not None and another[1] != letter and offered.is_letter(another[1], another[2]):
-        return ambiguous(part)
+        return ambiguous_reading(part)
     if offered.has_other_text(letter, after):
-        return ambiguous(part)
+        return ambiguous_reading(part)
     return offered.read_letter(letter, rule, part[:80].strip())
 
 

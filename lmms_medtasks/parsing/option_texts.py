@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
 from lmms_medtasks.parsing.sentences import Clause, clause_before, split_clauses, split_sentences
-from lmms_medtasks.parsing.texts import CJK, SIZE, folded, normalised, option_letters, without_accents
+from lmms_medtasks.parsing.texts import CJK, SIZE, fold_text, normalise_characters, option_letters, without_accents
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 LONGEST = 600
@@ -55,7 +55,7 @@ class OptionTexts:
 
     def __init__(self, options: Sequence[str]) -> None:
         self.letters = option_letters(len(options))
-        shown = [normalised(option) for option in options]
+        shown = [normalise_characters(option) for option in options]
         self._signed = [signed_key(text) for text in shown]
         # A minus at its end is a part of an option: "HER2" is not "HER2-".
         self._worded = [
@@ -139,7 +139,7 @@ class OptionTexts:
         It does not where it is denied, conceded ("while the liver is visible, ...") or a neighbour ("next to the
         liver"); where it is hedged ("could be", "or", "?"), it leaves open which. Numbers are compared as quantities.
         """
-        text = folded(reply)
+        text = fold_text(reply)
         if len(text) > LONGEST or word_pattern("idiom").search(text):
             return []
         if any(self._quantities) and (indices := self._find_given(reply)):
@@ -163,7 +163,7 @@ class OptionTexts:
 
         What is denied must come last: in "edema, no mass, effusion" it is not sure of what the "no" is said.
         """
-        text = folded(reply)
+        text = fold_text(reply)
         denial = word_pattern("denied_before").search(text)
         if self._named is None or "{" in text or _hedge_pattern().search(text):
             return []
@@ -198,7 +198,7 @@ class OptionTexts:
 
     def find_in_other_order(self, sentence: str) -> list[int]:
         """The place of the only option all of whose words a sentence has: "a fracture of the femoral neck"."""
-        text = without_accents(folded(sentence))
+        text = without_accents(fold_text(sentence))
         if _hedge_pattern().search(text) or any(
             word_pattern(f"denied_{side}").search(text) for side in ("before", "after")
         ):
@@ -212,7 +212,7 @@ class OptionTexts:
 
     def find_partly_said(self, sentence: str) -> list[int]:
         """The place of the only option of which a sentence says a part that no other has: "the RCA", "type IV"."""
-        folded_sentence = without_accents(folded(sentence))
+        folded_sentence = without_accents(fold_text(sentence))
         if _hedge_pattern().search(folded_sentence):
             return []
         indices: set[int] = set()
@@ -249,7 +249,7 @@ class OptionTexts:
         """The options whose quantities a reply gives: those with a unit, a sign, a bound or a range."""
         quantities = find_quantities(reply)
         given = [quantity for start, end, quantity in quantities if not _is_quantity_denied(reply, start, end)]
-        undecided = word_pattern("quantity_undecided", after=r"|\?").search(folded(reply))
+        undecided = word_pattern("quantity_undecided", after=r"|\?").search(fold_text(reply))
         return [] if len(given) > _MANY_QUANTITIES or undecided else self._find_quantities(given, plain=False)
 
     def _find_quantities(self, given: Sequence[Quantity], plain: bool) -> list[int]:
@@ -313,7 +313,7 @@ def signed_key(text: str) -> str:
 
 def worded_key(text: str) -> str:
     """A text's words: folded, without accents, marks at its ends and an article."""
-    stripped = without_accents(folded(text)).strip(" .,:;!?\"'()[]{}-")
+    stripped = without_accents(fold_text(text)).strip(" .,:;!?\"'()[]{}-")
     return word_pattern("article", before="^(?:", after=r"\s+|l')").sub("", stripped)
 
 
@@ -372,7 +372,7 @@ def _is_denied(before: str, text: str, end: int) -> bool:
 
 def _is_quantity_denied(reply: str, start: int, end: int) -> bool:
     """Whether the quantity from ``start`` to ``end`` is denied in its clause."""
-    before = split_clauses(folded(reply[max(0, start - 60) : start]))[-1].text
+    before = split_clauses(fold_text(reply[max(0, start - 60) : start]))[-1].text
     behind = word_pattern("quantity_denied", before=r"[^.;,\n]{0,40}").match(reply[end : end + 80])
     return behind is not None or word_pattern("denied_before").search(before) is not None
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.parsing.mentions import Mention, in_english, mentions
+from lmms_medtasks.grid_positions import GridSize
+from lmms_medtasks.parsing.mentions import PositionMention, find_mentions, in_english
 from lmms_medtasks.parsing.option import read_option
-from lmms_medtasks.parsing.reply import Answer, Reply, find_refusal
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import clause_before, sentence_before, sentence_end, sentence_start
 from lmms_medtasks.parsing.statements import Statement, find_statements, gives_up, last_correction, last_standing
-from lmms_medtasks.parsing.texts import normalised, option_letters, plain
+from lmms_medtasks.parsing.texts import normalise_characters, option_letters, to_plain_text
 from lmms_medtasks.parsing.words import word_pattern
 
 __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
@@ -105,7 +105,7 @@ _MINOR = re.compile(r"\b(?:slight(?:ly)?|a (?:little|bit)|minor|somewhat|margina
 _IN_PLACE = re.compile(rf" (?:in|at|on) {_FILL}")
 
 
-def read_position(reply: Reply | str | None, size: Size) -> Answer:
+def read_position(reply: Reply | str | None, size: GridSize) -> ParsedAnswer:
     """The position that a reply gives as the outlier's, by the grid's own name, or "none" if it says there is none.
 
     What is stated as the answer (:mod:`~lmms_medtasks.parsing.statements`) beats what comes before it; then what the
@@ -120,13 +120,13 @@ def read_position(reply: Reply | str | None, size: Size) -> Answer:
     """
     reply = Reply.of(reply)
     if reply.outcome:
-        return Answer(reply.outcome)
-    text = in_english(plain(normalised(reply.answer)))
+        return ParsedAnswer(reply.outcome)
+    text = in_english(to_plain_text(normalise_characters(reply.answer)))
     answer = _read_claims(text, size, reply.unfinished)
-    return Answer(reply.unread) if answer.status == "unreadable" else answer
+    return ParsedAnswer(reply.unread) if answer.status == "unreadable" else answer
 
 
-def read_option_position(reply: Reply | str | None, options: Sequence[str], size: Size) -> Answer:
+def read_option_position(reply: Reply | str | None, options: Sequence[str], size: GridSize) -> ParsedAnswer:
     """As :func:`read_position`, where the positions (and "None …") were offered as options with letters.
 
     A letter, an option's text, or both, as :func:`~lmms_medtasks.parsing.option.read_option` reads them; else the
@@ -137,67 +137,67 @@ def read_option_position(reply: Reply | str | None, options: Sequence[str], size
     if reading.status == "ok":
         value = option_value(options[option_letters(len(options)).index(reading.value)])
         if reading.rule not in ("said", "concluded"):
-            beside = mentions(in_english(plain(normalised(reading.text)))[:_BESIDE], size)
+            beside = find_mentions(in_english(to_plain_text(normalise_characters(reading.text)))[:_BESIDE], size)
             conflict = value != NONE and beside and beside[0].position != value and reading.rule != "yes_no"
-            return Answer("ambiguous") if conflict else Answer("ok", value, reading.rule)
+            return ParsedAnswer("ambiguous") if conflict else ParsedAnswer("ok", value, reading.rule)
         named_position = read_position(reply, size)
         return (
-            Answer("ambiguous")
+            ParsedAnswer("ambiguous")
             if named_position.status == "ok" and named_position.value != value
-            else Answer("ok", value, reading.rule)
+            else ParsedAnswer("ok", value, reading.rule)
         )
     if reading.status in ("ambiguous", "refused") or reply.outcome:
-        return Answer(reading.status)
+        return ParsedAnswer(reading.status)
     named_position = read_position(reply, size)
-    letter = re.search(r"(?<![^\W_])([B-HJ-Z])\s?\(", normalised(reply.answer))
+    letter = re.search(r"(?<![^\W_])([B-HJ-Z])\s?\(", normalise_characters(reply.answer))
     if named_position.status == "ok" and letter and letter[1] in (letters := option_letters(len(options))):
         # "the image C (bottom-left)", where C is another place
         return (
             named_position
             if option_value(options[letters.index(letter[1])]) == named_position.value
-            else Answer("ambiguous")
+            else ParsedAnswer("ambiguous")
         )
     return named_position
 
 
 def option_value(option: str) -> str:
     """What an option's text says in the terms of :func:`read_option_position`: a position, or "none"."""
-    text = in_english(plain(option)).strip()
+    text = in_english(to_plain_text(option)).strip()
     return NONE if text.startswith(NONE) or word_pattern("grid_none", before=r"\W*").match(text) else text
 
 
-def _read_claims(text: str, size: Size, unfinished: bool) -> Answer:
-    mentioned = mentions(text, size)
+def _read_claims(text: str, size: GridSize, unfinished: bool) -> ParsedAnswer:
+    mentioned = find_mentions(text, size)
     if len(mentioned) > _MANY:
-        return Answer("ambiguous")
-    claimed = claims(text, mentioned)
+        return ParsedAnswer("ambiguous")
+    claimed = find_claims(text, mentioned)
     back = last_correction(text)
     if back and any(claim.start >= back for claim in claimed):  # "Top-left. No, wait, bottom-left."
         claimed = [claim for claim in claimed if claim.start >= back]
         mentioned = [mention for mention in mentioned if mention.start >= back]
     for answer in (_read_stated(text, claimed), _read_head(text, mentioned, claimed)):
         if answer is not None and answer.value == NONE and find_refusal(text):
-            return Answer("refused")
+            return ParsedAnswer("refused")
         if answer is not None:
             return answer
     if unfinished:
-        return Answer("unreadable")
+        return ParsedAnswer("unreadable")
     answer = _single_answer({claim.value for claim in claimed if claim.cued}, "cued") or _single_answer(
         {c.value for c in claimed}, "named"
     )
     if answer is not None and answer.status == "ok" and gives_up(text):
-        return Answer("unreadable")
-    return answer or Answer("refused" if find_refusal(text) else "unreadable")
+        return ParsedAnswer("unreadable")
+    return answer or ParsedAnswer("refused" if find_refusal(text) else "unreadable")
 
 
-def _single_answer(values: set[str], rule: str) -> Answer | None:
+def _single_answer(values: set[str], rule: str) -> ParsedAnswer | None:
     """The answer if there is one value; None without any."""
     if not values:
         return None
-    return Answer("ok", next(iter(values)), rule) if len(values) == 1 else Answer("ambiguous")
+    return ParsedAnswer("ok", next(iter(values)), rule) if len(values) == 1 else ParsedAnswer("ambiguous")
 
 
-def _read_stated(text: str, claimed: Sequence[Claim]) -> Answer | None:
+def _read_stated(text: str, claimed: Sequence[PositionClaim]) -> ParsedAnswer | None:
     """What the last statement says that is not taken back."""
 
     def resolve(statement: Statement) -> tuple[set[str], int] | None:
@@ -208,10 +208,12 @@ def _read_stated(text: str, claimed: Sequence[Claim]) -> Answer | None:
     stated = last_standing(text, find_statements(text, letters=False, grid=True), resolve)
     if stated is None:
         return None
-    return Answer("ambiguous") if stated.taken_back else _single_answer(stated.value, stated.statement.rule)
+    return ParsedAnswer("ambiguous") if stated.taken_back else _single_answer(stated.value, stated.statement.rule)
 
 
-def _read_head(text: str, mentioned: Sequence[Mention], claimed: Sequence[Claim]) -> Answer | None:
+def _read_head(
+    text: str, mentioned: Sequence[PositionMention], claimed: Sequence[PositionClaim]
+) -> ParsedAnswer | None:
     """The position, or "none", that the reply starts with."""
     if not claimed:
         return None
@@ -219,19 +221,19 @@ def _read_head(text: str, mentioned: Sequence[Mention], claimed: Sequence[Claim]
     if first.value == NONE and not re.search(r"\w", text[: first.start]):
         last = max((claim for claim in claimed if claim.value != NONE), default=None)
         taken_back = last is not None and not any(claim.value == NONE and claim > last for claim in claimed)
-        return Answer("ambiguous") if taken_back and _CONTRAST.search(text) else Answer("ok", NONE, "head")
+        return ParsedAnswer("ambiguous") if taken_back and _CONTRAST.search(text) else ParsedAnswer("ok", NONE, "head")
     mention = next((each for each in mentioned if each.start == first.start), None)
     if mention is None or not _BEFORE_HEAD.match(text[: mention.start]):
         return None
     # "Top-left: CT. Top-right: CT …" goes through the panels; it starts with no answer.
     headings = {each.position for each in mentioned if re.match(r"[ \w]{0,8}:", text[each.end :])}
-    alone = len(next(group for group in groups(text, mentioned) if mention in group)) == 1
+    alone = len(next(group for group in group_mentions(text, mentioned) if mention in group)) == 1
     if len(headings) > 1 or not alone or not _AFTER_HEAD.match(text[mention.end :]):
         return None
-    return Answer("ok", mention.position, "head")
+    return ParsedAnswer("ok", mention.position, "head")
 
 
-class Claim(NamedTuple):
+class PositionClaim(NamedTuple):
     """A position, or "none": where it is claimed, and whether in words that call it the outlier or an exception."""
 
     start: int
@@ -239,18 +241,18 @@ class Claim(NamedTuple):
     cued: bool
 
 
-def claims(text: str, mentioned: Sequence[Mention]) -> list[Claim]:
+def find_claims(text: str, mentioned: Sequence[PositionMention]) -> list[PositionClaim]:
     """What a plain text claims, given the positions that it names; those it rules out are not among them."""
     asserted = _find_asserted(text, mentioned)
     return sorted([*asserted, *_find_none(text, mentioned, asserted)])
 
 
-def groups(text: str, mentioned: Sequence[Mention]) -> list[list[Mention]]:
+def group_mentions(text: str, mentioned: Sequence[PositionMention]) -> list[list[PositionMention]]:
     """Runs of mentions that only commas, "and" and "or" stand between.
 
     A comma and an article start something new ("not the top-left, the bottom-right"), unless "and" follows.
     """
-    runs: list[list[Mention]] = []
+    runs: list[list[PositionMention]] = []
     for mention in mentioned:
         gap = text[runs[-1][-1].end : mention.start] if runs else ""
         if runs and _LISTED.fullmatch(gap) and not _NEW_START.fullmatch(gap):
@@ -260,9 +262,9 @@ def groups(text: str, mentioned: Sequence[Mention]) -> list[list[Mention]]:
     return runs
 
 
-def _find_asserted(text: str, mentioned: Sequence[Mention]) -> list[Claim]:
-    asserted: list[Claim] = []
-    for group in groups(text, mentioned):
+def _find_asserted(text: str, mentioned: Sequence[PositionMention]) -> list[PositionClaim]:
+    asserted: list[PositionClaim] = []
+    for group in group_mentions(text, mentioned):
         before = sentence_before(text, group[0].start)
         after = text[group[-1].end : sentence_end(text, group[-1].end)]
         first_thought = word_pattern("first_thought").search(clause_before(text, group[0].start))
@@ -273,11 +275,11 @@ def _find_asserted(text: str, mentioned: Sequence[Mention]) -> list[Claim]:
             continue
         clause = _CLAUSE_END.split(after, maxsplit=1)[0]
         cued = bool(_EXCEPTION_BEFORE.search(before) or _CUE.search(before) or _CUE.search(clause))
-        asserted += [Claim(mention.start, mention.position, cued) for mention in group]
+        asserted += [PositionClaim(mention.start, mention.position, cued) for mention in group]
     return asserted
 
 
-def _taken_back(text: str, match: re.Match[str], claimed: Sequence[Claim]) -> list[Claim]:
+def _taken_back(text: str, match: re.Match[str], claimed: Sequence[PositionClaim]) -> list[PositionClaim]:
     """The claims of an odd one that turn "all look the same" around, [] for none.
 
     "At first glance all look the same, but the top-right one is rotated"; "Although all look alike, the ...".
@@ -293,10 +295,12 @@ def _taken_back(text: str, match: re.Match[str], claimed: Sequence[Claim]) -> li
     return [claim for claim in claimed if start <= claim.start <= sentence_end(text, start)]
 
 
-def _find_none(text: str, mentioned: Sequence[Mention], claimed: Sequence[Claim]) -> list[Claim]:
+def _find_none(
+    text: str, mentioned: Sequence[PositionMention], claimed: Sequence[PositionClaim]
+) -> list[PositionClaim]:
     if re.fullmatch(r"\W*no\W*", text):
-        return [Claim(0, NONE, True)]
-    listed = {group[0].start: {each.position for each in group} for group in groups(text, mentioned)}
+        return [PositionClaim(0, NONE, True)]
+    listed = {group[0].start: {each.position for each in group} for group in group_mentions(text, mentioned)}
     places = set().union(*listed.values())
     none_claims = []
     for match in _NO_OUTLIER.finditer(text):
@@ -309,8 +313,8 @@ def _find_none(text: str, mentioned: Sequence[Mention], claimed: Sequence[Claim]
             continue
         odd = _taken_back(text, match, claimed)
         if not odd:
-            none_claims.append(Claim(match.start(), NONE, True))
+            none_claims.append(PositionClaim(match.start(), NONE, True))
         elif _MINOR.search(text[odd[0].start : sentence_end(text, odd[0].start)]):
             # "..., but the top-left one is slightly darker": an outlier, or none? Both are claimed.
-            none_claims += [Claim(match.start(), NONE, True), *(claim._replace(cued=True) for claim in odd)]
+            none_claims += [PositionClaim(match.start(), NONE, True), *(claim._replace(cued=True) for claim in odd)]
     return none_claims

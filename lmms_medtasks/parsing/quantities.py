@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
+from lmms_medtasks.parsing.words import any_of, numbered_words, word_pattern
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)"
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -62,7 +62,7 @@ def parse_quantity(text: str) -> Quantity | None:
     text = text.strip().strip("=*_`\"'()[]").rstrip(".;:!").strip()
     if len(text) > _LONGEST:
         return None
-    for number, word in numbered("number").items():
+    for number, word in numbered_words("number").items():
         if re.fullmatch(word, text, re.IGNORECASE):
             return Quantity(number, number)
     match = _quantity_pattern().fullmatch(text)

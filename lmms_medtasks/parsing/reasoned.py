@@ -42,7 +42,7 @@ def _label_pattern() -> re.Pattern[str]:
 
 
 @dataclass(frozen=True)
-class Parts:
+class ReasonedReply:
     """The two parts of a reply. Nothing of it is lost but labels and reasoning tags.
 
     ``answer`` is what follows the last label "Answer" (to the next label, or the end); without that label it is empty,
@@ -55,7 +55,7 @@ class Parts:
     answer: str = ""
 
 
-def read_reasoned(reply: Reply | str | None) -> Parts:
+def read_reasoned(reply: Reply | str | None) -> ReasonedReply:
     """Read the two parts of ``reply``.
 
     Labels stand at the beginning of a line, perhaps with a number, or after a sentence in the same line, in any case,
@@ -67,7 +67,7 @@ def read_reasoned(reply: Reply | str | None) -> Parts:
     """
     reply = Reply.of(reply)
     if reply.outcome:
-        return Parts(reply.outcome)
+        return ReasonedReply(reply.outcome)
     text = _as_lines(reply.answer.strip())
     thinking = reply.thinking if any(thought.mark in _LABELLED_THOUGHTS for thought in reply.thoughts) else ""
     if thinking:
@@ -75,10 +75,10 @@ def read_reasoned(reply: Reply | str | None) -> Parts:
     labels = list(_label_pattern().finditer(text))
     if labels:
         return _split_parts(text, labels)
-    return Parts("cut", reasoning=text) if reply.ended == "length" else Parts("neither", answer=text)
+    return ReasonedReply("cut", reasoning=text) if reply.ended == "length" else ReasonedReply("neither", answer=text)
 
 
-def _split_parts(text: str, labels: Sequence[re.Match[str]]) -> Parts:
+def _split_parts(text: str, labels: Sequence[re.Match[str]]) -> ReasonedReply:
     """The parts of a text with labels: what follows the last label of an answer, and all else."""
     ends = [match.start() for match in labels[1:]] + [len(text)]
     sections = [text[match.end() : end].strip() for match, end in zip(labels, ends, strict=True)]
@@ -89,8 +89,10 @@ def _split_parts(text: str, labels: Sequence[re.Match[str]]) -> Parts:
     reasoning = "\n".join(part for part in rest if part)
     labelled = any(part for index, part in enumerate(sections) if index not in of_answers)
     if not labelled and not answer:
-        return Parts("neither", answer=reasoning) if reasoning else Parts("empty")
-    return Parts("both" if labelled and answer else "no_answer" if labelled else "no_reasoning", reasoning, answer)
+        return ReasonedReply("neither", answer=reasoning) if reasoning else ReasonedReply("empty")
+    return ReasonedReply(
+        "both" if labelled and answer else "no_answer" if labelled else "no_reasoning", reasoning, answer
+    )
 
 
 def _as_lines(text: str) -> str:

@@ -431,7 +431,7 @@ def _own_turn(text: str, known: _Marks) -> tuple[str, tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ParsedAnswer:
     """What was read from one reply: ``value`` if ``status`` is "ok", else "". ``rule``: what it was read from."""
 
     status: AnswerStatus

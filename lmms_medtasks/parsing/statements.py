@@ -72,12 +72,12 @@ class Stated(Generic[Value]):
 
 
 def find_statements(text: str, letters: bool = True, grid: bool = False) -> list[Statement]:
-    """Find the statements of a :func:`~lmms_medtasks.parsing.texts.normalised` text, in its order.
+    """Find the statements of a :func:`~lmms_medtasks.parsing.texts.normalise_characters` text, in its order.
 
     None is negated, doubted, a question, a condition's consequence, or what others would say.
 
     Args:
-        text: The text, or a :func:`~lmms_medtasks.parsing.texts.plain` one.
+        text: The text, or a :func:`~lmms_medtasks.parsing.texts.to_plain_text` one.
         letters: Letters are answered with. Then "so", "it is", "but" and corrections announce only a letter on its own,
             since they may stand before anything; else "so" announces all that follows.
         grid: "The outlier is" announces an answer, too.

@@ -53,7 +53,7 @@ _SPELLING = tuple(
 _CIRCLED = re.compile(r"[①-⑳](?=\s*(?:$|[.,;:。，、；)）]|[①-⑳]|和|与|and\b|y\b|et\b|und\b))")
 
 
-def normalised(text: str) -> str:
+def normalise_characters(text: str) -> str:
     """``text`` with one form of each character (NFKC), without struck-out words, tokens and LaTeX's commands for fonts.
 
     ".5" becomes "0.5". A space is put between Chinese, Japanese or Korean characters and Latin letters or digits, so
@@ -68,7 +68,7 @@ def normalised(text: str) -> str:
     return _CJK_EDGE.sub(" ", _SPREAD.sub("", text))
 
 
-def plain(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """``text`` in lower case, with one kind of dash, quotation mark and "center", without markup; lines stay."""
     text = _DASHES.sub("-", text)
     text = re.sub("[\u2018\u2019\u02bc]", "'", re.sub("[\u201c\u201d]", '"', text))
@@ -78,7 +78,7 @@ def plain(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """``text`` in one case and spelling, with single blanks (lines stay), without markup, hyphens and slashes in words.
 
     "PET/CT" is "pet ct", "β-thalassaemia" "beta thalassemia". A prefix stays part of its word: "non-displaced" is
@@ -98,7 +98,7 @@ def without_accents(text: str) -> str:
     return "".join(unicodedata.normalize("NFD", each)[0] if "\u00c0" <= each <= "\u024f" else each for each in text)
 
 
-def whole(text: str) -> str:
+def replace_half_characters(text: str) -> str:
     """A text that can be sent and stored: JSON may hold halves of characters (U+FFFD here), which no file takes."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -52,7 +52,7 @@ def word_pattern(category: str, *, before: str = "", after: str = "") -> re.Patt
 
 
 @functools.cache
-def numbered(category: str) -> Mapping[int, str]:
+def numbered_words(category: str) -> Mapping[int, str]:
     """Of a category that lists words by number: number -> a regular expression for any of its words."""
     return {int(number): any_of(category, number) for number in _read_words()[category]}
 

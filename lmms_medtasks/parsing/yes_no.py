@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lmms_medtasks.parsing.asked_things import names_other, read_about
-from lmms_medtasks.parsing.reply import Answer, Reply, find_refusal
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing
-from lmms_medtasks.parsing.texts import normalised, plain
+from lmms_medtasks.parsing.texts import normalise_characters, to_plain_text
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 YesOrNo = Literal["yes", "no"]
@@ -43,7 +43,7 @@ class _Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Question:
+class _YesNoQuestion:
     """A question in a plain text's terms, and whether it offers "true" and "false" as its answers."""
 
     text: str
@@ -55,7 +55,7 @@ def asks_true_or_false(question: str) -> bool:
     return _true_or_false().search(question) is not None
 
 
-def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = False) -> Answer:
+def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = False) -> ParsedAnswer:
     """Read "yes" or "no" as a reply gives it, in the languages of ``words.yml``.
 
     The first of these that says one counts:
@@ -78,12 +78,12 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
     """
     reply = Reply.of(reply)
     if reply.outcome:
-        return Answer(reply.outcome)
-    asked_question = _Question(plain(normalised(question)), asks_true_or_false(question))
+        return ParsedAnswer(reply.outcome)
+    asked_question = _YesNoQuestion(to_plain_text(normalise_characters(question)), asks_true_or_false(question))
     # A reply may begin with the question.
-    text = _YES_OR_NO.sub("", _true_or_false().sub(" ", plain(normalised(reply.answer))))
+    text = _YES_OR_NO.sub("", _true_or_false().sub(" ", to_plain_text(normalise_characters(reply.answer))))
     answer = _read_text(text, asked_question, panel, reply.unfinished)
-    return Answer(reply.unread) if answer is None or answer.status == "unreadable" else answer
+    return ParsedAnswer(reply.unread) if answer is None or answer.status == "unreadable" else answer
 
 
 def yes_or_no(option: str) -> YesOrNo | Literal[""]:
@@ -94,16 +94,16 @@ def yes_or_no(option: str) -> YesOrNo | Literal[""]:
     return "no" if word_pattern("no").fullmatch(word) else ""
 
 
-def _read_text(text: str, question: _Question, panel: bool, unfinished: bool) -> Answer | None:
+def _read_text(text: str, question: _YesNoQuestion, panel: bool, unfinished: bool) -> ParsedAnswer | None:
     if (whole := _match_alone(text, question)) is not None:
-        return Answer("ok", whole.value, "alone")
+        return ParsedAnswer("ok", whole.value, "alone")
     answer = _read_stated(text, question, unfinished) or _read_undecided(text) or _read_head(text, question)
     if answer is not None or unfinished:
         return answer
     return _read_word(text) or _read_sentences(text, question) or (_read_panel(text) if panel else None)
 
 
-def _read_stated(text: str, question: _Question, unfinished: bool) -> Answer | None:
+def _read_stated(text: str, question: _YesNoQuestion, unfinished: bool) -> ParsedAnswer | None:
     """What the last statement says; of a reply that breaks off "so" states nothing."""
 
     def resolve(statement: Statement) -> tuple[YesOrNo, int] | None:
@@ -120,56 +120,56 @@ def _read_stated(text: str, question: _Question, unfinished: bool) -> Answer | N
     stated = last_standing(text, find_statements(text, letters=False), resolve)
     if stated is None:
         return None
-    return Answer("ambiguous") if stated.taken_back else Answer("ok", stated.value, stated.statement.rule)
+    return ParsedAnswer("ambiguous") if stated.taken_back else ParsedAnswer("ok", stated.value, stated.statement.rule)
 
 
-def _read_undecided(text: str) -> Answer | None:
+def _read_undecided(text: str) -> ParsedAnswer | None:
     if _both_pattern().search(text):
-        return Answer("ambiguous")
+        return ParsedAnswer("ambiguous")
     open_ = (
         _hedged_pattern().search(text)
         or _depends_pattern().search(text)
         or word_pattern("not_excluded", before=r"\W*").match(text)
     )
-    return Answer("unreadable") if open_ else None
+    return ParsedAnswer("unreadable") if open_ else None
 
 
-def _read_head(text: str, question: _Question) -> Answer | None:
+def _read_head(text: str, question: _YesNoQuestion) -> ParsedAnswer | None:
     """What sentences start with, or that the reply refuses."""
     if (turned := _word_after_but().search(text[-_LAST:])) is not None:
-        return Answer("ok", _match_value(turned), "head")
+        return ParsedAnswer("ok", _match_value(turned), "head")
     heads = _find_heads(text, question)
     refused = find_refusal(text) is not None
     if heads and not (refused and heads[-1].value == "no"):
         return _read_heads(text, heads, question)
     first = re.split(r"[.:,;\n]", text, maxsplit=1)[0]
     if not heads and not _word_pattern().match(text) and (begin := _match_alone(first, question)) is not None:
-        return Answer("ok", begin.value, "head")
+        return ParsedAnswer("ok", begin.value, "head")
     if refused:
-        return Answer("refused")
+        return ParsedAnswer("refused")
     verdict = _match_verdict(text, question)
-    return Answer("ok", verdict.value, "head") if verdict else None
+    return ParsedAnswer("ok", verdict.value, "head") if verdict else None
 
 
-def _read_heads(text: str, heads: list[_Said], question: _Question) -> Answer:
+def _read_heads(text: str, heads: list[_Said], question: _YesNoQuestion) -> ParsedAnswer:
     first, last = heads[0], heads[-1]
     if is_taken_back(text, last.end):
-        return Answer("ambiguous")
+        return ParsedAnswer("ambiguous")
     # What the word belongs to is read with it: "No se observa fractura."
     rest = text[last.end :] if re.match(r"\W*(?:[^\w\s]|\n|$)", text[last.end :]) else text[last.start :]
     if rest.startswith(text[last.start : last.end]) and names_other(first_sentence(rest), question.text):
-        return Answer("unreadable")  # "No hay masa en el pulmón derecho", and the left one is asked about
+        return ParsedAnswer("unreadable")  # "No hay masa en el pulmón derecho", and the left one is asked about
     about = _read_sentences(rest.strip(" ,.;:!\n"), question)
     if about and about.value != last.value and not _turn_words().search(rest):
-        return Answer("ambiguous")  # "Yes, there is no fracture."
+        return ParsedAnswer("ambiguous")  # "Yes, there is no fracture."
     agree = all(head.value == last.value for head in heads)
     if agree or last.corrects or is_taken_back(text[: last.start], first.end - 1):
-        return Answer("ok", last.value, "head")
+        return ParsedAnswer("ok", last.value, "head")
     sentence_answer = _read_sentences(text, question) if _turn_words().search(text) else None
-    return sentence_answer or Answer("ambiguous")
+    return sentence_answer or ParsedAnswer("ambiguous")
 
 
-def _read_word(text: str) -> Answer | None:
+def _read_word(text: str) -> ParsedAnswer | None:
     """The only one of the two words that stands before a mark, and is not asked, denied or supposed."""
     values = {
         _match_value(match)
@@ -180,20 +180,20 @@ def _read_word(text: str) -> Answer | None:
     return _read_one(values, "said")
 
 
-def _read_sentences(text: str, question: _Question) -> Answer | None:
+def _read_sentences(text: str, question: _YesNoQuestion) -> ParsedAnswer | None:
     """What the first sentences say of the thing that the question asks for."""
     statements = (sentence for sentence in split_sentences(text)[:_SENTENCES] if not sentence.endswith("?"))
     sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!") for sentence in statements)
     return _read_one({about for sentence in sentences if (about := read_about(sentence, question.text))}, "question")
 
 
-def _read_one(values: set[YesOrNo], rule: str) -> Answer | None:
+def _read_one(values: set[YesOrNo], rule: str) -> ParsedAnswer | None:
     if not values:
         return None
-    return Answer("ok", values.pop(), rule) if len(values) == 1 else Answer("ambiguous")
+    return ParsedAnswer("ok", values.pop(), rule) if len(values) == 1 else ParsedAnswer("ambiguous")
 
 
-def _read_panel(text: str) -> Answer | None:
+def _read_panel(text: str) -> ParsedAnswer | None:
     certain = _SUPPOSED.sub(" ", text)
     values: set[YesOrNo] = set()
     if _PANEL_NO.search(certain):
@@ -210,7 +210,7 @@ def _match_value(match: re.Match[str]) -> YesOrNo:
     return "yes" if match["yes"] else "no"
 
 
-def _match_alone(text: str, question: _Question) -> _Said | None:
+def _match_alone(text: str, question: _YesNoQuestion) -> _Said | None:
     """What a text says that has nothing but an answer."""
     bare = text.strip().strip(_MARKS)
     if (match := _word_pattern().fullmatch(bare)) is not None:
@@ -226,7 +226,7 @@ def _match_alone(text: str, question: _Question) -> _Said | None:
     return _Said(verdict.value, 0, len(text)) if verdict is not None and verdict.end == len(bare) else None
 
 
-def _match_head(text: str, question: _Question) -> _Said | None:
+def _match_head(text: str, question: _YesNoQuestion) -> _Said | None:
     """The answer that a text starts with."""
     match = _word_pattern().match(text)
     if match is not None and (match["yes"] or _no_on_its_own().match(text, match.end())):
@@ -234,7 +234,7 @@ def _match_head(text: str, question: _Question) -> _Said | None:
     return _match_verdict(text, question)
 
 
-def _match_verdict(text: str, question: _Question) -> _Said | None:
+def _match_verdict(text: str, question: _YesNoQuestion) -> _Said | None:
     """ "True" or "false" at a text's beginning, where the question offers them."""
     if not question.offers_true_false:
         return None
@@ -244,7 +244,7 @@ def _match_verdict(text: str, question: _Question) -> _Said | None:
     return _Said("no", false.start(), false.end()) if false else None
 
 
-def _find_heads(text: str, question: _Question) -> list[_Said]:
+def _find_heads(text: str, question: _YesNoQuestion) -> list[_Said]:
     """The answers that sentences start with, conditions and denials of something else left out."""
     heads = [
         _Said(_match_value(match), match.start(), match.end(), corrects=match["corrected"] is not None)

@@ -8,11 +8,11 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from lmms_medtasks.report.document import Document
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.reported_suites import build
+from lmms_medtasks.report.document import ReportDocument
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.reported_suites import build_report
 
-__all__ = ["Document", "Options", "build"]
+__all__ = ["ReportDocument", "ReportOptions", "build_report"]
 
 
 class _CallablePackage(ModuleType):

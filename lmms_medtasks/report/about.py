@@ -7,8 +7,8 @@ from typing import Any
 
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.samples import run_options
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import date_of, make_printable, model_name
 from lmms_medtasks.suites import paper
 
 OWN = "this run"
@@ -17,36 +17,36 @@ ACCEPTED = ", counts accepted"
 """What stands behind "full" of data that was called so although it has another number of questions than the release."""
 
 
-def metadata(run: Run, tasks: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+def task_metadata(run: ResultFile, tasks: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
     """Each task's metadata, as the run recorded it."""
     return {task: run.content["configs"][task].get("metadata") or {} for task in tasks}
 
 
-def data_of(run: Run, tasks: Sequence[str]) -> tuple[str, ...]:
+def data_kinds(run: ResultFile, tasks: Sequence[str]) -> tuple[str, ...]:
     """The kinds of data ("full", "sample", "mini", "1000 images of full") that the tasks read, as recorded.
 
     "unknown" where not recorded; "full, counts accepted" where it has not the release's number of questions.
     """
-    return tuple(dict.fromkeys(_kind(each) for each in metadata(run, tasks).values()))
+    return tuple(dict.fromkeys(_data_kind(each) for each in task_metadata(run, tasks).values()))
 
 
-def _kind(told: Mapping[str, Any]) -> str:
-    data = printable(str(told.get("data", "unknown")))
+def _data_kind(told: Mapping[str, Any]) -> str:
+    data = make_printable(str(told.get("data", "unknown")))
     return f"{data}{ACCEPTED}" if data.rpartition(" of ")[2] == "full" and told.get("data_counts") else data
 
 
-def other_data(asked: Iterable[Iterable[tuple[Run, Sequence[str]]]]) -> list[str]:
+def other_data(asked: Iterable[Iterable[tuple[ResultFile, Sequence[str]]]]) -> list[str]:
     """The tasks of which not all of these sources, each given by its runs and their tasks, read the same data."""
     digests: dict[str, set[str]] = {}
     for own in asked:
         for run, tasks in own:
-            for task, told in metadata(run, tasks).items():
+            for task, told in task_metadata(run, tasks).items():
                 if told.get("data_digest"):
                     digests.setdefault(task, set()).add(str(told["data_digest"]))
     return [task for task, found in digests.items() if len(found) > 1]
 
 
-def counts(run: Run, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+def question_counts(run: ResultFile, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Each task's questions in the data and questions asked, where they are recorded."""
     for task in tasks:
         found = run.content.get("n-samples", {}).get(task) or {}
@@ -54,72 +54,78 @@ def counts(run: Run, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:
             yield task, found["original"], found["effective"]
 
 
-def settings_of(run: Run, tasks: Sequence[str]) -> str:
+def changed_run_settings(run: ResultFile, tasks: Sequence[str]) -> str:
     """What the user put in place of ours: ``paper settings``, ``temperature=0 instead of 0.7``; "" for nothing."""
-    return ", ".join(dict.fromkeys(said for told in metadata(run, tasks).values() for said in settings_said(told)))
+    return ", ".join(dict.fromkeys(said for told in task_metadata(run, tasks).values() for said in settings_said(told)))
 
 
 def settings_said(told: Mapping[str, Any]) -> list[str]:
-    """As :func:`settings_of`, of one task, a text each; ``told``: the task's metadata."""
-    name, own = paper.label(told), told.get("own_prompt")
+    """As :func:`changed_run_settings`, of one task, a text each; ``told``: the task's metadata."""
+    name, own = paper.settings_label(told), told.get("own_prompt")
     prompt = [f"own prompt {own.get('name')} ({own.get('digest')})"] if isinstance(own, Mapping) else []
     changes = told["settings"]["changes"] if name == paper.THINKING else {}
     # Their limit is lowered to a model's room, and runs of other limits are other runs.
     limit = f" ({changes.get('max_new_tokens')} new tokens)" if changes else ""
-    return list(map(printable, [*([f"{name} settings{limit}"] if name else []), *prompt, *run_options.said(told)]))
+    return list(
+        map(
+            make_printable,
+            [*([f"{name} settings{limit}"] if name else []), *prompt, *run_options.describe_changed_options(told)],
+        )
+    )
 
 
-def limit(run: Run) -> str:
+def limit_text(run: ResultFile) -> str:
     """``--limit 8``, or "" if the run had none."""
     value = (run.content.get("config") or {}).get("limit")
     if value is None:
         return ""
     # The harness records --limit 8 as 8.0.
-    return f"--limit {value:g}" if isinstance(value, float) else printable(f"--limit {value}")
+    return f"--limit {value:g}" if isinstance(value, float) else make_printable(f"--limit {value}")
 
 
-def subset(told: Mapping[str, Any]) -> str:
+def subset_text(told: Mapping[str, Any]) -> str:
     """``1000 of 4306 images, seed 0``, or "" for a task of which all questions were asked; ``told``: its metadata."""
     drawn = told.get("subset")
     if not isinstance(drawn, Mapping):
         return ""
     size, units, unit, seed = (drawn.get(name) for name in ("size", "units", "unit", "seed"))
-    return printable(f"{size} of {units} {unit}s, seed {seed}")
+    return make_printable(f"{size} of {units} {unit}s, seed {seed}")
 
 
-def data_extent(run: Run, tasks: Sequence[str]) -> str:
+def data_extent(run: ResultFile, tasks: Sequence[str]) -> str:
     """Which data was read and how much of it: ``full``, ``mini, --limit 8``."""
-    limited = any(effective < original for _, original, effective in counts(run, tasks))
-    return ", ".join([*data_of(run, tasks), *([limit(run) or "only a part"] if limited else [])])
+    limited = any(effective < original for _, original, effective in question_counts(run, tasks))
+    return ", ".join([*data_kinds(run, tasks), *([limit_text(run) or "only a part"] if limited else [])])
 
 
-def extent(run: Run, tasks: Sequence[str]) -> str:
-    """As :func:`data_extent`, with the settings of :func:`settings_of`: ``mini, --limit 8, paper settings``."""
-    return ", ".join([data_extent(run, tasks), *([said] if (said := settings_of(run, tasks)) else [])])
+def run_extent(run: ResultFile, tasks: Sequence[str]) -> str:
+    """As :func:`data_extent`, with the settings of :func:`changed_run_settings`: ``mini, --limit 8, paper
+    settings``."""
+    return ", ".join([data_extent(run, tasks), *([said] if (said := changed_run_settings(run, tasks)) else [])])
 
 
-def own_cell(run: Run, tasks: Sequence[str], *apart: str, mark: str = "") -> Cell:
+def own_cell(run: ResultFile, tasks: Sequence[str], *apart: str, mark: str = "") -> Cell:
     """The label of our row among published ones, with its limitations: ``this run (mini, --limit 8)``."""
-    return own(extent(run, tasks), *apart, mark=mark)
+    return own_results_cell(run_extent(run, tasks), *apart, mark=mark)
 
 
-def own(data: str, *apart: str, mark: str = "") -> Cell:
-    """As :func:`own_cell`, of the data as :func:`extent` says it."""
+def own_results_cell(data: str, *apart: str, mark: str = "") -> Cell:
+    """As :func:`own_cell`, of the data as :func:`run_extent` says it."""
     said = [*([] if data == "full" else [data]), *apart]
     return Cell(f"{OWN} ({'; '.join(said)})" if said else OWN, mark=mark)
 
 
-def facts(run: Run, tasks: Sequence[str], *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+def run_facts(run: ResultFile, tasks: Sequence[str], *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     """The facts at the head of a run's part; ``more`` are the suite's own."""
     config = run.content.get("config") or {}
     versions = sorted({str(run.content.get("versions", {}).get(task, "?")) for task in tasks})
     return (
         ("Model", model_name(run.content)),
-        ("Harness model", printable(str(config.get("model", "not recorded")))),
+        ("Harness model", make_printable(str(config.get("model", "not recorded")))),
         ("Tasks", ", ".join(tasks)),
         *more,
-        ("Data", ", ".join(data_of(run, tasks))),
-        *([("Settings", said)] if (said := settings_of(run, tasks)) else []),
+        ("Data", ", ".join(data_kinds(run, tasks))),
+        *([("Settings", said)] if (said := changed_run_settings(run, tasks)) else []),
         ("Task version", ", ".join(versions)),
-        ("Run", date_of(run.content) or printable(run.path.name)),
+        ("Run", date_of(run.content) or make_printable(run.path.name)),
     )

@@ -12,48 +12,48 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.report import about
-from lmms_medtasks.report.document import PUBLISHED, Flag, Frame, FrameRow, Part
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.report.document import PUBLISHED, Frame, FrameRow, ReportChapter, ReportNotice
+from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples import run_options
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.suites import paper
 from lmms_medtasks.suites.suite import Suite
 
 
-def add_paper_lines(suite: Suite, part: Part, sources: Sequence[Source]) -> Part:
+def add_paper_lines(suite: Suite, part: ReportChapter, sources: Sequence[ModelResults]) -> ReportChapter:
     """The part with :func:`paper_lines` below each of its tables that has published rows."""
-    own = paper.of(suite.name)
+    own = paper.find_paper_protocol(suite.name)
     if own is None:
         return part
     sections = tuple(
-        replace(section, tables=tuple(_with(table, own, sources) for table in section.tables))
+        replace(section, tables=tuple(_with_paper_line(table, own, sources) for table in section.tables))
         for section in part.sections
     )
     return replace(part, sections=sections)
 
 
-def _with(table: Frame, own: paper.Paper, sources: Sequence[Source]) -> Frame:
+def _with_paper_line(table: Frame, own: paper.PaperProtocol, sources: Sequence[ModelResults]) -> Frame:
     if not any(row.kind in PUBLISHED for row in table.rows):
         return table
     return replace(table, published_notes=(*table.published_notes, *paper_lines(own, sources, table.key)))
 
 
-def paper_lines(own: paper.Paper, sources: Sequence[Source], table: str = "") -> Iterator[str]:
+def paper_lines(own: paper.PaperProtocol, sources: Sequence[ModelResults], table: str = "") -> Iterator[str]:
     """A line for all sources that differ from the paper in the same things; with their names where there are several.
 
     ``table``: the key of the table that it is for.
     """
     groups: dict[tuple[str, ...], list[str]] = {}
     for source in sources:
-        groups.setdefault(tuple(differences(own, source, table)), []).append(source.name)
+        groups.setdefault(tuple(paper_differences(own, source, table)), []).append(source.name)
     for found, names in groups.items():
         whose = f"{', '.join(names)}: " if len(groups) > 1 else ""
         said = "; ".join(found) if found else "none that is known"
         yield f"{whose}Differences from the paper's protocol: {said}."
 
 
-def differences(own: paper.Paper, source: Source, table: str = "") -> list[str]:
+def paper_differences(own: paper.PaperProtocol, source: ModelResults, table: str = "") -> list[str]:
     """In what the tasks of a source were not asked and scored as in the paper, each once."""
     found: dict[str, None] = {}
     for run, tasks in source.asked:
@@ -63,32 +63,32 @@ def differences(own: paper.Paper, source: Source, table: str = "") -> list[str]:
             found |= dict.fromkeys(_of_run(run, task, config.get("metadata") or {}, facts))
             there = (each for each in own.remaining(task, facts) if table not in each.not_in)
             found |= dict.fromkeys(each.said(facts) for each in there)
-    return list(map(printable, found))
+    return list(map(make_printable, found))
 
 
-def _of_run(run: Run, task: str, told: Mapping[str, Any], facts: paper.Facts) -> Iterator[str]:
+def _of_run(run: ResultFile, task: str, told: Mapping[str, Any], facts: paper.Facts) -> Iterator[str]:
     """What is the same for all benchmarks: the data, how much of it, the prompt, the judge, sampling, pictures."""
     data = str(told.get("data", "unknown"))
     kind = data.rpartition(" of ")[2]
     if kind != "full":
         yield f"{kind} data"
-    if said := about.subset(told):
+    if said := about.subset_text(told):
         yield f"a random sample ({said})"
-    if any(effective < original for _, original, effective in about.counts(run, [task])):
-        yield about.limit(run) or "only a part of the questions"
+    if any(effective < original for _, original, effective in about.question_counts(run, [task])):
+        yield about.limit_text(run) or "only a part of the questions"
     if facts.get("setting.no_image"):
         yield "no image is shown"
     if wording := facts.get("setting.wording"):
         yield f"{wording} wording"
     if (own := told.get("own_prompt")) and isinstance(own, Mapping):
         yield f"the prompt is the file {own.get('name')} ({own.get('digest')})"
-    yield from _judge(told.get("judge"), facts.get("setting.judge_prompt"))
-    yield from run_options.said(told)
+    yield from _judge_differences(told.get("judge"), facts.get("setting.judge_prompt"))
+    yield from run_options.describe_changed_options(told)
     if encoding := told.get("image_encoding"):
         yield f"the runner re-encoded images ({encoding})"
 
 
-def _judge(judge: object, own_prompts: object) -> Iterator[str]:
+def _judge_differences(judge: object, own_prompts: object) -> Iterator[str]:
     if not isinstance(judge, Mapping):
         return
     protocols = [each for each in judge.get("protocols") or [] if isinstance(each, Mapping)]
@@ -117,27 +117,30 @@ under two conditions are two tests.
 
 
 def with_marks(
-    part: Part, asked: Asked, row_of: Callable[[Frame, FrameRow], Hashable] = lambda table, row: row.cells[0].value
-) -> Part:
-    """The comparison with :data:`OTHER_QUESTIONS` at each row that :func:`differing` finds, and a flag that names them.
+    part: ReportChapter,
+    asked: Asked,
+    row_of: Callable[[Frame, FrameRow], Hashable] = lambda table, row: row.cells[0].value,
+) -> ReportChapter:
+    """The comparison with :data:`OTHER_QUESTIONS` at each row that :func:`rows_with_other_questions` finds, and a flag
+    that names them.
 
     ``row_of`` gives the key that a table's row has in ``asked``, its first cell by default; published rows, and rows of
     no such key, stay as they are.
     """
-    found = differing(asked)
+    found = rows_with_other_questions(asked)
     if not found:
         return part
     sections = tuple(
-        replace(section, tables=tuple(_marked(table, found, row_of) for table in section.tables))
+        replace(section, tables=tuple(_mark_rows(table, found, row_of) for table in section.tables))
         for section in part.sections
     )
     said = "; ".join(f"{' '.join(map(str, row)) if isinstance(row, tuple) else row}: {text}"
                      for row, text in found.items())  # fmt: skip
     text = f"Not all rows are over the same questions, and those marked {OTHER_QUESTIONS} do not compare. {said}."
-    return replace(part, flags=(Flag("warning", text), *part.flags), sections=sections)
+    return replace(part, flags=(ReportNotice("warning", text), *part.flags), sections=sections)
 
 
-def differing(asked: Asked) -> dict[Hashable, str]:
+def rows_with_other_questions(asked: Asked) -> dict[Hashable, str]:
     """The rows that were asked other questions in a test than most rows that have it, and what they were asked.
 
     Where as many rows were asked one set of questions as another, the larger set is that of most.
@@ -145,11 +148,11 @@ def differing(asked: Asked) -> dict[Hashable, str]:
     tests: dict[tuple[Hashable, str], Counter[frozenset[str]]] = {}
     for row, own in asked.items():
         for test, ids in own.items():
-            tests.setdefault((_condition(row), test), Counter())[ids] += 1
+            tests.setdefault((_row_condition(row), test), Counter())[ids] += 1
     usual = {test: max(counts, key=lambda ids: (counts[ids], len(ids), sorted(ids))) for test, counts in tests.items()}
     found = {}
     for row, own in asked.items():
-        most = {test: usual[_condition(row), test] for test in own}
+        most = {test: usual[_row_condition(row), test] for test in own}
         other = [_describe_questions(test, ids, most[test]) for test, ids in own.items() if ids != most[test]]
         if other:
             more = [f"{len(other) - _MOST} more tests"] if len(other) > _MOST else []
@@ -157,7 +160,7 @@ def differing(asked: Asked) -> dict[Hashable, str]:
     return found
 
 
-def _condition(row: Hashable) -> Hashable:
+def _row_condition(row: Hashable) -> Hashable:
     return row[1:] if isinstance(row, tuple) else None
 
 
@@ -167,7 +170,7 @@ def _describe_questions(test: str, ids: frozenset[str], usual: frozenset[str]) -
     return f"{test} {len(ids):,} questions{apart} (most rows: {len(usual):,})"
 
 
-def _marked(table: Frame, found: Mapping[Hashable, str], row_of: Callable[[Frame, FrameRow], Hashable]) -> Frame:
+def _mark_rows(table: Frame, found: Mapping[Hashable, str], row_of: Callable[[Frame, FrameRow], Hashable]) -> Frame:
     rows = tuple(
         replace(row, cells=(replace(row.cells[0], mark=OTHER_QUESTIONS), *row.cells[1:]))
         if row.kind == "run" and row_of(table, row) in found

@@ -17,19 +17,19 @@ from typing import Any
 from lmms_medtasks import degradations
 from lmms_medtasks.judges import own_scales
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.about import own
-from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.published import Published, read_rows
+from lmms_medtasks.report.about import own_results_cell
+from lmms_medtasks.report.document import Cell, ReportNotice
+from lmms_medtasks.report.published import PublishedRowsSpec, read_rows
 from lmms_medtasks.report.shared_sections import rotation_view
-from lmms_medtasks.report.suite_report import Report, extent, question_ids
-from lmms_medtasks.report.views import Column, Row, Source, Table, View
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, Where
+from lmms_medtasks.report.suite_report import SuiteReportSpec, question_ids, results_extent
+from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, SectionSpec, TableSpec
+from lmms_medtasks.samples.runs import make_printable
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, QuestionTable, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.common_metrics import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
-from lmms_medtasks.suites.own_parts import KEY, NotFound
+from lmms_medtasks.suites.own_parts import KEY, MissingEstimate
 from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 from lmms_medtasks.suites.suite_rows import numbers_of
@@ -49,39 +49,39 @@ _REPLIES = (
 _ANSWERED = "Answered: with a text that a judge scores."
 
 
-def default_report(suite: Suite, folder: Path | None) -> Report:
+def default_report(suite: Suite, folder: Path | None) -> SuiteReportSpec:
     """The report of ``suite``. ``folder``: the benchmark's, None where it is not known.
 
     Raises UserError, with file and line, for published rows that can't be read.
     """
     tables = _Tables(suite)
-    beside = View("published", "Beside published models", tuple(tables.published(folder) if folder else ()))
-    return Report(
+    beside = SectionSpec("published", "Beside published models", tuple(tables.published(folder) if folder else ()))
+    return SuiteReportSpec(
         views=(
-            View("results", "Results", (tables.results(),)),
+            SectionSpec("results", "Results", (tables.results(),)),
             beside,
-            View("levels", "Degradation", (tables.levels(),)),
+            SectionSpec("levels", "Degradation", (tables.levels(),)),
             *tables.rotations(),
-            View("tags", "By tag", (tables.tags(),)),
-            View("judgements", "Judgements", judged_tables.judging_tables()),
-            View("replies", "Replies", (outcome_table(),)),
+            SectionSpec("tags", "By tag", (tables.tags(),)),
+            SectionSpec("judgements", "Judgements", judged_tables.judging_tables()),
+            SectionSpec("replies", "Replies", (outcome_table(),)),
         ),
         compared=(
-            View("models", "The runs together", (tables.models(),)),
+            SectionSpec("models", "The runs together", (tables.models(),)),
             beside,
-            View("ways", "Asked otherwise", (tables.ways(),)),
+            SectionSpec("ways", "Asked otherwise", (tables.ways(),)),
         ),
-        caveats=functools.partial(_caveats, suite),
+        caveats=functools.partial(_task_notices, suite),
         tests=lambda source: {task: question_ids(source.rows.where({"task": task})) for task in source.tasks},
     )
 
 
-def metric_column(suite: Suite, metric: Metric) -> Column:
+def metric_column(suite: Suite, metric: Metric) -> ColumnSpec:
     """A metric as a column: a measure's own digits where it has the measure's unit."""
     unit, name = suite.unit(metric), getattr(metric.estimate, "measure", None)
     measure = suite.measure(name) if name else None
     digits = measure.digits if measure and unit == measure.unit else 1 if unit in ("%", "points") else 3
-    return Column(metric.name, metric.estimate, unit, digits)
+    return ColumnSpec(metric.name, metric.estimate, unit, digits)
 
 
 class _Tables:
@@ -94,7 +94,7 @@ class _Tables:
         # The columns in which a question's forms at several levels, or without its image, agree.
         self._question = tuple(name for name in suite.paired if name != "severity") or ("pair",)
 
-    def _main(self, sources: Sequence[Source]) -> list[Measure]:
+    def _main(self, sources: Sequence[ModelResults]) -> list[Measure]:
         """The measures behind the main metrics that a question of the sources belongs to."""
         found = dict.fromkeys(getattr(main_metric.estimate, "measure", None) for main_metric in self.suite.main_metrics)
         return [
@@ -103,90 +103,97 @@ class _Tables:
             if name and any(len(source.rows.of_measure(name)) for source in sources)
         ]
 
-    def _columns(self, names: Iterator[str]) -> tuple[Column, ...]:
+    def _columns(self, names: Iterator[str]) -> tuple[ColumnSpec, ...]:
         """The declared metrics of these names, each once."""
         known = (name for name in dict.fromkeys(names) if name in self.suite.estimates)
         return tuple(metric_column(self.suite, self.suite.metric(name)) for name in known)
 
-    def rotations(self) -> tuple[View, ...]:
+    def rotations(self) -> tuple[SectionSpec, ...]:
         """The section of copies with rotated options, of what has an accuracy: options are right or wrong."""
         if not any(measure.name == "accuracy" for measure in self.suite.measures):
             return ()
         return (rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, self.intervals[0]),)
 
-    def results(self) -> Table:
+    def results(self) -> TableSpec:
         """A row a task with the numbers that the harness prints, each with its interval."""
-        return Table("results", "Metrics of the tasks", ("task",), self._task_rows,
-                     lambda sources: self._columns(_printed(sources)), self.intervals)  # fmt: skip
+        return TableSpec("results", "Metrics of the tasks", ("task",), self._task_rows,
+                     lambda sources: self._columns(_printed_metric_names(sources)), self.intervals)  # fmt: skip
 
-    def models(self) -> Table:
+    def models(self) -> TableSpec:
         """A row for each source and task, with the main metrics."""
 
-        def rows(sources: Sequence[Source]) -> Iterator[Row]:
+        def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
             for row in self._task_rows(sources):
                 if row.source is not None:
-                    yield Row((row.source.name, *row.labels), row.where, "run", row.estimates, row.source)
+                    yield RowSpec((row.source.name, *row.labels), row.where, "run", row.estimates, row.source)
 
-        def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-            named = set(_printed(sources))
+        def columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
+            named = set(_printed_metric_names(sources))
             shown = self._columns(
                 main_metric.name for main_metric in self.suite.main_metrics if main_metric.name in named
             )
-            data = Column("data", lambda source, row, rows: Cell(extent(source)), "text")
-            return (Column("questions", Count(), "count"), *shown, data)
+            data = ColumnSpec("data", lambda source, row, rows: Cell(results_extent(source)), "text")
+            return (ColumnSpec("questions", Count(), "count"), *shown, data)
 
-        return Table("models", "Main metrics", ("run", "task"), rows, columns, self.intervals)
+        return TableSpec("models", "Main metrics", ("run", "task"), rows, columns, self.intervals)
 
-    def _task_rows(self, sources: Sequence[Source]) -> Iterator[Row]:
+    def _task_rows(self, sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         for source in sources:
             for task in source.tasks:
                 named = _metrics_of(source, task)
                 left_out = {metric.name: None for metric in self.suite.metrics if metric.name not in named}
                 estimates = {**left_out, **_printed_only(self.suite, source, task)}
-                yield Row((task,), {"task": task}, estimates=estimates, source=source)
+                yield RowSpec((task,), {"task": task}, estimates=estimates, source=source)
 
-    def published(self, folder: Path) -> Iterator[Table]:
+    def published(self, folder: Path) -> Iterator[TableSpec]:
         """A table for each task that has published rows."""
         found = read_rows(folder, self.suite.estimates)
         columns = self._columns(
             metric.name for metric in self.suite.metrics if found and metric.name in found[0].numbers
         )
         for task in dict.fromkeys(row.texts["task"] for row in found):
-            yield Table(f"published-{task}", task, ("model", "source"), functools.partial(_beside, task), columns,
-                        self.intervals, Published(folder, {"task": task}))  # fmt: skip
+            yield TableSpec(
+                f"published-{task}",
+                task,
+                ("model", "source"),
+                functools.partial(_rows_beside, task),
+                columns,
+                self.intervals,
+                PublishedRowsSpec(folder, {"task": task}),
+            )
 
-    def levels(self) -> Table:
+    def levels(self) -> TableSpec:
         """Degraded pictures against the same questions on clean ones."""
 
-        def rows(sources: Sequence[Source]) -> Iterator[Row]:
-            levels = _levels(sources[0])
+        def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
+            levels = _degraded_levels(sources[0])
             for level, measure in itertools.product(levels[1:], self._main(sources)):
                 sides = {"severity": 0}, {"severity": level}
                 yield self._change((str(level), measure.name), measure, sides, self._question)
 
         notes = ("Pairs of the same question at both levels, both with a score.", *self._paired)
         columns = functools.partial(self._paired_columns, "level 0", "level")
-        return Table("levels", "Against level 0", ("level", "measure"), rows, columns, notes)
+        return TableSpec("levels", "Against level 0", ("level", "measure"), rows, columns, notes)
 
-    def ways(self) -> Table:
+    def ways(self) -> TableSpec:
         """A run's questions asked otherwise, against the same run as released."""
 
-        def rows(sources: Sequence[Source]) -> Iterator[Row]:
+        def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
             # Copies with rotated options have other right letters: they have a section of their own.
             for other in (source for source in sources if source.condition and ROTATED not in source.condition):
                 base = next((source for source in sources if source.run is other.run and not source.condition), None)
                 if base is None:
                     continue
                 run = int(other.rows.column("run")[0])
-                every = Source("", base.every.where({"repeated": False}), base.every, base.resamples)
+                every = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
                 for measure in self._main(sources):
-                    labels = (base.name, printable(other.condition), measure.name)
+                    labels = (base.name, make_printable(other.condition), measure.name)
                     sides = {"run": run, "condition": ""}, {"run": run, "condition": other.condition}
                     yield self._change(labels, measure, sides, self.suite.paired, every)
 
         said = "Question by question. What a model still gets without the image, it has from the words."
         columns = functools.partial(self._paired_columns, "as released", "otherwise")
-        return Table("ways", "As released and otherwise", ("run", "asked", "measure"), rows, columns,
+        return TableSpec("ways", "As released and otherwise", ("run", "asked", "measure"), rows, columns,
                      (said, *self._paired))  # fmt: skip
 
     def _change(
@@ -195,38 +202,43 @@ class _Tables:
         measure: Measure,
         sides: tuple[Where, Where],
         pair: tuple[str, ...],
-        source: Source | None = None,
-    ) -> Row:
+        source: ModelResults | None = None,
+    ) -> RowSpec:
         """A row of two sides of the same questions, for :meth:`_paired_columns`."""
         change = Contrast(measure=measure.name, bounds=measure.range, first=sides[0], second=sides[1], pair=pair)
-        return Row(labels, estimates=dict.fromkeys(("pairs", "first", "second", "difference"), change), source=source)
+        return RowSpec(
+            labels, estimates=dict.fromkeys(("pairs", "first", "second", "difference"), change), source=source
+        )
 
-    def _paired_columns(self, first: str, second: str, sources: Sequence[Source]) -> tuple[Column, ...]:
+    def _paired_columns(self, first: str, second: str, sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
         """Columns in the unit and digits of the main measures; as they are where they have several units."""
         found = {(each.unit, each.digits) for each in self._main(sources)}
         unit, digits = found.pop() if len(found) == 1 else ("", 3)
         return (
-            Column("pairs", unit="n", statistic="second"),
-            Column(first, unit=unit, digits=digits, statistic="first", key="first"),
-            Column(second, unit=unit, digits=digits, statistic="second", key="second"),
-            Column("difference", unit="points" if unit == "%" else unit, digits=digits, statistic="change"),
+            ColumnSpec("pairs", unit="n", statistic="second"),
+            ColumnSpec(first, unit=unit, digits=digits, statistic="first", key="first"),
+            ColumnSpec(second, unit=unit, digits=digits, statistic="second", key="second"),
+            ColumnSpec("difference", unit="points" if unit == "%" else unit, digits=digits, statistic="change"),
         )
 
-    def tags(self) -> Table:
+    def tags(self) -> TableSpec:
         """Each main measure by each tag with few values."""
 
-        def rows(sources: Sequence[Source]) -> Iterator[Row]:
+        def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
             for task in sources[0].tasks:
                 here = sources[0].rows.where({"task": task})
-                for tag in _breakdowns(here):
+                for tag in _breakdown_tags(here):
                     for (value,) in here.by([tag]):
-                        yield Row((task, tag, "none" if value is None else str(value)), {"task": task, tag: value})
+                        yield RowSpec((task, tag, "none" if value is None else str(value)), {"task": task, tag: value})
 
-        def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-            found = [Column("questions", Count(), "count")]
+        def columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
+            found = [ColumnSpec("questions", Count(), "count")]
             for measure in self._main(sources):
                 mean = Mean(measure=measure.name, bounds=measure.range)
-                found += [Column(measure.name, mean, measure.unit, measure.digits), *_bounds(measure, sources)]
+                found += [
+                    ColumnSpec(measure.name, mean, measure.unit, measure.digits),
+                    *_judged_columns_of(measure, sources),
+                ]
             exact = (
                 metric.name
                 for metric in self.suite.metrics
@@ -236,51 +248,54 @@ class _Tables:
             )
             return (*found, *self._columns(exact))
 
-        return Table("tags", "By tag", ("task", "tag", "value"), rows, columns, self.intervals, long=True)
+        return TableSpec("tags", "By tag", ("task", "tag", "value"), rows, columns, self.intervals, long=True)
 
 
-def outcome_table() -> Table:
+def outcome_table() -> TableSpec:
     """What became of the replies."""
 
-    def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-        there = _outcomes(sources[0].rows) if sources else Counter()
+    def columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
+        there = _count_outcomes(sources[0].rows) if sources else Counter()
         return tuple(
-            Column(name, Count(function=lambda rows, name=name: _outcomes(rows)[name]), "count")  # type: ignore[misc]
+            ColumnSpec(name, Count(function=lambda rows, name=name: _count_outcomes(rows)[name]), "count")  # type: ignore[misc]
             for name in _OUTCOMES
             if there[name] or name in READINGS
         )
 
-    def rows(sources: Sequence[Source]) -> list[Row]:
-        return [Row((task,), {"task": task}) for task in sources[0].tasks]
+    def rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
+        return [RowSpec((task,), {"task": task}) for task in sources[0].tasks]
 
-    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
-        return (_REPLIES, _ANSWERED) if _outcomes(sources[0].rows)[ANSWERED] else (_REPLIES,)
+    def notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
+        return (_REPLIES, _ANSWERED) if _count_outcomes(sources[0].rows)[ANSWERED] else (_REPLIES,)
 
-    return Table("replies", "What became of the replies", ("task",), rows, columns, notes, folded=True)
+    return TableSpec("replies", "What became of the replies", ("task",), rows, columns, notes, folded=True)
 
 
-def _bounds(measure: Measure, sources: Sequence[Source]) -> list[Column]:
+def _judged_columns_of(measure: Measure, sources: Sequence[ModelResults]) -> list[ColumnSpec]:
     """The share that was judged, and the mean were what is missing the worst or the best; [] of no judged measure."""
     if not any(judged_measures.judgement_counts(source.rows, measure.name)[1] for source in sources):
         return []
-    found = [Column("judged", judged_measures.coverage(measure.name), "%", key=f"{measure.name} judged")]
+    found = [ColumnSpec("judged", judged_measures.judgement_coverage(measure.name), "%", key=f"{measure.name} judged")]
     for head, which in (("missing as worst", "low"), ("missing as best", "high")):
-        of, key = judged_measures.bound(measure.name, which), f"{measure.name} {which}"
-        found.append(Column(head, of, measure.unit, measure.digits, key=key))
+        of, key = judged_measures.bounded_mean(measure.name, which), f"{measure.name} {which}"
+        found.append(ColumnSpec(head, of, measure.unit, measure.digits, key=key))
     return found
 
 
-def _beside(task: str, sources: Sequence[Source]) -> list[Row]:
+def _rows_beside(task: str, sources: Sequence[ModelResults]) -> list[RowSpec]:
     asked = (source for source in sources if task in source.tasks)
-    return [Row((each.name, str(own(extent(each)).value)), {"task": task}, source=each) for each in asked]
+    return [
+        RowSpec((each.name, str(own_results_cell(results_extent(each)).value)), {"task": task}, source=each)
+        for each in asked
+    ]
 
 
-def _printed(sources: Sequence[Source]) -> Iterator[str]:
+def _printed_metric_names(sources: Sequence[ModelResults]) -> Iterator[str]:
     """The metrics that the harness printed of any of the sources' tasks."""
     return (name for source in sources for task in source.tasks for name in _metrics_of(source, task))
 
 
-def _metrics_of(source: Source, task: str) -> tuple[str, ...]:
+def _metrics_of(source: ModelResults, task: str) -> tuple[str, ...]:
     """The metrics that the harness printed of a task."""
     for run, tasks in source.asked:
         if task in tasks:
@@ -289,21 +304,21 @@ def _metrics_of(source: Source, task: str) -> tuple[str, ...]:
     return ()
 
 
-def _printed_only(suite: Suite, source: Source, task: str) -> Mapping[str, Estimate]:
+def _printed_only(suite: Suite, source: ModelResults, task: str) -> Mapping[str, Estimate]:
     """An estimate without interval, of what the run printed of a task, for each metric whose code is not here."""
-    missing = [name for name, estimate in suite.estimates.items() if isinstance(estimate, NotFound)]
+    missing = [name for name, estimate in suite.estimates.items() if isinstance(estimate, MissingEstimate)]
     said = next((numbers_of(run.tasks.get(task, {})) for run, tasks in source.asked if task in tasks), {})
     known = {name: said[name] for name in missing if name in said}
     return {name: Count(function=lambda rows, value=value: value) for name, value in known.items()}  # type: ignore[misc]
 
 
-def _levels(source: Source) -> list[int]:
+def _degraded_levels(source: ModelResults) -> list[int]:
     """The levels of degradation that were asked, where the clean one is among them."""
     found = sorted({level for level in source.rows.values("severity") if level is not None})
     return found if 0 in found else []
 
 
-def _breakdowns(rows: Samples) -> Iterator[str]:
+def _breakdown_tags(rows: QuestionTable) -> Iterator[str]:
     """The tags that tell these questions apart in a few groups."""
     for name in rows.columns:
         if name in _NO_BREAKDOWNS or name.rpartition(".")[2] in (*FIELDS, "asked"):
@@ -313,7 +328,7 @@ def _breakdowns(rows: Samples) -> Iterator[str]:
             yield name
 
 
-def _outcomes(rows: Samples) -> Counter[str]:
+def _count_outcomes(rows: QuestionTable) -> Counter[str]:
     found: Counter[str] = Counter()
     for trials, expected, judge in zip(*(rows.column(name) for name in ("trials", "expected", "judge")), strict=True):
         for trial in trials:
@@ -327,27 +342,27 @@ def _outcomes(rows: Samples) -> Counter[str]:
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
-def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
+def _task_notices(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]:
     """Who judged, whether judgements are missing, and which numbers could not be made again."""
     yield from _not_ours(suite, source)
-    yield from judged_tables.flags(judged_tables.by_task(source))
+    yield from judged_tables.judging_notices(judged_tables.by_task(source))
 
 
-def _not_ours(suite: Suite, source: Source) -> Iterator[Flag]:
+def _not_ours(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]:
     """Which parts of the source's tasks are not ours, and which metrics are as the run printed them, and why."""
     for run, tasks in source.asked:
         for task in tasks:
             config = run.content["configs"][task]
-            if said := "; ".join((*_named_parts(config.get("metadata")), *_degraded(config))):
-                yield Flag("note", f"{printable(task)}: {printable(said)}. Not of lmms-medtasks.")
+            if said := "; ".join((*_named_parts(config.get("metadata")), *_custom_degradations(config))):
+                yield ReportNotice("note", f"{make_printable(task)}: {make_printable(said)}. Not of lmms-medtasks.")
     names = {name for task in source.tasks for name in _printed_only(suite, source, task)}
     for name in sorted(names):
         estimate = suite.estimates[name]
-        reason = estimate.reason if isinstance(estimate, NotFound) else ""
-        yield Flag("warning", f"{name} is as the run printed it, without an interval: {reason}")
+        reason = estimate.reason if isinstance(estimate, MissingEstimate) else ""
+        yield ReportNotice("warning", f"{name} is as the run printed it, without an interval: {reason}")
 
 
-def _degraded(config: Mapping[str, Any]) -> Iterator[str]:
+def _custom_degradations(config: Mapping[str, Any]) -> Iterator[str]:
     """The degradation of someone's own that all pictures of a task have, with its level."""
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     name = settings.get("degradation")
@@ -355,7 +370,7 @@ def _degraded(config: Mapping[str, Any]) -> Iterator[str]:
         return
     modality = f", {settings['modality']}" if settings.get("modality") else ""
     done = "said to be " if settings.get("rendered") else ""
-    named = own_scales.without_folder(str(name))
+    named = own_scales.hide_folder(str(name))
     yield f"images {done}degraded by {named}, level {settings.get('severity')}{modality}"
 
 

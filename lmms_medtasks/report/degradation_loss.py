@@ -17,16 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.report.cells import count, frame, label, p_value, probability
-from lmms_medtasks.report.document import Cell, Flag, FrameColumn, Part, Section
-from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of, failures, units
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.report.cells import count_column, label_column, make_frame, p_value, p_value_cell
+from lmms_medtasks.report.document import Cell, FrameColumn, ReportChapter, ReportNotice, ReportSection
+from lmms_medtasks.samples.degraded import (
+    METADATA,
+    PICTURES,
+    SCORES,
+    find_base_task,
+    list_degraded_failures,
+    shared_image_units,
+)
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import date_of, make_printable, model_name
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import Interval, intervals
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals
 from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.statistics.significance import adjust_known
-from lmms_medtasks.statistics.sums import mean_statistic, scored
+from lmms_medtasks.statistics.significance import adjust_known_p_values
+from lmms_medtasks.statistics.sums import make_scored_group, mean_statistic
 
 TITLE = "Degraded tasks"
 _TOTALS, _LOGGED = "totals only", "logged"
@@ -43,7 +50,7 @@ _NO_SCORES = "the metric has no score for each question, whose mean is the repor
 
 
 @dataclass(frozen=True)
-class Loss:
+class DegradationLoss:
     """A metric of a degraded task beside its clean one; ``change`` and ``p`` are None where there are totals only."""
 
     base: str
@@ -54,62 +61,71 @@ class Loss:
     clean: float
     degraded: float
     questions: int = 0
-    change: Interval | None = None
+    change: IntervalEstimate | None = None
     p: float | None = None
     adjusted: float | None = None
 
 
-def degraded_tasks(run: Run) -> dict[str, str]:
+def degraded_tasks(run: ResultFile) -> dict[str, str]:
     """The degraded tasks of a run, and the task that each was made of."""
     configs: Mapping[str, Any] = run.content.get("configs") or {}
-    found = {task: base_of(task, config) for task, config in configs.items()}
+    found = {task: find_base_task(task, config) for task, config in configs.items()}
     return {task: base for task, base in found.items() if base is not None}
 
 
-def losses(run: Run) -> list[Loss]:
+def degradation_losses(run: ResultFile) -> list[DegradationLoss]:
     """Every metric of every degraded task of a run whose clean task is in it too; the p values are corrected.
 
     Raises UserError where a sample log can't be read.
     """
-    found: list[Loss] = []
+    found: list[DegradationLoss] = []
     rows: dict[str, dict[int, dict[str, Any]]] = {}
     for task, base in degraded_tasks(run).items():
         if base in run.tasks and task in run.tasks:
             for name in (base, task):
                 if name not in rows:
-                    rows[name] = {row["doc_id"]: _kept(row) for _, row in run.rows(name)}
+                    rows[name] = {row["doc_id"]: _kept_fields(row) for _, row in run.rows(name)}
             found += _of_task(run, task, base, rows[base], rows[task])
-    return list(_corrected(sorted(found, key=attrgetter(*_ORDER))))
+    return list(_correct_losses(sorted(found, key=attrgetter(*_ORDER))))
 
 
-def parts(runs: Sequence[Run]) -> list[Part]:
+def degradation_parts(runs: Sequence[ResultFile]) -> list[ReportChapter]:
     """A part of the report for each run that has degraded tasks."""
-    found: list[Part] = []
+    found: list[ReportChapter] = []
     for run in runs:
         own = degraded_tasks(run)
         if not own:
             continue
-        said = [f"{printable(task)}: {printable(base)} is not in this run, so there is nothing to compare with."
-                for task, base in own.items() if base not in run.tasks]  # fmt: skip
-        said += [f"No result of {printable(why)}" for why in failures(run.content).values()]
-        by_base = groupby(losses(run), key=attrgetter("base"))
-        sections = tuple(_section(f"s{number}", list(each)) for number, (_, each) in enumerate(by_base))
+        said = [
+            f"{make_printable(task)}: {make_printable(base)} is not in this run, so there is nothing to compare with."
+            for task, base in own.items()
+            if base not in run.tasks
+        ]
+        said += [f"No result of {make_printable(why)}" for why in list_degraded_failures(run.content).values()]
+        by_base = groupby(degradation_losses(run), key=attrgetter("base"))
+        sections = tuple(_loss_section(f"s{number}", list(each)) for number, (_, each) in enumerate(by_base))
         model = model_name(run.content)
         facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
-        key, flags = f"degraded{len(found)}", tuple(Flag("warning", each) for each in said)
-        part = Part(key, f"{TITLE}: {model}", facts, flags, sections, (("model", model),), suite=TITLE, name=model)
+        key, flags = f"degraded{len(found)}", tuple(ReportNotice("warning", each) for each in said)
+        part = ReportChapter(
+            key, f"{TITLE}: {model}", facts, flags, sections, (("model", model),), suite=TITLE, name=model
+        )
         found.append(part)
     return found
 
 
-def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
+def _kept_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
     return {"pictures": pictures, "scores": row.get(SCORES) or {}}
 
 
 def _of_task(
-    run: Run, task: str, base: str, clean: Mapping[int, Mapping[str, Any]], degraded: Mapping[int, Mapping[str, Any]]
-) -> Iterable[Loss]:
+    run: ResultFile,
+    task: str,
+    base: str,
+    clean: Mapping[int, Mapping[str, Any]],
+    degraded: Mapping[int, Mapping[str, Any]],
+) -> Iterable[DegradationLoss]:
     done = run.content["configs"][task]["metadata"][METADATA]
     about = [done[name] for name in ("modality", "column") if done.get(name)]
     about += [f"seed {done['seed']}"] if done.get("seed") else []
@@ -117,14 +133,14 @@ def _of_task(
     paired, tops = (done.get(name) or {} for name in ("scores", "best_scores"))
     wanted = run.content.get("higher_is_better", {}).get(task) or {}
     numbers = sorted(clean.keys() & degraded.keys())
-    clusters = units([degraded[number]["pictures"] for number in numbers])
+    clusters = shared_image_units([degraded[number]["pictures"] for number in numbers])
     metrics = [key.partition(",")[0] for key in run.tasks[task]]
     for key, metric, value in zip(run.tasks[task], metrics, run.tasks[task].values(), strict=True):
         other: Any = run.tasks[base].get(key)
         if wanted.get(metric) is None or not (_is_number(value) and _is_number(other)):
             continue
-        shown = printable(key if metrics.count(metric) > 1 else metric)
-        made = Loss(base, printable(what), str(done.get("level")), shown, _TOTALS, other, value)
+        shown = make_printable(key if metrics.count(metric) > 1 else metric)
+        made = DegradationLoss(base, make_printable(what), str(done.get("level")), shown, _TOTALS, other, value)
         one, two = ([rows[number]["scores"].get(key) for number in numbers] for rows in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
@@ -138,17 +154,17 @@ def _of_task(
                 clean=float(np.mean(one)),
                 degraded=float(np.mean(two)),
                 questions=len(change),
-                change=intervals({"": scored(clusters, change)}, {"": statistic})[""],
+                change=estimate_intervals({"": make_scored_group(clusters, change)}, {"": statistic})[""],
                 p=sign_flip(np.bincount(codes, weights=change)),
             )
         yield made
 
 
-def _corrected(found: Sequence[Loss]) -> Iterator[Loss]:
+def _correct_losses(found: Sequence[DegradationLoss]) -> Iterator[DegradationLoss]:
     """The losses with p values corrected over all degradations and levels of a task and metric, controls apart."""
     for _, family in groupby(found, key=attrgetter("base", "metric")):
         own = list(family)
-        adjusted = adjust_known([None if each.level == "0" else each.p for each in own])
+        adjusted = adjust_known_p_values([None if each.level == "0" else each.p for each in own])
         yield from (replace(each, adjusted=p) for each, p in zip(own, adjusted, strict=True))
 
 
@@ -156,20 +172,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _section(key: str, found: Sequence[Loss]) -> Section:
-    base = printable(found[0].base)
+def _loss_section(key: str, found: Sequence[DegradationLoss]) -> ReportSection:
+    base = make_printable(found[0].base)
     # Shares, and scores on a short scale beside them, have three decimals, percentages one.
     digits = 3 if all(abs(value) < 10 for each in found for value in (each.clean, each.degraded)) else 1
     columns = (
-        *map(label, _ORDER[1:]), count("questions"), count("units"),
+        *map(label_column, _ORDER[1:]), count_column("questions"), count_column("units"),
         FrameColumn("clean", digits=digits), FrameColumn("degraded", digits=digits),
-        FrameColumn("change", digits=digits, signed=True), p_value("p"), p_value("p (Holm)"), label("how"),
+        FrameColumn("change", digits=digits, signed=True), p_value("p"), p_value("p (Holm)"), label_column("how"),
     )  # fmt: skip
     rows: list[Sequence[Any]] = [
         (each.metric, each.degradation, each.level, each.questions or None, each.change and each.change.clusters,
          each.clean, each.degraded, each.change or Cell(each.degraded - each.clean, reason=_NO_SCORES),
-         probability(each.p), probability(each.adjusted), each.how)
+         p_value_cell(each.p), p_value_cell(each.adjusted), each.how)
         for each in found
     ]  # fmt: skip
-    table = frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, _NOTES)
-    return Section(key, base, tables=(table,) if table else ())
+    table = make_frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, _NOTES)
+    return ReportSection(key, base, tables=(table,) if table else ())

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from lmms_medtasks.statistics.confidence import spelled
+from lmms_medtasks.statistics.confidence import fill_in_level
 
 if TYPE_CHECKING:
     from lmms_medtasks.report.first_screen import FirstScreen
@@ -35,7 +35,7 @@ class Cell:
     ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "". ``href``: where a page links it to, or "".
     ``n``: of an estimate how many questions it is over. ``stderr_clustered``: of a mean with an interval Miller's
     clustered standard error, for files. ``reason``: why a number has no interval, for files. ``detectable``: of a
-    difference, the smallest that would have been shown, see :class:`lmms_medtasks.report.views.Table`; for files.
+    difference, the smallest that would have been shown, see :class:`lmms_medtasks.report.views.TableSpec`; for files.
     ``tier``: of a ranked number 1 where nobody is better beyond chance, 2 for the next group, 3 for the others; a page
     tints it. 0: not ranked.
     """
@@ -123,8 +123,8 @@ class FrameRow:
 class Frame:
     """A result: a table with its numbers, which writers write, charts draw and notebooks read.
 
-    A benchmark declares a :class:`lmms_medtasks.report.views.Table`, which estimates fill, or makes a frame with
-    :func:`lmms_medtasks.report.cells.frame`.
+    A benchmark declares a :class:`lmms_medtasks.report.views.TableSpec`, which estimates fill, or makes a frame with
+    :func:`lmms_medtasks.report.cells.make_frame`.
 
     Attributes:
         key: names its CSV file. notes: stand below it. published_notes: stand there too if it has published rows.
@@ -144,7 +144,7 @@ class Frame:
 
     def __post_init__(self) -> None:
         for name in ("notes", "published_notes"):
-            object.__setattr__(self, name, tuple(map(spelled, getattr(self, name))))
+            object.__setattr__(self, name, tuple(map(fill_in_level, getattr(self, name))))
 
     def fields(self) -> Iterator[tuple[FrameColumn, str, list[Value]]]:
         """What files and data frames are made of, column by column: the values of all rows, "" as the name.
@@ -217,7 +217,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Figure:
+class ReportFigure:
     """A drawing as an SVG element, and the key of the table that has its numbers.
 
     ``folded``: a page shows its title only until it is opened. ``kind``, ``marks``: which of the kinds of
@@ -234,14 +234,15 @@ class Figure:
     marks: tuple[dict[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "about", spelled(self.about))
+        object.__setattr__(self, "about", fill_in_level(self.about))
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """A section of a part: what is said, in paragraphs and as a list, figures, tables.
 
-    ``folded``: a page shows its title only until it is opened, see :attr:`Part.open_sections`. ``summary``: what
+    ``folded``: a page shows its title only until it is opened, see :attr:`ReportChapter.open_sections`. ``summary``:
+        what
     stands beside the title of a folded one, made of the titles of its figures and tables if "".
     """
 
@@ -249,7 +250,7 @@ class Section:
     title: str
     paragraphs: tuple[str, ...] = ()
     tables: tuple[Frame, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[ReportFigure, ...] = ()
     folded: bool = False
     summary: str = ""
     items: tuple[str, ...] = ()
@@ -261,7 +262,7 @@ class Section:
         return self.summary or "; ".join(title for title in dict.fromkeys(titles) if title != self.title)
 
     @property
-    def charts(self) -> tuple[tuple[Figure, tuple[Frame, ...]], ...]:
+    def charts(self) -> tuple[tuple[ReportFigure, tuple[Frame, ...]], ...]:
         """The figures that are shown at once, each with the table of its numbers; of several with one table the last.
 
         Where all are folded, all are shown.
@@ -274,7 +275,7 @@ class Section:
         )
 
     @property
-    def rest(self) -> tuple[tuple[Figure, ...], tuple[Frame, ...]]:
+    def rest(self) -> tuple[tuple[ReportFigure, ...], tuple[Frame, ...]]:
         """The figures and the tables that are in none of ``charts``."""
         drawn = [figure.key for figure, _ in self.charts]
         under = [table.key for _, tables in self.charts for table in tables]
@@ -285,7 +286,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Flag:
+class ReportNotice:
     """Something the reader must know before the numbers: "warning" limits what they may be used for."""
 
     kind: Literal["warning", "note"]
@@ -293,7 +294,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportChapter:
     """The report of one task set of one run, or the comparison of several.
 
     ``origin``: what the columns of each CSV say of the run that its rows are from, a name and a text each.
@@ -303,23 +304,23 @@ class Part:
     key: str
     title: str
     facts: tuple[tuple[str, str], ...]
-    flags: tuple[Flag, ...]
-    sections: tuple[Section, ...]
+    flags: tuple[ReportNotice, ...]
+    sections: tuple[ReportSection, ...]
     origin: tuple[tuple[str, str], ...] = ()
     suite: str = ""
     name: str = ""
 
-    def without(self, *kinds: Kind) -> Part:
+    def without(self, *kinds: Kind) -> ReportChapter:
         """The part without the rows of these kinds, and without tables that have no other ones."""
 
-        def section(found: Section) -> Section:
+        def section(found: ReportSection) -> ReportSection:
             tables = (table.without(*kinds) for table in found.tables)
             return replace(found, tables=tuple(table for table in tables if table.rows))
 
         return replace(self, sections=tuple(map(section, self.sections)))
 
     @property
-    def open_sections(self) -> tuple[Section, ...]:
+    def open_sections(self) -> tuple[ReportSection, ...]:
         """The sections that a page shows at once: those with figures that are not folded; without such ones the first.
 
         A reader comes for the charts; the page has the other sections below them, a line each.
@@ -328,25 +329,25 @@ class Part:
         return drawn or self.sections[:1]
 
     @property
-    def folded_sections(self) -> tuple[Section, ...]:
+    def folded_sections(self) -> tuple[ReportSection, ...]:
         """The other sections."""
         shown = {open_section.key for open_section in self.open_sections}
         return tuple(section for section in self.sections if section.key not in shown)
 
 
 @dataclass(frozen=True)
-class Document:
+class ReportDocument:
     """A report. ``first``: its first screen, None for one that is about no runs of a benchmark.
 
     ``unread``: why the log of each task that it leaves out can't be read.
     """
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[ReportChapter, ...]
     first: FirstScreen | None = None
     unread: tuple[str, ...] = ()
 
-    def tables(self) -> Iterator[tuple[Part, Frame]]:
+    def tables(self) -> Iterator[tuple[ReportChapter, Frame]]:
         """Every table with the part it stands in."""
         for part in self.parts:
             for section in part.sections:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lmms_medtasks.report.cells import NONE, negated, percent, scaled
+from lmms_medtasks.report.cells import NONE, negate_estimate, percent_cell, scaled_cell
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.judged_tables import LEXICAL, Judging, marks
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.short_texts import interval_text, listed
-from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, Interval
+from lmms_medtasks.report.judged_tables import LEXICAL, JudgingSummary, judging_marks
+from lmms_medtasks.report.views import ModelResults
+from lmms_medtasks.samples.table import QuestionTable, Where
+from lmms_medtasks.short_texts import interval_text, join_with_and
+from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, IntervalEstimate
 from lmms_medtasks.suites.estimates import Estimate
 
 Span = tuple[float, float]
@@ -65,22 +65,22 @@ class Number:
     main: bool = True
     cell: Cell = NONE
     judge: str = ""
-    rows: Samples | None = field(default=None, compare=False, repr=False)
+    rows: QuestionTable | None = field(default=None, compare=False, repr=False)
     decimals: int | None = None
 
-    def measured(self, source: Source) -> Number | None:
+    def measured(self, source: ModelResults) -> Number | None:
         """The number of a source; None where it has none."""
         if self.estimate is None:
             return None
         rows = source.rows.where(self.where or {})
-        cell = scaled(source.interval(self.estimate, self.where), self.factor)
+        cell = scaled_cell(source.interval(self.estimate, self.where), self.factor)
         if cell.value is None:
             return None
-        judging = Judging.of(rows)
+        judging = JudgingSummary.of(rows)
         said = BY_WORDS if judging and judging.by_words else f"scored by {judging.short}" if judging else ""
         return replace(
             self,
-            cell=replace(cell, mark=marks(judging) + cell.mark),
+            cell=replace(cell, mark=judging_marks(judging) + cell.mark),
             chance=None if self.chance is None else self.factor * self.chance,
             judge=said if judging and judging.names else "",
             rows=rows,
@@ -163,7 +163,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Sketch:
+class FindingChart:
     """A finding's small chart: an <svg>, and a line below it: what is drawn, its unit, and whose the grey marks are."""
 
     svg: str
@@ -177,7 +177,7 @@ class Change:
     ``under``: "under severe degradation (L2)". ``worst``: where most is lost, "bubble (by 33.3 points)"; "" if nowhere.
     """
 
-    interval: Interval
+    interval: IntervalEstimate
     under: str
     worst: str = ""
 
@@ -185,11 +185,11 @@ class Change:
     def said(self) -> str:
         """``loses 23.2 points [20.4, 26.0] under severe degradation (L2), most under bubble (by 33.3 points)``."""
         most = ", most" if is_lost(self.interval) else "; most is lost"
-        return lost(self.interval, self.under) + (f"{most} {self.worst}" if self.worst else "")
+        return loss_clause(self.interval, self.under) + (f"{most} {self.worst}" if self.worst else "")
 
 
 @dataclass(frozen=True)
-class Finding:
+class SuiteFinding:
     """What a benchmark found of a model; its sentences are made of the numbers.
 
     Attributes:
@@ -211,7 +211,7 @@ class Finding:
     aside: tuple[str, ...] = ()
     trial: str = ""
     unread: str = ""
-    sketch: Callable[[], Sketch | None] | None = field(default=None, compare=False)
+    sketch: Callable[[], FindingChart | None] | None = field(default=None, compare=False)
     place: int = 0
 
     @property
@@ -235,7 +235,7 @@ class Finding:
     def guessed_at(self) -> str:
         """What it guesses at; of its main numbers alone where another one is better than guessing."""
         others = any(bar.chance is not None and not bar.guessing for bar in self.bars)
-        return f"{self.about} ({quoted([bar.title for bar in self.main])})" if others else self.about
+        return f"{self.about} ({quotable_number([bar.title for bar in self.main])})" if others else self.about
 
     @property
     def clause(self) -> str:
@@ -249,8 +249,8 @@ class Finding:
             f"{bar.whole} {self._correct(bar) if number == 0 else ''}{bar.phrase}" for number, bar in enumerate(ends)
         ]
         weak = [bar.title for bar in main if bar.guessing]
-        doubt = f" ({NO_BETTER} at {quoted(weak)})" if weak and not self.guessing else ""
-        return f"{listed(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
+        doubt = f" ({NO_BETTER} at {quotable_number(weak)})" if weak and not self.guessing else ""
+        return f"{join_with_and(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
 
     @property
     def loss(self) -> str:
@@ -262,7 +262,7 @@ class Finding:
     def sentence(self) -> str:
         """The finding with its numbers and intervals, for a page."""
         said = f"{self.unread}: {NOTHING_SAID}" if self.unread else "; ".join(self._clauses())
-        return sentence(f"{self.trial}: {said}" if self.trial else said)
+        return best_models_sentence(f"{self.trial}: {said}" if self.trial else said)
 
     def _clauses(self) -> Iterator[str]:
         said: list[str] = []
@@ -277,7 +277,7 @@ class Finding:
         yield from (change.said for change in self.changes)
         yield from self.aside
         for judge, of in judges.items():
-            yield judge if len(of) == len(self.bars) else f"{listed(of)}: {judge}"
+            yield judge if len(of) == len(self.bars) else f"{join_with_and(of)}: {judge}"
 
     def _correct(self, bar: Number) -> str:
         return "correct " if self.correct and bar.unit == "%" else ""
@@ -293,22 +293,22 @@ def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
         weak = [what for own, what in found if own == how]
         left = len(weak) - _WEAK
         weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
-        said += [f"{how} {at} {listed(weak)}"] if weak else []
+        said += [f"{how} {at} {join_with_and(weak)}"] if weak else []
     return said
 
 
-def quoted(titles: Sequence[str]) -> str:
+def quotable_number(titles: Sequence[str]) -> str:
     """Titles in a sentence; one with a comma in quotes."""
-    return listed([f'"{title}"' if "," in title else title for title in titles])
+    return join_with_and([f'"{title}"' if "," in title else title for title in titles])
 
 
-def titles(findings: Sequence[Finding]) -> list[str]:
+def headline_titles(findings: Sequence[SuiteFinding]) -> list[str]:
     """The titles of the findings' bars, each once, in the order of those that have most."""
     longest_first = sorted(findings, key=lambda finding: -len(finding.bars))
     return list(dict.fromkeys(bar.title for each in longest_first for bar in each.bars))
 
 
-def chance_of_options(rows: Samples) -> float | None:
+def chance_of_options(rows: QuestionTable) -> float | None:
     """What a uniform guess among each question's options gets, as a share; None where a question has none, or a log
     says another thing of them."""
     counts = list(rows.column("option_count")) if len(rows) else []
@@ -319,34 +319,34 @@ def chance_of_options(rows: Samples) -> float | None:
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
-def sentence(said: str) -> str:
+def best_models_sentence(said: str) -> str:
     """Clauses as a sentence; "" of none."""
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
-def points(change: Interval, *, gained: bool = False) -> str:
+def format_points(change: IntervalEstimate, *, gained: bool = False) -> str:
     """What is lost of a share: ``23.2 points [20.4, 26.0]``; or what is ``gained``."""
-    cell = percent(change if gained else negated(change))
+    cell = percent_cell(change if gained else negate_estimate(change))
     return "" if cell.value is None else f"{cell.value:.1f} points{interval_text(cell.low, cell.high)}"
 
 
-def lost(change: Interval, under: str) -> str:
+def loss_clause(change: IntervalEstimate, under: str) -> str:
     """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no change beyond chance; ``under`` may be ""."""
     known = change.low is not None and change.high is not None
     is_gain = (change.estimate or 0.0) > 0
     if known and not is_told_apart(change):
-        return f"shows no change beyond chance ({'+' * is_gain}{points(change, gained=True)}) {under}".rstrip()
-    said = f"{'gains' if is_gain else 'loses'} {points(change, gained=is_gain)}"
+        return f"shows no change beyond chance ({'+' * is_gain}{format_points(change, gained=True)}) {under}".rstrip()
+    said = f"{'gains' if is_gain else 'loses'} {format_points(change, gained=is_gain)}"
     # Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``).
     why = "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
     return f"{f'{said} {under}'.rstrip()}{'' if known else f', {why}'}"
 
 
-def is_told_apart(change: Interval) -> bool:
+def is_told_apart(change: IntervalEstimate) -> bool:
     """Whether the interval of a change leaves 0 out."""
     return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
 
 
-def is_lost(change: Interval) -> bool:
+def is_lost(change: IntervalEstimate) -> bool:
     """Whether something is lost beyond chance."""
     return is_told_apart(change) and (change.estimate or 0.0) < 0

@@ -17,21 +17,21 @@ from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import (
     BELOW,
     NOTHING_SAID,
-    Finding,
     Number,
-    quoted,
+    SuiteFinding,
+    best_models_sentence,
+    headline_titles,
+    quotable_number,
     said_of_guessing,
-    sentence,
-    titles,
 )
 from lmms_medtasks.report.judged_tables import MEANINGS
-from lmms_medtasks.report.quotable import Asked, Check
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import date_of, model_name, printable
-from lmms_medtasks.short_texts import listed
+from lmms_medtasks.report.quotable import QuotabilityCheck, SuiteResults
+from lmms_medtasks.report.views import ModelResults
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import date_of, make_printable, model_name
+from lmms_medtasks.short_texts import join_with_and
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
-from lmms_medtasks.suites.contributions import contributions
+from lmms_medtasks.suites.contributions import image_contributions
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
@@ -43,7 +43,7 @@ NOT_JUDGED = "Run and not judged: no answer has a score. Judge from the log alon
 ALL, NAMED = 4, 3
 """Models that are all named at once; of more the best ones, the others are folded or points without a name."""
 
-_Runs = tuple[tuple[Run, tuple[str, ...]], ...]
+_Runs = tuple[tuple[ResultFile, tuple[str, ...]], ...]
 
 _GOOD = 2
 """Clauses of what is better than guessing in a model's sentence."""
@@ -54,7 +54,7 @@ class ModelFindings:
     """What was found of a model, a finding a benchmark; ``trial``: how few questions that rests on, "" for all."""
 
     model: str
-    findings: tuple[Finding, ...]
+    findings: tuple[SuiteFinding, ...]
     trial: str = ""
 
     @property
@@ -80,9 +80,9 @@ class ModelFindings:
             said = f"{unread[0].unread}: {NOTHING_SAID}"
         elif unread:
             # Why is said in each benchmark's box and in the check: here it would fill a phone.
-            few = f"too few readable replies on {listed([each.suite for each in unread])}"
+            few = f"too few readable replies on {join_with_and([each.suite for each in unread])}"
             said = f"{few}; {said}" if said else f"{few}: {NOTHING_SAID}"
-        return sentence(f"{self.trial}: {said}" if self.trial else said)
+        return best_models_sentence(f"{self.trial}: {said}" if self.trial else said)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class FirstScreen:
 
     facts: tuple[str, ...]
     models: tuple[ModelFindings, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[QuotabilityCheck, ...]
     sentences: Mapping[tuple[str, str], str]
     others: tuple[str, ...] = ()
     best: Mapping[str, str] = field(default_factory=dict)
@@ -166,12 +166,12 @@ class FirstScreen:
     @property
     def verdict(self) -> str:
         """Whether these numbers may be quoted: ``Not yet. Missing: full data.``"""
-        return quotable.verdict(self.checks)
+        return quotable.quotability_verdict(self.checks)
 
 
 def first_screen(
-    runs: Sequence[Run],
-    asked: Sequence[tuple[Asked, Finding | None]],
+    runs: Sequence[ResultFile],
+    asked: Sequence[tuple[SuiteResults, SuiteFinding | None]],
     unread: Sequence[str] = (),
 ) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
@@ -182,7 +182,7 @@ def first_screen(
     most questions counts; of as many the one that a leaderboard ranks first.
     """
     kept: dict[str, dict[object, _Kept]] = {model_name(run.content): {} for run in runs}
-    asked = [(each, finding and replace(finding, trial=_trial(each.source.asked))) for each, finding in asked]
+    asked = [(each, finding and replace(finding, trial=_trial_note(each.source.asked))) for each, finding in asked]
     sentences: dict[tuple[str, str], str] = {}
     for each, finding in asked:
         part, said = (each.suite.title, each.source.name), finding.sentence if finding else _without_finding(each)
@@ -198,7 +198,7 @@ def first_screen(
         ModelFindings(
             name,
             tuple(each.finding for each in own.values()),
-            _trial(pair for each in own.values() for pair in each.source.asked),
+            _trial_note(pair for each in own.values() for pair in each.source.asked),
         )
         for name, own in kept.items()
         if own
@@ -208,16 +208,16 @@ def first_screen(
              if each.suite.title not in known}  # fmt: skip
     for title in empty if len(kept) > 1 else ():
         whose = [model_name(each.source.run.content) for each, _ in asked if each.suite.title == title]
-        empty[title] = f"{listed(list(dict.fromkeys(whose)))}: {empty[title]}"
-    checks, others = quotable.checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
-    return FirstScreen(_facts(runs, asked), models, checks, sentences, others, *_best_at(kept), empty)
+        empty[title] = f"{join_with_and(list(dict.fromkeys(whose)))}: {empty[title]}"
+    checks, others = quotable.quotability_checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
+    return FirstScreen(_screen_facts(runs, asked), models, checks, sentences, others, *_best_at(kept), empty)
 
 
 class _Kept(NamedTuple):
     """A finding that the screen shows, and its source."""
 
-    source: Source
-    finding: Finding
+    source: ModelResults
+    finding: SuiteFinding
 
     @property
     def rests_on(self) -> tuple[int, int]:
@@ -235,7 +235,7 @@ def _best_at(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str]
     said, every = dict[str, str](), list[str]()
     for suite, by_model in found.items():
         asked = [each.source.asked for each in by_model.values()]
-        if len(asked) > 1 and (len({_trial(each) for each in asked}) > 1 or about.other_data(asked)):
+        if len(asked) > 1 and (len({_trial_note(each) for each in asked}) > 1 or about.other_data(asked)):
             said[suite] = OTHER_QUESTIONS
         elif best := best_models({model: each.finding for model, each in by_model.items()}):
             said[suite] = best_sentence(best)
@@ -243,15 +243,17 @@ def _best_at(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str]
     return said, "" if OTHER_QUESTIONS in said.values() else leader_sentence(every)
 
 
-def _without_finding(asked: Asked) -> str:
+def _without_finding(asked: SuiteResults) -> str:
     """What stands in place of a finding where no answer was judged; "" for other questions without a score."""
-    judged = judged_tables.protocols(asked.source.rows).values()
+    judged = judged_tables.judgings_by_protocol(asked.source.rows).values()
     return NOT_JUDGED if any(each.statuses["missing"] and not each.deciding for each in judged) else ""
 
 
-def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:
+def _trial_note(asked: Iterable[tuple[ResultFile, Sequence[str]]]) -> str:
     """``trial of 20 questions a task``; "" where all questions were asked."""
-    counts = [(original, effective) for run, tasks in asked for _, original, effective in about.counts(run, tasks)]
+    counts = [
+        (original, effective) for run, tasks in asked for _, original, effective in about.question_counts(run, tasks)
+    ]
     limited = {effective for original, effective in counts if effective < original}
     if not limited:
         return ""
@@ -260,7 +262,7 @@ def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:
 
 
 def _other_runs(
-    kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[Asked, Finding | None]]
+    kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[SuiteResults, SuiteFinding | None]]
 ) -> Iterator[str]:
     """Of each finding that several runs of a model have: whose is shown, and how the other runs differ."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -280,10 +282,10 @@ def _other_runs(
             place, other = shown.run.path, source.run.path
             if place.parent != other.parent:
                 place, other = place.parent, other.parent
-            judges = judged_tables.deciding([shown.rows, source.rows])
+            judges = judged_tables.deciding_judgings([shown.rows, source.rows])
             numbers = [{bar.title: bar.value for bar in of.bars} for of in (own.finding, finding)]
-            settings = [{about.settings_of(*pair) for pair in of.asked} for of in (shown, source)]
-            more = ", ".join(sorted(_arguments(source.asked) - _arguments(shown.asked)))
+            settings = [{about.changed_run_settings(*pair) for pair in of.asked} for of in (shown, source)]
+            more = ", ".join(sorted(_model_argument_texts(source.asked) - _model_argument_texts(shown.asked)))
             differs = [
                 *(["other numbers"] if numbers[0] != numbers[1] else []),
                 *(["other data"] if about.other_data([shown.asked, source.asked]) else []),
@@ -291,26 +293,28 @@ def _other_runs(
                 *([f"other model arguments ({more})"] if more else []),
                 *(["another judge or another text of its prompt"] if judges[0] != judges[1] else []),
             ]
-            has = listed(differs) or "the same numbers"
-            said = f"shown is {printable(str(place))}. {printable(str(other))} has {has}."
+            has = join_with_and(differs) or "the same numbers"
+            said = f"shown is {make_printable(str(place))}. {make_printable(str(other))} has {has}."
         found.setdefault((whose, said), []).append(finding.suite)
     for (whose, said), of in found.items():
-        yield f"{whose}{listed(list(dict.fromkeys(of)))}: {said}"
+        yield f"{whose}{join_with_and(list(dict.fromkeys(of)))}: {said}"
 
 
-def _arguments(asked: _Runs) -> set[str]:
+def _model_argument_texts(asked: _Runs) -> set[str]:
     """The model arguments of runs, each as ``dtype=bfloat16``."""
     given = [(run.content.get("config") or {}).get("model_args") or "" for run, _ in asked]
     pairs = [[f"{key}={value}" for key, value in each.items()] if isinstance(each, Mapping) else str(each).split(",")
              for each in given]  # fmt: skip
-    return {printable(pair) for own in pairs for pair in own if pair}
+    return {make_printable(pair) for own in pairs for pair in own if pair}
 
 
-def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:
+def _screen_facts(
+    runs: Sequence[ResultFile], asked: Sequence[tuple[SuiteResults, SuiteFinding | None]]
+) -> tuple[str, ...]:
     tasks = {task for each, _ in asked for task in each.source.tasks}
     suites = {each.suite.title for each, _ in asked}
     trials = max((len(found) for each, _ in asked for found in each.source.rows.column("trials")), default=0)
-    dates = sorted({printable(date_of(run.content))[:8] for run in runs} - {""})
+    dates = sorted({make_printable(date_of(run.content))[:8] for run in runs} - {""})
     days = [f"{date[:4]}-{date[4:6]}-{date[6:]}" if date.isdigit() else date for date in dates]
     named = f"{len(tasks)} task{'s' if len(tasks) > 1 else ''}"
     return (
@@ -324,13 +328,13 @@ OTHER_QUESTIONS = "Not of the same questions: no model is called the best."
 BEST_MEANING = "best: better than every other beyond chance, by the test of ranks on the questions of all"
 
 
-def best_models(findings: Mapping[str, Finding]) -> dict[str, str]:
+def best_models(findings: Mapping[str, SuiteFinding]) -> dict[str, str]:
     """Of each number that several models have, by its title, the model that is best; "" where none is.
 
     ``findings``: of one benchmark, by model. Where words were compared nobody is best.
     """
     found = {}
-    for title in titles(list(findings.values())):
+    for title in headline_titles(list(findings.values())):
         own = {model: bar for model, each in findings.items() for bar in each.bars if bar.title == title}
         if len(own) > 1 and not any(bar.by_words for bar in own.values()):
             place = _place_of_best(list(own.values()))
@@ -343,7 +347,7 @@ def best_sentence(found: Mapping[str, str]) -> str:
     said: dict[str, list[str]] = {}
     for title, model in found.items():
         said.setdefault(model, []).append(title)
-    return "; ".join(f"{who or 'none'} is best at {quoted(what)}" for who, what in said.items()) + "."
+    return "; ".join(f"{who or 'none'} is best at {quotable_number(what)}" for who, what in said.items()) + "."
 
 
 def leader_sentence(found: Sequence[str]) -> str:
@@ -354,7 +358,8 @@ def leader_sentence(found: Sequence[str]) -> str:
     if len(found) == 1:
         return f"Better than every other beyond chance in the one number {whose}: {found[0] or 'none'}."
     said = [f"{model} in {count}" for model, count in Counter(filter(None, found)).most_common()]
-    return f"Better than every other beyond chance: {listed(said) or 'none in any'} of {len(found)} numbers {whose}."
+    names = join_with_and(said) or "none in any"
+    return f"Better than every other beyond chance: {names} of {len(found)} numbers {whose}."
 
 
 def _place_of_best(bars: Sequence[Number]) -> int | None:
@@ -362,6 +367,6 @@ def _place_of_best(bars: Sequence[Number]) -> int | None:
     rows, estimate = [bar.rows for bar in bars if bar.rows is not None and bar.cell.low is not None], bars[0].estimate
     if estimate is None or len(rows) < len(bars) or any(bar.estimate != estimate for bar in bars):
         return None
-    found = contributions([functools.partial(row.where, {}) for row in rows], estimate)
+    found = image_contributions([functools.partial(row.where, {}) for row in rows], estimate)
     pairs = found and rank_intervals(found.sums if bars[0].higher_is_better else -found.sums, sizes=found.sizes)
     return next((place for place, rank in enumerate(pairs.high) if rank == 1), None) if pairs else None

@@ -1,8 +1,9 @@
 """The headline of a benchmark, declared once: its numbers, what is lost, and the words that sentences have for them.
 
 The first screen of a report, the columns and sentences of a leaderboard and a model's page are all made of it. A
-benchmark declares it in ``report.py`` of its folder (:attr:`lmms_medtasks.report.suite_report.Report.headline`); one
-without a declaration gets the main metric of each task (:func:`default_headline`).
+benchmark declares it in ``report.py`` of its folder
+(:attr:`lmms_medtasks.report.suite_report.SuiteReportSpec.headline`); one without a declaration gets the main metric of
+each task (:func:`default_headline`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from lmms_medtasks.report.findings import Change, Finding, Number, Sketch, chance_of_options
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.report.findings import Change, FindingChart, Number, SuiteFinding, chance_of_options
+from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Suite
 
@@ -57,15 +58,15 @@ class Headline:
         correct: whether its shares are of correct answers.
     """
 
-    numbers: Callable[[Source], Iterable[Number]]
+    numbers: Callable[[ModelResults], Iterable[Number]]
     about: str = ""
     columns: tuple[BoardColumn, ...] = ()
-    changes: Callable[[Source], Iterable[Change]] = lambda source: ()
+    changes: Callable[[ModelResults], Iterable[Change]] = lambda source: ()
     most: int | None = None
-    sketch: Callable[[Source], Sketch | None] | None = None
+    sketch: Callable[[ModelResults], FindingChart | None] | None = None
     correct: bool = True
 
-    def of(self, suite: Suite, source: Source) -> Finding | None:
+    def of(self, suite: Suite, source: ModelResults) -> SuiteFinding | None:
         """What is found of a source; None where it has no number."""
         bars = tuple(bar for number in self.numbers(source) if (bar := number.measured(source)))
         if not bars:
@@ -74,7 +75,7 @@ class Headline:
         # Else a reader took the numbers that are shown for the worst.
         aside = [f"{each.guessing} at {each.title}" for each in left if each.guessing]
         aside += [f"{len(left)} more in the tables"] if left else []
-        return Finding(
+        return SuiteFinding(
             suite.title, bars, self.about or suite.title, tuple(self.changes(source)), self.correct,
             tuple(aside), sketch=None if sketch is None else lambda: sketch(source),
             place=self.place(source.tasks),
@@ -98,13 +99,13 @@ DEFAULT_COLUMNS = tuple(
 def default_headline(suite: Suite) -> Headline:
     """The main metric of each task."""
 
-    def numbers(source: Source) -> Iterator[Number]:
-        return (number for task in source.tasks for number in _numbers(suite, source, task))
+    def numbers(source: ModelResults) -> Iterator[Number]:
+        return (number for task in source.tasks for number in _default_numbers(suite, source, task))
 
     return Headline(numbers, columns=DEFAULT_COLUMNS, most=MOST, correct=False)
 
 
-def _numbers(suite: Suite, source: Source, task: str) -> Iterator[Number]:
+def _default_numbers(suite: Suite, source: ModelResults, task: str) -> Iterator[Number]:
     """The first main metric of a task that has a number; where the task tests a shift that of the shifted test."""
     where = {"task": task}
     rows = source.rows.where(where)

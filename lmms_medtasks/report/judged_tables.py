@@ -10,14 +10,14 @@ from typing import Any
 
 from lmms_medtasks.judges import identity, judge_check, registry
 from lmms_medtasks.judges.own_scales import PAPER_JUDGE
-from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.report.cells import count, frame, label, share
-from lmms_medtasks.report.document import Flag, Frame
-from lmms_medtasks.report.views import Column, Source
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.judges.protocol import JudgeProtocol
+from lmms_medtasks.report.cells import count_column, label_column, make_frame, percent_column
+from lmms_medtasks.report.document import Frame, ReportNotice
+from lmms_medtasks.report.views import ColumnSpec, ModelResults
+from lmms_medtasks.samples.runs import make_printable
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.estimates import Count, Estimate
-from lmms_medtasks.suites.judged_measures import COMPLETE, bound, judgement_counts
+from lmms_medtasks.suites.judged_measures import COMPLETE, bounded_mean, judgement_counts
 
 LEXICAL, OTHER, INCOMPLETE = "◊", "‡", "#"
 """Marks of a judged number: by a judge that is no language model, by another than the paper's, some missing."""
@@ -43,7 +43,7 @@ _STATUSES = ("exact", "judged", "missing")
 
 
 @dataclass(frozen=True)
-class Judging:
+class JudgingSummary:
     """What became of the judgements of some questions.
 
     Attributes:
@@ -54,7 +54,7 @@ class Judging:
         system_fingerprints: what the judge's server calls its way of serving, of each verdict with one.
     """
 
-    protocol: Protocol
+    protocol: JudgeProtocol
     judges: Counter[tuple[tuple[str, str], ...]] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -63,23 +63,23 @@ class Judging:
     system_fingerprints: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, rows: Samples) -> Judging | None:
+    def of(cls, rows: QuestionTable) -> JudgingSummary | None:
         """The judgements of the judged questions among ``rows``; None where no question is judged."""
         judged = [each for each in zip(*(rows.column(name) for name in _COLUMNS), strict=True) if each[0] is not None]
         if not judged:
             return None
         descriptions: dict[str, dict[str, Any]] = {each[0]: json.loads(each[0]) for each in judged}
-        found = cls(registry.of_judge(descriptions[judged[0][0]]))
+        found = cls(registry.protocol_from_description(descriptions[judged[0][0]]))
         for judge, statuses, reasons, models, labels, fingerprints in judged:
-            described = tuple((name, _shown(name, value)) for name, value in sorted(descriptions[judge].items()))
+            described = tuple((name, _setting_text(name, value)) for name, value in sorted(descriptions[judge].items()))
             answered = sorted({model for model in models if model is not None})
             for model in answered or [None]:
-                found.judges[described if model is None else (*described, (_ANSWERED, printable(model)))] += 1
+                found.judges[described if model is None else (*described, (_ANSWERED, make_printable(model)))] += 1
             found.statuses.update(statuses)
             found.system_fingerprints.update(
-                printable(fingerprint) for fingerprint in fingerprints or () if fingerprint
+                make_printable(fingerprint) for fingerprint in fingerprints or () if fingerprint
             )
-            for status, reason in zip(statuses, map(printable, reasons), strict=True):
+            for status, reason in zip(statuses, map(make_printable, reasons), strict=True):
                 if status == "missing":
                     # Without what the server said: the same cause in many words is one cause.
                     found.reasons[reason.partition(":")[0][:_REASON] or "no reason given"] += 1
@@ -108,7 +108,9 @@ class Judging:
     @property
     def names(self) -> tuple[str, ...]:
         """The judges, in full: name, endpoint, the model that answered; () if none was configured."""
-        return tuple(dict.fromkeys(_full(judge) for judge in self._judges() if judge["name"] != _NONE_CONFIGURED))
+        return tuple(
+            dict.fromkeys(_full_judge_name(judge) for judge in self._judges() if judge["name"] != _NONE_CONFIGURED)
+        )
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -129,24 +131,24 @@ class Judging:
     @property
     def shown(self) -> str:
         """The judges' names for a table; one that is no language model is not shown without saying so."""
-        return ", ".join(map(labelled, self.names)) or _NONE_CONFIGURED
+        return ", ".join(map(judge_label, self.names)) or _NONE_CONFIGURED
 
     @property
     def short(self) -> str:
-        """:attr:`shown` without where and how a judge was asked, for a sentence."""
-        return ", ".join(dict.fromkeys(labelled(name).partition(" at ")[0] for name in self.names))
+        """:attr:`judge_names` without where and how a judge was asked, for a sentence."""
+        return ", ".join(dict.fromkeys(judge_label(name).partition(" at ")[0] for name in self.names))
 
     @property
     def others(self) -> tuple[str, ...]:
         """The names of the judges that are language models and not the paper's."""
         found = (judge for judge in self._judges() if judge.get("is_paper_judge") != "True")
-        return tuple(name for each in found if (name := _full(each)) in self.names and not is_lexical(name))
+        return tuple(name for each in found if (name := _full_judge_name(each)) in self.names and not is_lexical(name))
 
     @property
     def said(self) -> str:
         """Who judged, for the facts at the head of a part: name, prompt with its version and digest, settings."""
         served = ", ".join(f"{name} ({count:,})" for name, count in self.system_fingerprints.most_common())
-        said = [*map(_sentence, self._judges()), *([f"system_fingerprint {served}"] if served else [])]
+        said = [*map(_judge_sentence, self._judges()), *([f"system_fingerprint {served}"] if served else [])]
         return "; ".join(dict.fromkeys(said)) or _NONE_CONFIGURED
 
     def _judges(self) -> list[dict[str, str]]:
@@ -160,7 +162,9 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) -> dict[str, Judging]:
+def summarize_judgings(
+    rows: QuestionTable, names: Sequence[str], label_of: Callable[..., str]
+) -> dict[str, JudgingSummary]:
     """The judgements of each group of rows that agree in the columns ``names``, in the order of their first rows.
 
     ``label_of``: from the values of these columns to the group's name. Groups without a judged question are left out.
@@ -168,47 +172,47 @@ def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) 
     if not any(rows.values("judge")):
         return {}  # as in most benchmarks, quicker than by making the groups
     groups = rows.by(names, key=lambda values: 0)  # none is before another: the order of their first rows
-    found = ((label_of(*values), Judging.of(own)) for values, own in groups.items())
+    found = ((label_of(*values), JudgingSummary.of(own)) for values, own in groups.items())
     return {name: each for name, each in found if each is not None}
 
 
-def by_task(source: Source) -> dict[str, Judging]:
+def by_task(source: ModelResults) -> dict[str, JudgingSummary]:
     """The judgements of each task of a source."""
-    return judgings(source.rows, ["task"], str)
+    return summarize_judgings(source.rows, ["task"], str)
 
 
-def protocols(rows: Samples) -> dict[str, Judging]:
+def judgings_by_protocol(rows: QuestionTable) -> dict[str, JudgingSummary]:
     """The judgements of each protocol, by its name, in the order of their first rows."""
-    return judgings(rows, ["protocol"], str)
+    return summarize_judgings(rows, ["protocol"], str)
 
 
-def said(rows: Samples) -> str:
+def judges_fact(rows: QuestionTable) -> str:
     """Who judged these rows, for the facts at the head of a part; "" where nothing is judged."""
-    return "; ".join(dict.fromkeys(protocol.said for protocol in protocols(rows).values()))
+    return "; ".join(dict.fromkeys(protocol.said for protocol in judgings_by_protocol(rows).values()))
 
 
-def shown(rows: Samples) -> str:
+def judge_names(rows: QuestionTable) -> str:
     """The names of the judges of these rows; "" where nothing is judged."""
-    return ", ".join(dict.fromkeys(protocol.shown for protocol in protocols(rows).values()))
+    return ", ".join(dict.fromkeys(protocol.shown for protocol in judgings_by_protocol(rows).values()))
 
 
-def by_judge(sources: Sequence[Source]) -> dict[tuple[str, ...], list[Source]]:
+def group_by_judge(sources: Sequence[ModelResults]) -> dict[tuple[str, ...], list[ModelResults]]:
     """The sources that may stand in one table, by the judges that gave verdicts: no table has two judges.
 
     Those that no judge saw stand with the first judge's.
     """
-    named = deciding([source.rows for source in sources])
+    named = deciding_judgings([source.rows for source in sources])
     first = next(filter(None, named), ())
-    groups: dict[tuple[str, ...], list[Source]] = {}
+    groups: dict[tuple[str, ...], list[ModelResults]] = {}
     for source, names in zip(sources, named, strict=True):
         groups.setdefault(names or first, []).append(source)
     return groups
 
 
-def deciding(tables: Sequence[Samples]) -> list[tuple[str, ...]]:
+def deciding_judgings(tables: Sequence[QuestionTable]) -> list[tuple[str, ...]]:
     """For each table who gave its verdicts: judges in full, and with the prompt's digest and file where some of the
     tables were judged by one prompt of a protocol and some by another."""
-    found = [protocols(rows) for rows in tables]
+    found = [judgings_by_protocol(rows) for rows in tables]
     prompts: dict[str, dict[str, str]] = {}
     for name, judging in ((name, each) for of_table in found for name, each in of_table.items()):
         prompts.setdefault(name, {}).update(judging.prompts)
@@ -235,47 +239,47 @@ def is_lexical(name: str) -> bool:
     return name.partition(":")[0] == _LEXICAL
 
 
-def labelled(name: str) -> str:
+def judge_label(name: str) -> str:
     """A judge's name, and that it is no language model where it is none."""
     return f"{name} (no LLM)" if is_lexical(name) else name
 
 
-def _sentence(judge: Mapping[str, str]) -> str:
+def _judge_sentence(judge: Mapping[str, str]) -> str:
     if judge["name"] == _NONE_CONFIGURED:
         return _NONE_CONFIGURED
     prompt = f"prompt {judge['prompt']} version {judge.get('version', '?')}" if judge.get("prompt") else ""
     rest = (prompt, *(f"{name} {judge[name]}" for name in ("digest", "check") if judge.get(name)))
     said = ", ".join(filter(None, rest))
-    return f"{labelled(_full(judge))} ({said})" if said else labelled(_full(judge))
+    return f"{judge_label(_full_judge_name(judge))} ({said})" if said else judge_label(_full_judge_name(judge))
 
 
-def _full(judge: Mapping[str, str]) -> str:
+def _full_judge_name(judge: Mapping[str, str]) -> str:
     return identity.full_name(judge, judge.get(_ANSWERED))
 
 
-def _shown(name: str, value: object) -> str:
+def _setting_text(name: str, value: object) -> str:
     if isinstance(value, Mapping):
         value = (identity.way_phrase(value) if value else "") if name == "settings" else json.dumps(value)
-    return printable(str(value))
+    return make_printable(str(value))
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
-def flags(found: Mapping[str, Judging]) -> Iterator[Flag]:
+def judging_notices(found: Mapping[str, JudgingSummary]) -> Iterator[ReportNotice]:
     """What limits judged numbers, by the name of their group: no judge, no LLM, not the paper's, several, missing ones.
 
     What is the same of several groups is said once.
     """
-    about: dict[Flag, list[str]] = {}
+    about: dict[ReportNotice, list[str]] = {}
     for name, judging in found.items():
-        for flag in _limits(judging):
+        for flag in _judging_limits(judging):
             about.setdefault(flag, []).append(name)
     for flag, names in about.items():
-        yield Flag(flag.kind, f"{', '.join(names)}: {flag.text}")
+        yield ReportNotice(flag.kind, f"{', '.join(names)}: {flag.text}")
 
 
-def _limits(judging: Judging) -> Iterator[Flag]:
+def _judging_limits(judging: JudgingSummary) -> Iterator[ReportNotice]:
     names, missing, coverage = judging.names, judging.statuses["missing"], judging.coverage
     has_paper = judging.protocol.paper_judge != PAPER_JUDGE
     how = "Judge from the log alone, without the model: lmms-medtasks judge RUN."
@@ -303,17 +307,17 @@ def _limits(judging: Judging) -> Iterator[Flag]:
             f"INCOMPLETE, {coverage:.1%} of the judgements were obtained (required: {COMPLETE:.0%}), "
             f"{missing:,} are missing. Means are over the others; the bounds say where they may lie. {how}"
         )
-    yield from (Flag("warning", text) for text in warnings)
+    yield from (ReportNotice("warning", text) for text in warnings)
     if judging.others and not has_paper:
-        yield Flag("note", f"judged by {', '.join(judging.others)}.")
+        yield ReportNotice("note", f"judged by {', '.join(judging.others)}.")
     if names and missing and coverage is not None and coverage >= COMPLETE:
-        yield Flag("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
+        yield ReportNotice("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
     if (served := len(judging.system_fingerprints)) > 1:
         said = f"the judge's server changed while it judged: it reported {served} system_fingerprints."
-        yield Flag("note", said)
+        yield ReportNotice("note", said)
 
 
-def constant_verdict(judging: Judging) -> list[str]:
+def constant_verdict(judging: JudgingSummary) -> list[str]:
     """What a reader must know of a judge that says the same of every answer; [] for others, or too few to tell."""
     number = max(judging.labels.values(), default=0)
     # One label of each dimension: every verdict has all of them.
@@ -326,7 +330,7 @@ def constant_verdict(judging: Judging) -> list[str]:
     ]
 
 
-def marks(*found: Judging | None) -> str:
+def judging_marks(*found: JudgingSummary | None) -> str:
     """The marks of a number that comes of these judgements, "" for none."""
     judged = [each for each in found if each]
     marked = LEXICAL if any(each.by_words for each in judged) else ""
@@ -338,18 +342,23 @@ def marks(*found: Judging | None) -> str:
 
 
 def judging_tables(
-    found: Callable[[Source], Mapping[str, Judging]] = by_task,
+    found: Callable[[ModelResults], Mapping[str, JudgingSummary]] = by_task,
 ) -> tuple[Callable[..., Frame | None], ...]:
     """The tables on the judgements of a view's first source, grouped as ``found`` groups them."""
     return tuple(
         lambda sources, make=make: make(found(sources[0]))  # type: ignore[misc]
-        for make in (judgements, causes)
+        for make in (judgement_table, cause_table)
     )
 
 
-def judgements(found: Mapping[str, Judging]) -> Frame | None:
+def judgement_table(found: Mapping[str, JudgingSummary]) -> Frame | None:
     """What became of the judgements, a row a group; None where nothing is judged."""
-    columns = (label("task"), *map(count, ("judgements requested", *_STATUSES)), share("coverage"), label("judge"))
+    columns = (
+        label_column("task"),
+        *map(count_column, ("judgements requested", *_STATUSES)),
+        percent_column("coverage"),
+        label_column("judge"),
+    )
     rows = (
         (name, each.requested, *(each.statuses[status] for status in _STATUSES), each.coverage,
          each.short or _NONE_CONFIGURED)
@@ -359,22 +368,22 @@ def judgements(found: Mapping[str, Judging]) -> Frame | None:
         "exact: settled by a rule without a judge. missing: no valid verdict could be had; it is never a score. "
         f"Coverage below {COMPLETE:.0%} makes a run incomplete. How the judge was asked: the facts of this part.",
     )
-    return frame("judgements", "Judgements", columns, rows, notes)
+    return make_frame("judgements", "Judgements", columns, rows, notes)
 
 
-def causes(found: Mapping[str, Judging]) -> Frame | None:
+def cause_table(found: Mapping[str, JudgingSummary]) -> Frame | None:
     """Why judgements are missing and which rules settled others, by group; None if there is nothing to say."""
-    columns = (label("task"), label("status"), label("rule or reason"), count("judgements"))
+    columns = (label_column("task"), label_column("status"), label_column("rule or reason"), count_column("judgements"))
     rows = (
         (name, status, reason, number)
         for name, each in found.items()
         for status, reasons in (("exact", each.rules), ("missing", each.reasons))
         for reason, number in reasons.most_common()
     )
-    return frame("judgement_causes", "Settled by a rule, or missing: why", columns, rows, folded=True)
+    return make_frame("judgement_causes", "Settled by a rule, or missing: why", columns, rows, folded=True)
 
 
-def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2) -> tuple[Column, ...]:
+def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2) -> tuple[ColumnSpec, ...]:
     """A judged mean with its interval, judgements obtained and requested, and both bounds.
 
     ``estimate``: of the mean of ``measure``. A judged mean never stands without the other four.
@@ -384,9 +393,9 @@ def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2)
         for place in (0, 1)
     )
     return (
-        Column(head, estimate, "", digits),
-        Column("n judged", obtained, "count"),
-        Column("n", requested, "count"),
-        Column("missing as worst", bound(measure, "low"), "", digits),
-        Column("missing as best", bound(measure, "high"), "", digits),
+        ColumnSpec(head, estimate, "", digits),
+        ColumnSpec("n judged", obtained, "count"),
+        ColumnSpec("n", requested, "count"),
+        ColumnSpec("missing as worst", bounded_mean(measure, "low"), "", digits),
+        ColumnSpec("missing as best", bounded_mean(measure, "high"), "", digits),
     )

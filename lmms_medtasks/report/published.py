@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.report.document import Cell, FrameRow
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
@@ -77,7 +77,7 @@ class PublishedScores:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedRowsSpec:
     """Published rows of a table.
 
     Attributes:
@@ -115,21 +115,21 @@ class Published:
         first = f"Published rows: {where}, as printed; these models were not run here."
         columns = {name for row in rows for name, cell in row.numbers.items() if cell.value is not None}
         odd = [
-            _odd(discrepancy)
-            for discrepancy in discrepancies(self.folder)
+            _discrepancy_text(discrepancy)
+            for discrepancy in published_discrepancies(self.folder)
             if discrepancy.get("column") in columns and f"Table {discrepancy.get('table')}" in (source, "Table None")
         ]
         notes = said.get("notes", {}).get(source, ())
         return (first, *notes, *([f"Printed otherwise than the rest gives: {'. '.join(odd)}."] if odd else []))
 
 
-def discrepancies(folder: Path) -> list[dict[str, Any]]:
+def published_discrepancies(folder: Path) -> list[dict[str, Any]]:
     """Every printed number that the others, or the text, do not agree with."""
     path = folder / "reference" / "discrepancies.yml"
     return folders.read_yaml(path)["discrepancies"] if path.is_file() else []
 
 
-def _odd(each: Mapping[str, Any]) -> str:
+def _discrepancy_text(each: Mapping[str, Any]) -> str:
     given = f", {each['recomputed']:g} computed" if "recomputed" in each else ""
     rounded = " (rounding may explain it)" if each.get("within_rounding") else ""
     note = f"; {each['note']}" if "note" in each else ""
@@ -158,11 +158,11 @@ def read_rows(folder: Path, metrics: Collection[str] | None = None) -> list[Publ
     if folder / PUBLISHED not in files:
         return []
     written = tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in files)
-    return list(_rows(folder, None if metrics is None else tuple(metrics), written))
+    return list(_read_written_rows(folder, None if metrics is None else tuple(metrics), written))
 
 
 @functools.lru_cache(maxsize=64)
-def _rows(folder: Path, metrics: Sequence[str] | None, written: object) -> tuple[PublishedRow, ...]:
+def _read_written_rows(folder: Path, metrics: Sequence[str] | None, written: object) -> tuple[PublishedRow, ...]:
     """Read once while the files are as they were ``written``: a board asks for them some hundred times."""
     file, said = folder / PUBLISHED, _read_declaration(folder)
     texts = (*_TEXTS, *said.get("texts", ()))
@@ -176,13 +176,13 @@ def _rows(folder: Path, metrics: Sequence[str] | None, written: object) -> tuple
         raise UserError(f"{file}, line 1: no column 'model'. Its columns: {', '.join(names) or 'none'}.")
     for name in numbers if metrics is not None else ():
         if name.removesuffix(_SD) not in (metrics or ()):
-            raise unknown("column", name, (*texts, *(metrics or ())), f"{file}, line 1")
+            raise unknown_name_error("column", name, (*texts, *(metrics or ())), f"{file}, line 1")
     if len(set(names)) < len(names):
         raise UserError(f"{file}, line 1: a column stands twice. Its columns: {', '.join(names)}.")
-    return tuple(_row(row, numbers, folder, said, f"{file}, line {reader.line_num}") for row in reader)
+    return tuple(_parse_published_row(row, numbers, folder, said, f"{file}, line {reader.line_num}") for row in reader)
 
 
-def _row(
+def _parse_published_row(
     row: Mapping[Any, Any], numbers: Sequence[str], folder: Path, said: Mapping[str, Any], where: str
 ) -> PublishedRow:
     if None in row or None in row.values():
@@ -194,7 +194,7 @@ def _row(
     # Where a paper is named, the note below the table says the source of all its rows.
     words = ["published", texts.get("group"), "" if "paper" in said else texts["source"]]
     texts["published"] = ", ".join(filter(None, words))
-    values = {name: _number(row[name], name, where) for name in numbers}
+    values = {name: _parse_number(row[name], name, where) for name in numbers}
     marks = said.get("marks", {})
     cells = {
         name: Cell(value, sd=values.get(f"{name}{_SD}"), mark=marks.get(name, ""))
@@ -204,7 +204,7 @@ def _row(
     return PublishedRow(texts, cells)
 
 
-def _number(text: str, name: str, where: str) -> float | None:
+def _parse_number(text: str, name: str, where: str) -> float | None:
     try:
         number = float(text) if text else None
     except ValueError:
@@ -217,7 +217,7 @@ def _number(text: str, name: str, where: str) -> float | None:
 # --- Of a task's metrics ----------------------------------------------------------------------------------------------
 
 
-def scores(suite: Suite, task: str) -> Iterator[PublishedScores]:
+def published_scores(suite: Suite, task: str) -> Iterator[PublishedScores]:
     """The published rows that have numbers of a task's metrics, in the file's order."""
     folder = registry.folder_of(suite.name)
     if folder is None:
@@ -228,7 +228,7 @@ def scores(suite: Suite, task: str) -> Iterator[PublishedScores]:
             continue
         wanted = {**each.get("rows", {}), **({} if "tasks" in each else {"task": task})}
         for row in rows:
-            cells = _cells(row, each) if row.has(wanted) else {}
+            cells = _metric_cells(row, each) if row.has(wanted) else {}
             if any(cell.value is not None for cell in cells.values()):
                 there = ", ".join(filter(None, ("published", each.get("source") or row.texts["source"])))
                 yield PublishedScores(
@@ -240,10 +240,10 @@ def scores(suite: Suite, task: str) -> Iterator[PublishedScores]:
                 )
 
 
-def _cells(row: PublishedRow, said: Mapping[str, Any]) -> dict[str, Cell]:
+def _metric_cells(row: PublishedRow, said: Mapping[str, Any]) -> dict[str, Cell]:
     found = {}
     for metric, column in said["columns"].items():
-        cell = _weighted(row, column) if isinstance(column, Mapping) else row.numbers.get(column)
+        cell = _weighted_cell(row, column) if isinstance(column, Mapping) else row.numbers.get(column)
         if cell is not None:
             factor = said.get("factors", {}).get(metric, 1)
             value, sd = (None if each is None else factor * each for each in (cell.value, cell.sd))
@@ -251,18 +251,18 @@ def _cells(row: PublishedRow, said: Mapping[str, Any]) -> dict[str, Cell]:
     return found
 
 
-def _weighted(row: PublishedRow, weights: Mapping[str, float]) -> Cell | None:
+def _weighted_cell(row: PublishedRow, weights: Mapping[str, float]) -> Cell | None:
     values = row.values(*weights)
     if len(values) < len(weights):
         return None
     return Cell(sum(map(operator.mul, weights.values(), values)) / sum(weights.values()))
 
 
-def span(suite: Suite, task: str, metric: str) -> tuple[float, float] | None:
+def published_span(suite: Suite, task: str, metric: str) -> tuple[float, float] | None:
     """The least and the most that published models have of a task's metric, without those that are marked.
 
     None where none has a number.
     """
-    cells = [score.cells.get(metric) for score in scores(suite, task) if score.kind == "model"]
+    cells = [score.cells.get(metric) for score in published_scores(suite, task) if score.kind == "model"]
     values = [float(cell.value) for cell in cells if cell and not cell.mark and isinstance(cell.value, int | float)]
     return (min(values), max(values)) if values else None

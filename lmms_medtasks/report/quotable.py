@@ -1,6 +1,7 @@
 """May these numbers be quoted? Questions about the runs behind a report, each with its reason and its mend.
 
-All answers are from what the runs recorded. The flags of each part say the same of its tasks, see :func:`remarks`.
+All answers are from what the runs recorded. The flags of each part say the same of its tasks, see
+:func:`quotability_remarks`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from typing import Any, Literal
 
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, readability
-from lmms_medtasks.report.document import Flag
-from lmms_medtasks.report.judged_tables import Judging, is_lexical
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.report.document import ReportNotice
+from lmms_medtasks.report.judged_tables import JudgingSummary, is_lexical
+from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.result_files import REREAD
-from lmms_medtasks.samples.runs import model_name, printable
-from lmms_medtasks.short_texts import listed, listed_or_counted
+from lmms_medtasks.samples.runs import make_printable, model_name
+from lmms_medtasks.short_texts import join_with_and, listed_or_counted
 from lmms_medtasks.suites import paper, registry
 from lmms_medtasks.suites.suite import Suite
 
@@ -38,7 +39,7 @@ _MOST_PLACES = 4
 
 
 @dataclass(frozen=True)
-class Check:
+class QuotabilityCheck:
     """One check of the numbers: its title, its state, the reason, and what would mend it ("" if nothing has to be).
 
     ``badge``: what stands among the badges; "": nothing, or of a "no" the title with it.
@@ -57,11 +58,11 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SuiteResults:
     """A source, and the suite that it is of."""
 
     suite: Suite
-    source: Source
+    source: ModelResults
 
     def metadata(self) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
         """Each task with its metadata and configuration as its run recorded them."""
@@ -71,7 +72,7 @@ class Asked:
                 yield task, config.get("metadata") or {}, config
 
 
-def verdict(checks: Sequence[Check]) -> str:
+def quotability_verdict(checks: Sequence[QuotabilityCheck]) -> str:
     """What the checks come to: ``Yes.``, ``With care: …``, ``Not yet. Missing: …``."""
     worst = max((check.state for check in checks), key=_ORDER.index, default="yes")
     if worst == "yes":
@@ -81,108 +82,129 @@ def verdict(checks: Sequence[Check]) -> str:
     return f"{'Not yet. Missing' if worst == 'no' else 'With care'}: {', '.join(named)}."
 
 
-def checks(asked: Sequence[Asked], unread: Sequence[str] = ()) -> tuple[Check, ...]:
+def quotability_checks(asked: Sequence[SuiteResults], unread: Sequence[str] = ()) -> tuple[QuotabilityCheck, ...]:
     """All of them, of everything that a report is about; ``unread``: a text for each log that can't be read."""
-    told = (*_settings(asked), *_trials(asked), *_protocol(asked))
-    return (_data(asked), _complete(asked, unread), _readable(asked), *_judged(asked), _runner(asked), *told)
+    told = (*_settings_checks(asked), *_trials_checks(asked), *_protocol_checks(asked))
+    return (
+        _data_check(asked),
+        _completeness_check(asked, unread),
+        _readability_check(asked),
+        *_judging_checks(asked),
+        _runner_check(asked),
+        *told,
+    )
 
 
-def remarks(asked: Asked) -> Iterator[Flag]:
+def quotability_remarks(asked: SuiteResults) -> Iterator[ReportNotice]:
     """What a reader must know before any number of a source, whatever its suite: each doubt, then notes."""
     own = [asked]
-    checked = (_data(own), _complete(own, (), _EVERY), _runner(own, _EVERY), *_settings(own), *_trials(own))
+    checked = (
+        _data_check(own),
+        _completeness_check(own, (), _EVERY),
+        _runner_check(own, _EVERY),
+        *_settings_checks(own),
+        *_trials_checks(own),
+    )
     for check in checked:
         if check.state in ("partly", "no"):
-            yield Flag("warning", f"{check.reason}.")
+            yield ReportNotice("warning", f"{check.reason}.")
     again = [run.content[REREAD][-1] for run, _ in asked.source.asked if run.content.get(REREAD)]
     if again:
-        said = printable(f"{again[0].get('version')} ({again[0].get('date')})")
-        yield Flag("note", f"Replies of an earlier run, read again by lmms-medtasks {said}: the model was not asked.")
+        said = make_printable(f"{again[0].get('version')} ({again[0].get('date')})")
+        yield ReportNotice(
+            "note", f"Replies of an earlier run, read again by lmms-medtasks {said}: the model was not asked."
+        )
     aside = (told.get("checkpoint_sampling_set_aside") for _, told, _ in asked.metadata())
-    for said in dict.fromkeys(printable(str(each)) for each in aside if each):
-        yield Flag("note", f"Sampling settings of the checkpoint that were set aside: {said}.")
+    for said in dict.fromkeys(make_printable(str(each)) for each in aside if each):
+        yield ReportNotice("note", f"Sampling settings of the checkpoint that were set aside: {said}.")
 
 
-def _data(asked: Sequence[Asked]) -> Check:
+def _data_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
     kinds: dict[str, list[str]] = {}
     for each in asked:
         for run, tasks in each.source.asked:
-            for kind in about.data_of(run, tasks):
+            for kind in about.data_kinds(run, tasks):
                 kinds.setdefault(kind.rpartition(" of ")[2], []).append(each.suite.title)
     other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
     contributed = [each.suite.title for each in asked if each.suite.name not in registry.names()]
     if contributed and not other:
-        said = f"{_named(contributed, 'benchmarks')}: contributed, not installed here; only its runs say what it asks"
-        return Check("full data", "partly", said)
+        said = (
+            f"{_list_names(contributed, 'benchmarks')}: contributed, not installed here; only its runs say what it asks"
+        )
+        return QuotabilityCheck("full data", "partly", said)
     if not other:
-        return Check("full data", "yes", "all numbers are from the full data")
+        return QuotabilityCheck("full data", "yes", "all numbers are from the full data")
     every = len({each.suite.title for each in asked})
     said = "; ".join(
         f"{kind} data ({', '.join(titles) if len(titles) < every or every <= _FEW else f'all {every} benchmarks'})"
         for kind, titles in other.items()
     )
-    counts = {printable(str(told["data_counts"])) for each in asked for _, told, _ in each.metadata()
+    counts = {make_printable(str(told["data_counts"])) for each in asked for _, told, _ in each.metadata()
               if told.get("data_counts")}  # fmt: skip
     what = "; ".join([f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said, *sorted(counts)])
     if all(kind.endswith(about.ACCEPTED) for kind in other):
-        return Check("full data", "partly", what)
+        return QuotabilityCheck("full data", "partly", what)
     names = sorted({name for each in asked for name in each.suite.data})
     mend = f"lmms-medtasks data prepare {names[0] if len(names) == 1 else 'NAME'}"
-    return Check("full data", "no", what, mend, f"{listed(list(other))} data")
+    return QuotabilityCheck("full data", "no", what, mend, f"{join_with_and(list(other))} data")
 
 
-def _complete(asked: Sequence[Asked], unread: Sequence[str], most: int = 1) -> Check:
+def _completeness_check(asked: Sequence[SuiteResults], unread: Sequence[str], most: int = 1) -> QuotabilityCheck:
     """``most``: tasks of which is said what they lack."""
     limited, lost = [], []
     drawn: dict[str, list[str]] = {}
     failed = requests = 0
     for each in asked:
         for run, tasks in each.source.asked:
-            with_limit = f" ({about.limit(run)})" if about.limit(run) else ""
-            for task, original, effective in about.counts(run, tasks):
+            with_limit = f" ({about.limit_text(run)})" if about.limit_text(run) else ""
+            for task, original, effective in about.question_counts(run, tasks):
                 if effective < original:
                     limited.append(f"{task}: {effective:,} of {original:,} questions asked{with_limit}")
                 rows = run.sample_count(task)
                 if rows is not None and rows != effective:
                     lost.append(f"{task}: {rows:,} of {effective:,} in the log")
         for task, told, _ in each.metadata():
-            if sample := about.subset(told):
+            if sample := about.subset_text(told):
                 drawn.setdefault(sample, []).append(task)
         trials = [trial for found in each.source.rows.column("trials") for trial in found]
         failed, requests = failed + trials.count(FAILED), requests + len(trials)
     said = [f"left out: {len(unread)} log{'s' if len(unread) > 1 else ''} that can't be read"] if unread else []
-    said += [*_some(lost, most), *_some(limited, most)]
-    said += [f"a random sample of {_named(tasks)} ({sample})" for sample, tasks in drawn.items()]
+    said += [*_list_first(lost, most), *_list_first(limited, most)]
+    said += [f"a random sample of {_list_names(tasks)} ({sample})" for sample, tasks in drawn.items()]
     said += [f"{failed:,} of {requests:,} requests failed, which count in no mean"] if failed else []
     if not said:
-        return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
+        return QuotabilityCheck("complete", "yes", f"every question, {requests:,} replies, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else ""
     # Replies that came are kept, and failed ones are not.
     again = "give the run's command again: it asks for what failed once more"
     mend = "; ".join(filter(None, [again if failed else "" if mend else "run it again: it goes on", mend]))
-    return Check("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
+    return QuotabilityCheck("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
 
 
-def _readable(asked: Sequence[Asked]) -> Check:
+def _readability_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
     """Whether enough replies of each task could be read, by the gate's own threshold."""
     found = [(each, one) for each in asked for one in readability.of_source(each.suite, each.source)]
     low = [(each, one) for each, one in found if one.is_low]
-    shown = readability.together([one for _, one in low or found])
+    shown = readability.joined_counts([one for _, one in low or found])
     said = f"{shown.percent} % of {shown.replies:,} {'reply' if shown.replies == 1 else 'replies'}"
     if low and len(low) < len(found):
-        models = list(dict.fromkeys(model_of(each.source) for each, _ in low))
-        said += f" in {readability.named(shown.tasks, (each.suite.title for each, _ in low))}"
+        models = list(dict.fromkeys(model_display_name(each.source) for each, _ in low))
+        said += f" in {readability.named_tasks(shown.tasks, (each.suite.title for each, _ in low))}"
         # As without images: the first sentence is of one of them.
-        ways = {each.source.name.removeprefix(model_of(each.source)) for each, _ in low}
+        ways = {each.source.name.removeprefix(model_display_name(each.source)) for each, _ in low}
         said += f", asked in {len(ways)} ways" if len(ways) > 1 else ""
-        said += f" ({_named(models, 'models')})" if len({model_of(each.source) for each in asked}) > 1 else ""
+        said += (
+            f" ({_list_names(models, 'models')})"
+            if len({model_display_name(each.source) for each in asked}) > 1
+            else ""
+        )
     said += f": {shown.why}" if shown.why else ""
     more = shown.at_limit - shown.counts["cut"]
     said += f"; {more:,} more ended at the limit of new tokens, and were read" if more > 0 else ""
     mends = "; ".join(shown.mends)
     if low:
-        return Check("replies can be read", "no", said, mends)
-    return Check("replies can be read", "partly" if mends else "yes", said, mends)
+        return QuotabilityCheck("replies can be read", "no", said, mends)
+    return QuotabilityCheck("replies can be read", "partly" if mends else "yes", said, mends)
 
 
 @dataclass(frozen=True)
@@ -192,12 +214,16 @@ class _Verdicts:
     suite: str
     model: str
     task: str
-    made: Judging
+    made: JudgingSummary
     has_paper: bool
 
 
-def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
-    found = [each for one in asked for each in _verdicts(one, len({model_of(each.source) for each in asked}) > 1)]
+def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]:
+    found = [
+        each
+        for one in asked
+        for each in _judgement_states(one, len({model_display_name(each.source) for each in asked}) > 1)
+    ]
     if not found:
         return
     # A benchmark without a paper has no judge to be held against.
@@ -215,7 +241,7 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     if none:
         left = sum(each.made.statuses["missing"] for each in unjudged)
         unsaid = f": {left:,} judgements are missing" if left else ""
-        said.append(f"no language model judged {_places(none, found)}{unsaid}")
+        said.append(f"no language model judged {_list_judged_tasks(none, found)}{unsaid}")
         # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
         mends.append(
             "lmms-medtasks judge RUN --judge openai:MODEL"
@@ -225,152 +251,158 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     if gaps:
         missing = sum(gap.made.statuses["missing"] for gap in gaps)
         requested = sum(gap.made.requested for gap in gaps)
-        said.append(f"{missing:,} of {requested:,} judgements are missing in {_places(gaps, found)}")
+        said.append(f"{missing:,} of {requested:,} judgements are missing in {_list_judged_tasks(gaps, found)}")
         mends += [] if none else ["lmms-medtasks judge RUN asks for them again"]
     if others:
-        judges = "; ".join(f"{name} judged {_places(places, found)}" for name, places in others.items())
+        judges = "; ".join(f"{name} judged {_list_judged_tasks(places, found)}" for name, places in others.items())
         said.append(f"another judge: {judges}" if said else f"by another judge: {judges}")
         mends += [] if mends else ["compare runs judged alike"]
     title = "judged as in the paper" if with_paper else "judged"
-    badge = f"judge: {listed(list(dict.fromkeys(name for each in found for name in _judge_names(each.made))))}"
+    badge = f"judge: {join_with_and(list(dict.fromkeys(name for each in found for name in _judge_names(each.made))))}"
     if said:
-        yield Check(title, "no" if len(none) == len(found) else "partly", "; ".join(said), "; ".join(mends), badge)
+        yield QuotabilityCheck(
+            title, "no" if len(none) == len(found) else "partly", "; ".join(said), "; ".join(mends), badge
+        )
     elif with_paper:
-        yield Check(title, "yes", "by the paper's judge", badge=badge)
+        yield QuotabilityCheck(title, "yes", "by the paper's judge", badge=badge)
     else:
         names = dict.fromkeys(name for each in found for name in each.made.names)
-        yield Check(title, "yes", f"by {', '.join(names)}", badge=badge)
+        yield QuotabilityCheck(title, "yes", f"by {', '.join(names)}", badge=badge)
 
 
-def _judge_names(made: Judging) -> list[str]:
+def _judge_names(made: JudgingSummary) -> list[str]:
     """The judges without where and how they were asked, for a badge."""
     return ["word comparison" if is_lexical(name) else name.partition(" at ")[0] for name in made.names] or ["none"]
 
 
-def _places(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:
+def _list_judged_tasks(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:
     """``Benchmark (task_open), Other (7 tasks, model B)``; of all judgements without models."""
     tasks: dict[tuple[str, str], list[str]] = {}
     for each in found:
         tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).append(each.task)
-    named = [f"{suite} ({_named(own)}{f', {model}' if model else ''})" for (suite, model), own in tasks.items()]
-    return ", ".join(_some(named, _MOST_PLACES, "more run"))
+    named = [f"{suite} ({_list_names(own)}{f', {model}' if model else ''})" for (suite, model), own in tasks.items()]
+    return ", ".join(_list_first(named, _MOST_PLACES, "more run"))
 
 
-def _verdicts(asked: Asked, with_model: bool) -> Iterator[_Verdicts]:
+def _judgement_states(asked: SuiteResults, with_model: bool) -> Iterator[_Verdicts]:
     """What became of the judgements, by task and judge; ``with_model``: whether runs are told apart by their model."""
-    model = model_of(asked.source) if with_model else ""
-    has_paper = paper.of(asked.suite.name) is not None
+    model = model_display_name(asked.source) if with_model else ""
+    has_paper = paper.find_paper_protocol(asked.suite.name) is not None
     rows = asked.source.rows
     # By the judge's whole description, since each protocol has labels of its own, and a task may have several.
     for (_, task, _), own in rows.by(["run", "task", "judge"], key=str).items() if any(rows.values("judge")) else ():
-        made = Judging.of(own)
+        made = JudgingSummary.of(own)
         if made is not None:
-            yield _Verdicts(asked.suite.title, model, printable(task), made, has_paper)
+            yield _Verdicts(asked.suite.title, model, make_printable(task), made, has_paper)
 
 
-def model_of(source: Source) -> str:
+def model_display_name(source: ModelResults) -> str:
     """The model that a source is of, for people."""
-    return printable(model_name(source.run.content))
+    return make_printable(model_name(source.run.content))
 
 
-def _runner(asked: Sequence[Asked], most: int = _NAMED) -> Check:
+def _runner_check(asked: Sequence[SuiteResults], most: int = _NAMED) -> QuotabilityCheck:
     """``most``: tasks that are named; of more, their number."""
     told = [(task, found) for each in asked for task, found, _ in each.metadata()]
     others: dict[str, list[str]] = {}
     for task, found in told:
-        others.setdefault(answering_model.said(found), []).append(task)
+        others.setdefault(answering_model.describe_answering_model(found), []).append(task)
     if other := {said: tasks for said, tasks in others.items() if said}:
-        reason = "; ".join(f"{_named(tasks, most=most)}: {said}" for said, tasks in other.items())
-        return Check("clean runner", "no", reason, "ask a server of that one model", "another model")
+        reason = "; ".join(f"{_list_names(tasks, most=most)}: {said}" for said, tasks in other.items())
+        return QuotabilityCheck("clean runner", "no", reason, "ask a server of that one model", "another model")
 
     def recorded(name: str) -> list[str]:
-        return sorted({printable(str(found[name])) for _, found in told if found.get(name)})
+        return sorted({make_printable(str(found[name])) for _, found in told if found.get(name)})
 
     if encoded := recorded("image_encoding"):
         reason = f"the runner re-encoded the images ({', '.join(encoded)})"
-        return Check("clean runner", "no", reason, "docs/choose_a_runner.md")
+        return QuotabilityCheck("clean runner", "no", reason, "docs/choose_a_runner.md")
     if unread := recorded("runner_unknown"):
-        return Check("clean runner", "partly", f"what it does to images is {unread[0]}", "docs/choose_a_runner.md")
+        return QuotabilityCheck(
+            "clean runner", "partly", f"what it does to images is {unread[0]}", "docs/choose_a_runner.md"
+        )
     if changed := [task for task, found in told if found.get("package_modified")]:
-        said = f"files of lmms-medtasks are not as installed or committed ({_named(changed, most=most)})"
-        return Check("clean runner", "partly", said, "install a release")
+        said = f"files of lmms-medtasks are not as installed or committed ({_list_names(changed, most=most)})"
+        return QuotabilityCheck("clean runner", "partly", said, "install a release")
     if silent := [task for task, found in told if not found.get("digests")]:
-        said = f"{_named(silent, most=most)}: the run recorded neither its runner nor its prompts"
-        return Check("clean runner", "unknown", said, "lmms-medtasks run")
-    return Check("clean runner", "yes", "no lossy encoding of images; prompts as released")
+        said = f"{_list_names(silent, most=most)}: the run recorded neither its runner nor its prompts"
+        return QuotabilityCheck("clean runner", "unknown", said, "lmms-medtasks run")
+    return QuotabilityCheck("clean runner", "yes", "no lossy encoding of images; prompts as released")
 
 
-def _settings(asked: Sequence[Asked]) -> Iterator[Check]:
+def _settings_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]:
     """Options and prompts of the user's own; the papers' settings are no reason against a number."""
     own = [{**found, "settings": None} for each in asked for _, found, _ in each.metadata()]
     changed = [said for found in own for said in about.settings_said(found)]
     if changed:
         said = ", ".join(dict.fromkeys(changed))
-        yield Check("the task's settings", "partly", f"asked with {said}", "run it without that option")
+        yield QuotabilityCheck("the task's settings", "partly", f"asked with {said}", "run it without that option")
 
 
-def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
+def _trials_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]:
     several = [each for each in asked if max(map(len, each.source.rows.column("trials")), default=0) > 1]
     if not several:
         return
     doubts = {
-        printable(str(told.get("trials_independent_why")))
+        make_printable(str(told.get("trials_independent_why")))
         for each in several
         for _, told, _ in each.metadata()
         if told.get("trials_independent")
     }
     if doubts:
         why = f"trials may not be independent draws: {'; '.join(sorted(doubts))}"
-        yield Check("independent trials", "no", why, "docs/choose_a_runner.md")
+        yield QuotabilityCheck("independent trials", "no", why, "docs/choose_a_runner.md")
         return
-    identical = [share for each in several if (share := _identical(each)) is not None]
+    identical = [share for each in several if (share := _identical_share(each)) is not None]
     if not identical:
         return
     if min(identical) == 1:
-        yield Check(
+        yield QuotabilityCheck(
             "independent trials", "partly", "all trials of all questions are the same", "ask with a temperature above 0"
         )
         return
     most = max(max(map(len, each.source.rows.column("trials"))) for each in several)
-    yield Check("independent trials", "yes", f"up to {most} draws a question, which differ")
+    yield QuotabilityCheck("independent trials", "yes", f"up to {most} draws a question, which differ")
 
 
-def _identical(asked: Asked) -> float | None:
+def _identical_share(asked: SuiteResults) -> float | None:
     """Share of the questions with several replies whose replies were read alike; None where there are no such."""
     replied = ([trial for trial in trials if trial != FAILED] for trials in asked.source.rows.column("trials"))
     found = [trials for trials in replied if len(trials) > 1]
     return sum(len(set(trials)) == 1 for trials in found) / len(found) if found else None
 
 
-def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
+def _protocol_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]:
     said: dict[str, dict[str, None]] = {}
     mended: dict[str, None] = {}
     compared = False
     for each in asked:
-        own = paper.of(each.suite.name)
+        own = paper.find_paper_protocol(each.suite.name)
         if own is None:
             continue
         compared = True
         known = own.settings.get(_PAPER)
         changes = known is not None and bool(known.default or known.generation)
         for task, told, config in each.metadata():
-            if changes and not paper.label(told):
+            if changes and not paper.settings_label(told):
                 mended[each.suite.title] = None
             for difference in own.remaining(task, paper.facts_of(config)):
                 said.setdefault(each.suite.title, {})[difference.title] = None
     if said:
-        named = "; ".join(f"{suite} ({_named(list(titles), 'ways')})" for suite, titles in said.items())
-        mend = f"--settings paper, for some of {listed(list(mended))}" if mended else ""
-        yield Check("the paper's protocol", "partly", f"differs: {named}; each benchmark's card lists them", mend)
+        named = "; ".join(f"{suite} ({_list_names(list(titles), 'ways')})" for suite, titles in said.items())
+        mend = f"--settings paper, for some of {join_with_and(list(mended))}" if mended else ""
+        yield QuotabilityCheck(
+            "the paper's protocol", "partly", f"differs: {named}; each benchmark's card lists them", mend
+        )
     elif compared:
-        yield Check("the paper's protocol", "yes", "no known difference")
+        yield QuotabilityCheck("the paper's protocol", "yes", "no known difference")
 
 
-def _named(names: Sequence[str], what: str = "tasks", most: int = _NAMED) -> str:
+def _list_names(names: Sequence[str], what: str = "tasks", most: int = _NAMED) -> str:
     return listed_or_counted(list(dict.fromkeys(names)), most, what, ", ".join)
 
 
-def _some(texts: Iterable[str], most: int = 1, what: str = "more task") -> list[str]:
+def _list_first(texts: Iterable[str], most: int = 1, what: str = "more task") -> list[str]:
     """The first ``most`` of them, and how many more there are."""
     found = list(texts)
     left = len(found) - most

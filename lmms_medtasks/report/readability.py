@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import yaml
 
-from lmms_medtasks.report.findings import Finding
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.short_texts import listed, listed_or_counted
+from lmms_medtasks.report.findings import SuiteFinding
+from lmms_medtasks.report.views import ModelResults
+from lmms_medtasks.samples.runs import make_printable
+from lmms_medtasks.short_texts import join_with_and, listed_or_counted
 from lmms_medtasks.suites import common_metrics, registry
 from lmms_medtasks.suites.suite import Suite
 
@@ -113,7 +113,7 @@ class Readability:
             more = f"--gen_kwargs max_new_tokens={THINKING_TOKENS if enough else 2 * most}"
             yield f"--settings thinking or {more}" if enough and self.ours else more
         if self.marks:
-            pairs = [[mark, _closing(mark)] for mark, _ in self.marks.most_common()]
+            pairs = [[mark, _closing_mark(mark)] for mark, _ in self.marks.most_common()]
             yield f"--reasoning_tags '{json.dumps(pairs, ensure_ascii=False, separators=(',', ':'))}'"
         elif self.counts["unreadable"] > self.at_limit and self.is_low:
             yield "look at replies in the sample log: docs/how_replies_are_read.md"
@@ -123,7 +123,7 @@ def _too_many(number: int, of: int) -> bool:
     return number > (1 - least_read()) * of + 1e-9
 
 
-def of_source(suite: Suite, source: Source) -> list[Readability]:
+def of_source(suite: Suite, source: ModelResults) -> list[Readability]:
     """Each task of a source."""
     found = []
     for run, tasks in source.asked:
@@ -135,13 +135,13 @@ def of_source(suite: Suite, source: Source) -> list[Readability]:
             told = (config.get("generation_kwargs") or {}).get("max_new_tokens")
             limits = frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else [])
             marks = Counter(mark for each in rows.column("unknown_marks") if each is not None for mark in each)
-            ours, counts = suite.name in registry.names(), Counter(common_metrics.outcomes(rows))
-            own = (printable(task),)
+            ours, counts = suite.name in registry.names(), Counter(common_metrics.count_outcomes(rows))
+            own = (make_printable(task),)
             found.append(Readability(own, ours, read, replies, counts, len(reached), limits, marks))
     return found
 
 
-def together(found: Sequence[Readability]) -> Readability:
+def joined_counts(found: Sequence[Readability]) -> Readability:
     """Several tasks as one."""
     return Readability(
         tuple(dict.fromkeys(task for each in found for task in each.tasks)),
@@ -155,23 +155,23 @@ def together(found: Sequence[Readability]) -> Readability:
     )
 
 
-def told(finding: Finding | None, found: Sequence[Readability]) -> Finding | None:
+def readability_sentences(finding: SuiteFinding | None, found: Sequence[Readability]) -> SuiteFinding | None:
     """The finding; where a task's replies could not be read, that in its place, without a claim."""
     low = [each for each in found if each.doubt]
     if finding is None or not low:
         return finding
-    shown = together(low)
+    shown = joined_counts(low)
     doubt = shown.doubt or low[0].doubt  # of several together no share of one kind need be too large
-    unread = doubt.format("" if len(low) == len(found) else f" to {named(shown.tasks, [finding.suite])}")
+    unread = doubt.format("" if len(low) == len(found) else f" to {named_tasks(shown.tasks, [finding.suite])}")
     return replace(finding, changes=(), sketch=None, unread=unread)
 
 
-def named(tasks: Sequence[str], suites: Iterable[str]) -> str:
+def named_tasks(tasks: Sequence[str], suites: Iterable[str]) -> str:
     """The tasks by name; of many their number, and the benchmarks that they are of."""
-    return listed_or_counted(tasks, _NAMED, f"tasks of {listed(list(dict.fromkeys(suites)))}", ", ".join)
+    return listed_or_counted(tasks, _NAMED, f"tasks of {join_with_and(list(dict.fromkeys(suites)))}", ", ".join)
 
 
-def _closing(mark: str) -> str:
+def _closing_mark(mark: str) -> str:
     """The mark that most likely closes what ``mark`` opens: ``</ponder>`` of ``<ponder>``."""
     plain = mark.split()[0].rstrip(">") + ">" if mark.startswith("<") and " " in mark and "|" not in mark else mark
     opened, closed = next((pair for start, pair in _CLOSED.items() if mark.startswith(start)), ("", ""))

@@ -17,7 +17,7 @@ _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
 @dataclass(frozen=True)
-class Options:
+class ReportOptions:
     """What the user asked of a report.
 
     Attributes:
@@ -37,7 +37,7 @@ class Options:
     cache: BuildCache = NO_CACHE
 
 
-def pair(text: str) -> tuple[str, str]:
+def parse_model_pair(text: str) -> tuple[str, str]:
     """``BASE=TUNED`` as its two names. Raises UserError when it is not of this form."""
     base, equals, tuned = text.partition("=")
     if not (equals and base.strip() and tuned.strip()):
@@ -45,7 +45,7 @@ def pair(text: str) -> tuple[str, str]:
     return base.strip(), tuned.strip()
 
 
-def parameters(texts: Sequence[str]) -> dict[str, float]:
+def parse_model_sizes(texts: Sequence[str]) -> dict[str, float]:
     """Model to number of parameters, from ``NAME=NUMBER``, which may end with K, M, B or T.
 
     Raises UserError when one can't be read or a model is there with two numbers.
@@ -55,7 +55,7 @@ def parameters(texts: Sequence[str]) -> dict[str, float]:
         name, _, number = text.rpartition("=")
         if not name.strip():
             raise UserError(f"--parameters {text!r}: expected NAME=NUMBER.")
-        size = _number(number.strip(), f"--parameters {text}")
+        size = _parse_size(number.strip(), f"--parameters {text}")
         if found.setdefault(name.strip(), size) != size:
             raise UserError(
                 f"--parameters {text}: {name!r} has {size:g} parameters here and {found[name.strip()]:g} before."
@@ -63,7 +63,7 @@ def parameters(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _number(text: str, where: str) -> float:
+def _parse_size(text: str, where: str) -> float:
     match = _NUMBER.fullmatch(text)
     try:
         size = float(match[1]) * _FACTORS[match[2].lower()] if match else math.nan

@@ -16,14 +16,14 @@ from urllib.parse import quote
 
 import yaml
 
-from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import MARKS, Document, Figure, Frame, Part, Section
-from lmms_medtasks.report.findings import Finding, Number, Sketch, titles
+from lmms_medtasks.report.csv_writer import render_csv
+from lmms_medtasks.report.document import MARKS, Frame, ReportChapter, ReportDocument, ReportFigure, ReportSection
+from lmms_medtasks.report.findings import FindingChart, Number, SuiteFinding, headline_titles
 from lmms_medtasks.report.first_screen import ALL, BEST_MEANING, NAMED
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.suite_report import part_key
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -37,25 +37,25 @@ COMMON = 3
 
 
 @dataclass(frozen=True)
-class Group:
+class SuiteGroup:
     """A benchmark on the page: its parts, and each model's finding. ``alone``: the report is on one model."""
 
     key: str
     title: str
-    parts: tuple[Part, ...]
-    found: tuple[tuple[str, Finding], ...]
+    parts: tuple[ReportChapter, ...]
+    found: tuple[tuple[str, SuiteFinding], ...]
     alone: bool
 
     @functools.cached_property
-    def sketches(self) -> list[Sketch]:
+    def sketches(self) -> list[FindingChart]:
         """The findings' small charts, in a report on one model and where each has one; else their bars stand there."""
         made = [finding.sketch() if self.alone and finding.sketch else None for _, finding in self.found]
         return [each for each in made if each] if all(made) else []
 
     @property
     def titles(self) -> list[str]:
-        """The titles of the findings' numbers, see :func:`lmms_medtasks.report.findings.titles`."""
-        return titles([finding for _, finding in self.found])
+        """The titles of the findings' numbers, see :func:`lmms_medtasks.report.findings.headline_titles`."""
+        return headline_titles([finding for _, finding in self.found])
 
     def bars(self, title: str) -> tuple[list[tuple[str, Number]], list[tuple[str, Number]]]:
         """A number of each model, best first: those with a line of their own, and of many models the others."""
@@ -64,7 +64,7 @@ class Group:
         return (ranked, []) if len(ranked) <= ALL else (ranked[:NAMED], ranked[NAMED:])
 
 
-def page(document: Document, home: str = "") -> str:
+def render_html(document: ReportDocument, home: str = "") -> str:
     """The page's text. All texts are escaped but the figures, which charts have escaped.
 
     ``home``: the address that its first words lead to, "" for none.
@@ -74,14 +74,14 @@ def page(document: Document, home: str = "") -> str:
     """
     from markupsafe import Markup
 
-    own_script = "".join(map(script, SCRIPTS))
+    own_script = "".join(map(page_script, SCRIPTS))
     notes = Counter(note for _, table in document.tables() for note in dict.fromkeys(table.all_notes))
     common = [note for note, count in notes.items() if count >= COMMON]
     numbers = {note: number for number, note in enumerate(common, start=1)}
-    groups = _groups(document)
+    groups = _group_parts(document)
     models = document.first.models if document.first else ()
     return (
-        environment()
+        jinja_environment()
         .get_template("page.html")
         .render(
             document=document,
@@ -96,20 +96,20 @@ def page(document: Document, home: str = "") -> str:
             script=Markup(own_script),  # noqa: S704 - our own file
             script_digest=base64.b64encode(hashlib.sha256(own_script.encode()).digest()).decode(),
             version=metadata.version("lmms-medtasks"),
-            styles=styles(),
+            styles=page_styles(),
             csv_link=csv_link,
-            link=link,
+            link=link_markup,
         )
     )
 
 
-def _groups(document: Document) -> list[Group]:
-    by_suite: dict[str, list[Part]] = {}
+def _group_parts(document: ReportDocument) -> list[SuiteGroup]:
+    by_suite: dict[str, list[ReportChapter]] = {}
     for part in document.parts:
         by_suite.setdefault(part.suite or document.title, []).append(part)
     models = document.first.models if document.first else ()
     return [
-        Group(
+        SuiteGroup(
             f"suite-{part_key(title)}",
             title,
             tuple(parts),
@@ -120,52 +120,57 @@ def _groups(document: Document) -> list[Group]:
     ]
 
 
-def environment() -> Environment:
+def jinja_environment() -> Environment:
     """Templates of this folder; what is put into them is escaped, and nothing in it is invisible."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("lmms_medtasks.report", ".")
     made = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible_value,
     )
-    made.globals["confidence"] = confidence.percent
-    made.filters |= {"unbroken": unbroken, "breakable": breakable}
+    made.globals["confidence"] = confidence.format_current_level
+    made.filters |= {"unbroken": no_break_markup, "breakable": breakable_markup}
     return made
 
 
-def unbroken(text: str, intervals: bool = True) -> Markup:
+def no_break_markup(text: str, intervals: bool = True) -> Markup:
     """A sentence for a page: minus signs, and no line ends before a percent sign or (``intervals``) in an interval."""
     from markupsafe import Markup, escape
 
     wanted = r"\[\S+ \S+\]| %" if intervals else " %"
-    found = re.sub(wanted, lambda match: match[0].replace(" ", "\u00a0"), str(escape(visible(text))))
+    found = re.sub(wanted, lambda match: match[0].replace(" ", "\u00a0"), str(escape(replace_invisible(text))))
     found = re.sub(r"(?<![^\s\u00a0\[(])-(?=\d)", "\u2212", found)
     return Markup(found)  # noqa: S704 - escaped above
 
 
-def breakable(name: str) -> Markup:
+def breakable_markup(name: str) -> Markup:
     """A name whose lines end behind a sign, where they must end."""
     from markupsafe import Markup, escape
 
-    found = re.sub(r"(?:[/_-]|\.(?!\d))+(?=[^/_.-])", r"\g<0><wbr>", str(escape(visible(name))))
+    found = re.sub(r"(?:[/_-]|\.(?!\d))+(?=[^/_.-])", r"\g<0><wbr>", str(escape(replace_invisible(name))))
     return Markup(found)  # noqa: S704 - escaped above
 
 
-def _shown(value: object) -> object:
+def _visible_value(value: object) -> object:
     """A text that is put into a page, with what can't be seen made visible; what is HTML already as it is."""
-    return visible(value) if type(value) is str else value
+    return replace_invisible(value) if type(value) is str else value
 
 
-def script(name: str) -> str:
+def page_script(name: str) -> str:
     """One of the :data:`SCRIPTS` of a page with ``parts.html``."""
     return _own_text(name)
 
 
-def styles() -> Markup:
+def page_styles() -> Markup:
     """The style sheet of a page with ``parts.html``, charts included, in light and dark."""
     from markupsafe import Markup
 
-    colours = _colours()
+    colours = _read_colours()
     declared = "".join(f"--{name}: light-dark({light}, {dark}); " for name, (light, dark) in colours.items())
     charts = _chart_rules({name: f"var(--{name})" for name in colours}, font="inherit")
     text = f":root {{ color-scheme: light dark; {declared}}}\n{charts}{_own_text('page.css')}"
@@ -174,7 +179,7 @@ def styles() -> Markup:
 
 def chart_styles() -> str:
     """The rules of a chart by itself: the colours of a light page, without variables, which few programs know."""
-    return _chart_rules({name: light for name, (light, _) in _colours().items()}, font="sans-serif")
+    return _chart_rules({name: light for name, (light, _) in _read_colours().items()}, font="sans-serif")
 
 
 def _chart_rules(colours: Mapping[str, str], font: str) -> str:
@@ -184,7 +189,7 @@ def _chart_rules(colours: Mapping[str, str], font: str) -> str:
 
 
 @functools.cache
-def _colours() -> Mapping[str, tuple[str, str]]:
+def _read_colours() -> Mapping[str, tuple[str, str]]:
     """By name, of a light page and of a dark one."""
     return yaml.safe_load(_own_text("colours.yml"))  # type: ignore[no-any-return]
 
@@ -193,11 +198,11 @@ def _own_text(name: str) -> str:
     return resources.files("lmms_medtasks.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def csv_link(part: Part, table: Frame) -> str:
+def csv_link(part: ReportChapter, table: Frame) -> str:
     """A data: address with the table as CSV."""
-    return f"data:text/csv;charset=utf-8,{quote(csv_text(table, part.origin))}"
+    return f"data:text/csv;charset=utf-8,{quote(render_csv(table, part.origin))}"
 
 
-def link(part: Part, section: Section | Figure | Frame | None = None) -> str:
+def link_markup(part: ReportChapter, section: ReportSection | ReportFigure | Frame | None = None) -> str:
     """The id on the page of a part, or of one of its sections, figures or tables."""
     return part.key if section is None else f"{part.key}-{section.key}"

@@ -9,55 +9,55 @@ from pathlib import Path
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest_path
-from lmms_medtasks.progress import bar
+from lmms_medtasks.progress import progress_bar
 from lmms_medtasks.report import degradation_loss, suite_report
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
-from lmms_medtasks.report.document import Document, Frame, Part
-from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.document import Frame, ReportChapter, ReportDocument
+from lmms_medtasks.report.findings import SuiteFinding
 from lmms_medtasks.report.first_screen import first_screen
-from lmms_medtasks.report.quotable import Asked
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.suite_report import Report, SuiteReport
+from lmms_medtasks.report.quotable import SuiteResults
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.suite_report import SuiteReport, SuiteReportSpec
 from lmms_medtasks.samples import runs as _runs
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
 
 
-def build(paths: Sequence[Path], options: Options | None = None) -> Document:
-    """The report of the runs that ``paths`` hold (see :func:`lmms_medtasks.samples.runs.find`).
+def build_report(paths: Sequence[Path], options: ReportOptions | None = None) -> ReportDocument:
+    """The report of the runs that ``paths`` hold (see :func:`lmms_medtasks.samples.runs.find_result_files`).
 
     Suites come first, then what any task lost on degraded pictures (:mod:`lmms_medtasks.report.degradation_loss`).
 
     The same files and options give the same document. A task whose log can't be read is left out where others can be,
-    see :attr:`Document.unread`. Raises UserError when no log or a result file can't be read, a run holds no task of a
-    suite of ours, or can't be told apart from another, and when an option is of no use to any of the suites.
+    see :attr:`ReportDocument.unread`. Raises UserError when no log or a result file can't be read, a run holds no task
+    of a suite of ours, or can't be told apart from another, and when an option is of no use to any of the suites.
     """
     for path in paths:
         if not path.exists():
             said = "Give a result folder of a run, or its *_results.json."
             raise UserError(f"{path} is not there.{nearest_path(path)} {said}")
-    runs = _runs.find(paths)
+    runs = _runs.find_result_files(paths)
     try:
-        return document(runs, options or Options())
+        return report_document(runs, options or ReportOptions())
     except UserError:
-        readable, unread = _readable(runs)
+        readable, unread = _readable_runs(runs)
         if not readable or not unread:
             raise
-    return document(readable, options or Options(), tuple(unread))
+    return report_document(readable, options or ReportOptions(), tuple(unread))
 
 
-def _readable(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+def _readable_runs(runs: Sequence[ResultFile]) -> tuple[list[ResultFile], list[str]]:
     """The runs without the tasks whose logs can't be read, and why each of those can't."""
-    readable: list[Run] = []
+    readable: list[ResultFile] = []
     unread: list[str] = []
     for run in runs:
         configs = run.content.get("configs") or {}
-        ours = [task for task, config in configs.items() if registry.find(task, config)]
-        broken = {task: said for task in ours if (said := _wrong(run, task))}
+        ours = [task for task, config in configs.items() if registry.find_suite(task, config)]
+        broken = {task: said for task in ours if (said := _log_problem(run, task))}
         unread += broken.values()
         if broken:
             left = {name: {task: each for task, each in run.content[name].items() if task not in broken}
@@ -68,27 +68,28 @@ def _readable(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
     return readable, unread
 
 
-def _wrong(run: Run, task: str) -> str:
+def _log_problem(run: ResultFile, task: str) -> str:
     try:
-        deque(_runs.records(run, task), maxlen=0)
+        deque(_runs.iter_records(run, task), maxlen=0)
     except UserError as error:
         return str(error)
     return ""
 
 
-def document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()) -> Document:
-    """The report of these runs; ``unread``: what it leaves out, a sentence each. Raises UserError as :func:`build`."""
-    found = holding(runs)
-    _check(options, [suite for suite, _ in found.values()])
-    degraded = degradation_loss.parts(runs)
+def report_document(runs: Sequence[ResultFile], options: ReportOptions, unread: tuple[str, ...] = ()) -> ReportDocument:
+    """The report of these runs; ``unread``: what it leaves out, a sentence each. Raises UserError as
+    :func:`build_report`."""
+    found = runs_holding(runs)
+    _check_options(options, [suite for suite, _ in found.values()])
+    degraded = degradation_loss.degradation_parts(runs)
     several = len(found) + bool(degraded) > 1
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
-    parts: list[Part] = []
-    asked: list[tuple[Asked, Finding | None]] = []
+    parts: list[ReportChapter] = []
+    asked: list[tuple[SuiteResults, SuiteFinding | None]] = []
     for name, (suite, own) in found.items():
         made = report(suite, own, replace(options, prefix=f"{name}-" if several else ""))
-        plans, every = (*made.comparisons, *made.own), list[Part]()
-        with bar(len(plans), "Analysing", "task sets") as step:
+        plans, every = (*made.comparisons, *made.own), list[ReportChapter]()
+        with progress_bar(len(plans), "Analysing", "task sets") as step:
             for make in plans:
                 every.append(make())
                 step(1)
@@ -102,24 +103,27 @@ def document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
     first = first_screen(runs, asked, unread) if asked else None
-    return Document(title, tuple(parts), first, unread)
+    return ReportDocument(title, tuple(parts), first, unread)
 
 
-def _check(options: Options, suites: Sequence[Suite]) -> None:
+def _check_options(options: ReportOptions, suites: Sequence[Suite]) -> None:
     for name, flag in _OF_A_SUITE.items():
         if getattr(options, name) and not any(name in report_of(suite).uses for suite in suites):
             titles = ", ".join(suite.title for suite in suites)
             raise UserError(f"{flag} is of no use here: the report of {titles} has nothing that it could change.")
 
 
-def suites() -> dict[str, Suite]:
+def reported_suites() -> dict[str, Suite]:
     """Every installed benchmark, by its name, in the order of the board (``place`` of ``board.yml``)."""
-    said = {folder.name: folders.read_yaml(folder / "board.yml")["place"] for folder in folders.having("board.yml")}
+    said = {
+        folder.name: folders.read_yaml(folder / "board.yml")["place"]
+        for folder in folders.folders_with_file("board.yml")
+    }
     names = sorted(registry.names(), key=lambda name: (name not in said, said.get(name, 0), name))
     return {name: registry.get(name) for name in names}
 
 
-def report(suite: Suite, runs: Sequence[Run], options: Options) -> SuiteReport:
+def report(suite: Suite, runs: Sequence[ResultFile], options: ReportOptions) -> SuiteReport:
     """The suite's share of the document. Each of ``runs`` has a task of the suite; at least one is given.
 
     Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
@@ -127,17 +131,17 @@ def report(suite: Suite, runs: Sequence[Run], options: Options) -> SuiteReport:
     return suite_report.suite_report(suite, report_of(suite), runs, options)
 
 
-def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
+def runs_holding(runs: Iterable[ResultFile]) -> dict[str, tuple[Suite, list[ResultFile]]]:
     """The suites that these runs have tasks of, and for each of those its runs: ours first, then contributed ones.
 
     Raises UserError when a run has no task of any suite, and none on degraded pictures.
     """
-    found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in suites().items()}
+    found: dict[str, tuple[Suite, list[ResultFile]]] = {name: (suite, []) for name, suite in reported_suites().items()}
     titles = " or ".join(suite.title for suite, _ in found.values())
     for run in runs:
         configs = run.content.get("configs") or {}
         # By identity: contributed benchmarks of one name can be declared otherwise in another run.
-        asked = {id(suite): suite for task, config in configs.items() if (suite := registry.find(task, config))}
+        asked = {id(suite): suite for task, config in configs.items() if (suite := registry.find_suite(task, config))}
         if not asked and not degraded_tasks(run):
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(
@@ -149,7 +153,7 @@ def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
     return {name: each for name, each in found.items() if each[1]}
 
 
-def _free_name(suite: Suite, found: Mapping[str, tuple[Suite, list[Run]]]) -> str:
+def _free_name(suite: Suite, found: Mapping[str, tuple[Suite, list[ResultFile]]]) -> str:
     """The benchmark's name, numbered where another declaration (tasks under another judge's protocol) has it."""
     name, number = suite.name, 1
     while name in found and found[name][0] is not suite:
@@ -158,22 +162,22 @@ def _free_name(suite: Suite, found: Mapping[str, tuple[Suite, list[Run]]]) -> st
     return name
 
 
-def report_of(suite: Suite) -> Report:
+def report_of(suite: Suite) -> SuiteReportSpec:
     """The report that a benchmark's folder declares in ``report.py``; without that file the default one.
 
     Raises UserError where the file declares none, or published rows can't be read.
     """
-    return declared(suite.name) or default_report(suite, registry.folder_of(suite.name))
+    return declared_report(suite.name) or default_report(suite, registry.folder_of(suite.name))
 
 
-def declared(name: str) -> Report | None:
+def declared_report(name: str) -> SuiteReportSpec | None:
     """The report that ``report.py`` of a benchmark's folder declares; None without that file.
 
     Raises UserError where the file can't be imported, or declares none.
     """
-    module = registry.companion(name, "report")
+    module = registry.load_companion(name, "report")
     report = getattr(module, "REPORT", None)
-    if module is not None and not isinstance(report, Report):
+    if module is not None and not isinstance(report, SuiteReportSpec):
         raise UserError(f"The folder of {name} declares no report: expected REPORT = Report(...) in report.py.")
     return report
 

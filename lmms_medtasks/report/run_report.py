@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import Document, Frame, Part
-from lmms_medtasks.report.report_options import RESAMPLES, Options
-from lmms_medtasks.report.reported_suites import build
-from lmms_medtasks.samples.runs import RunPaths, paths_of
-from lmms_medtasks.statistics.confidence import DEFAULT, at, level
-from lmms_medtasks.writing import write_text
+from lmms_medtasks.report.document import Frame, ReportChapter, ReportDocument
+from lmms_medtasks.report.report_options import RESAMPLES, ReportOptions
+from lmms_medtasks.report.reported_suites import build_report
+from lmms_medtasks.samples.runs import RunPaths, list_run_paths
+from lmms_medtasks.statistics.confidence import DEFAULT, current_level, use_level
+from lmms_medtasks.writing import write_text_atomically
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -58,16 +58,16 @@ class SvgChart:
     @property
     def vega_lite(self) -> dict[str, object]:
         """The chart as a Vega-Lite specification with its data; ``altair.Chart.from_dict`` and others read it."""
-        from lmms_medtasks.report.charts.vega import specification
+        from lmms_medtasks.report.charts.vega import vega_lite_specification
 
-        return specification(self._kind, self.title, self._records)
+        return vega_lite_specification(self._kind, self.title, self._records)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the chart to a file ``*.svg``, and return its path. Raises UserError for another ending."""
         target = Path(path).expanduser()
         if target.suffix != ".svg":
             raise UserError(f"This chart is saved to a file *.svg, not to {target}. Its numbers are in the tables.")
-        write_text(target, self.svg)
+        write_text_atomically(target, self.svg)
         return target
 
     def _repr_svg_(self) -> str:
@@ -82,9 +82,9 @@ class RunReport:
         confidence: The probability with which its intervals hold the true numbers.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: ReportDocument) -> None:
         self.document = document
-        self.confidence = level()
+        self.confidence = current_level()
 
     @property
     def title(self) -> str:
@@ -99,7 +99,7 @@ class RunReport:
         is none in ``NAME reason``. ``row`` says whose a row is: "run", "counts", "average", "reference". The title and
         the notes of a table are in its ``attrs``.
         """
-        return {name: _frame(table) for name, table, _ in _named(self.document)}
+        return {name: _as_data_frame(table) for name, table, _ in _named_tables(self.document)}
 
     @functools.cached_property
     def figures(self) -> Mapping[str, SvgChart]:
@@ -123,17 +123,17 @@ class RunReport:
     @property
     def html(self) -> str:
         """The report as one HTML page that needs nothing else."""
-        from lmms_medtasks.report.report_page import page
+        from lmms_medtasks.report.report_page import render_html
 
-        with at(self.confidence):
-            return page(self.document)
+        with use_level(self.confidence):
+            return render_html(self.document)
 
     @property
     def markdown(self) -> str:
         """The report as Markdown, without figures."""
-        from lmms_medtasks.report.markdown import markdown
+        from lmms_medtasks.report.markdown import render_markdown
 
-        return markdown(self.document)
+        return render_markdown(self.document)
 
     def save(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write the report, and return the files.
@@ -144,17 +144,19 @@ class RunReport:
         target = Path(path).expanduser()
         one_file = {".html": "html", ".md": "markdown"}.get(target.suffix)
         if one_file and not target.is_dir():
-            write_text(target, getattr(self, one_file))
+            write_text_atomically(target, getattr(self, one_file))
             return [target]
         if target.is_file() or target.suffix in (".csv", ".pdf", ".txt", ".json", ".xlsx"):
             raise UserError(f"A report is saved to a folder, or to a file *.html or *.md, not to {target}.")
-        from lmms_medtasks.report.csv_writer import csv_text
+        from lmms_medtasks.report.csv_writer import render_csv
 
         texts = {"report.md": self.markdown, "report.html": self.html}
-        with at(self.confidence):
-            texts |= {f"{name}.csv": csv_text(table, part.origin) for name, table, part in _named(self.document)}
+        with use_level(self.confidence):
+            texts |= {
+                f"{name}.csv": render_csv(table, part.origin) for name, table, part in _named_tables(self.document)
+            }
         for name, text in texts.items():
-            write_text(target / name, text)
+            write_text_atomically(target / name, text)
         return [target / name for name in texts]
 
     def __repr__(self) -> str:
@@ -209,19 +211,19 @@ def report(
     """
     from lmms_medtasks.suites import registry
 
-    registry.give(paths_of(include_path))
-    options = Options(resamples=resamples, drawn=figures, pairs=tuple(pairs), parameters=dict(parameters or {}))
-    with at(confidence):
-        return RunReport(build(paths_of(runs), options))
+    registry.add_suite_folders(list_run_paths(include_path))
+    options = ReportOptions(resamples=resamples, drawn=figures, pairs=tuple(pairs), parameters=dict(parameters or {}))
+    with use_level(confidence):
+        return RunReport(build_report(list_run_paths(runs), options))
 
 
-def _named(document: Document) -> Iterable[tuple[str, Frame, Part]]:
+def _named_tables(document: ReportDocument) -> Iterable[tuple[str, Frame, ReportChapter]]:
     """Every table with its name, that of its CSV file, and the part it stands in."""
     several = len(document.parts) > 1
     return [(f"{part.key}-{table.key}" if several else table.key, table, part) for part, table in document.tables()]
 
 
-def _frame(table: Frame) -> DataFrame:
+def _as_data_frame(table: Frame) -> DataFrame:
     import pandas as pd
 
     columns = [pd.Series(values, name=f"{column.head} {name}".strip()) for column, name, values in table.fields()]

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.report.cells import count, frame, label, number, percent, share
+from lmms_medtasks.report.cells import count_column, label_column, make_frame, number_cell, percent_cell, percent_column
 from lmms_medtasks.report.document import Frame, FrameColumn
-from lmms_medtasks.report.views import Column, Row, Source, Table, View
-from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, SectionSpec, TableSpec
+from lmms_medtasks.samples.table import QuestionTable, Where
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit
 from lmms_medtasks.suites.rotated_options import EVERY_ROTATION, INCOMPLETE_QUESTIONS, UNROTATED, position_bias
@@ -25,21 +25,21 @@ _ESTIMATES = {
 _COLUMNS = ("n", "accuracy")
 
 
-def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Where] | None = None) -> View:
+def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Where] | None = None) -> SectionSpec:
     """The section: what survives the rotation, beside the plain accuracy, and whether letters are preferred.
 
     ``where``: the restriction to the rotated copies. ``groups``: titles and restrictions of more rows, each with the
     share that is right under every rotation.
     """
     rows = (
-        *(Row((head,), where, estimates=dict.fromkeys(_COLUMNS, each)) for head, each in _ESTIMATES.items()),
+        *(RowSpec((head,), where, estimates=dict.fromkeys(_COLUMNS, each)) for head, each in _ESTIMATES.items()),
         *(
-            Row((f"every rotation, {name}",), {**where, **each}, "counts", dict.fromkeys(_COLUMNS, EVERY_ROTATION))
+            RowSpec((f"every rotation, {name}",), {**where, **each}, "counts", dict.fromkeys(_COLUMNS, EVERY_ROTATION))
             for name, each in (groups or {}).items()
         ),
     )
 
-    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
+    def notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
         copies = sources[0].rows.where(where)
         questions, left_out = len(copies.values("pair")), INCOMPLETE_QUESTIONS.value(copies)
         text = f"{left_out:,} of {questions:,} questions lack a reply to a rotation and are left out."
@@ -54,10 +54,10 @@ def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Wher
             interval_note,
         )
 
-    columns = (Column("n", unit="n"), Column("accuracy", digits=2))
+    columns = (ColumnSpec("n", unit="n"), ColumnSpec("accuracy", digits=2))
     # Rows are made from the sources, since benchmarks without such a task have no column to restrict by.
-    table = Table("circular", "Rotated options", ("accuracy",), lambda sources: rows, columns, notes)
-    return View(
+    table = TableSpec("circular", "Rotated options", ("accuracy",), lambda sources: rows, columns, notes)
+    return SectionSpec(
         "rotated",
         "Rotated options",
         (table,),
@@ -70,7 +70,7 @@ _CHANGES = (_BENEFIT, _DROP)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ImageBenefitRow:
     """A row: its labels, what is compared, over which questions, and how its scores are shown.
 
     ``unit``: "%" for shares, "" for scores on a scale of their own.
@@ -82,7 +82,7 @@ class Comparison:
     unit: str = "%"
 
 
-def rows_without_image(source: Source, where: Where) -> Samples:
+def rows_without_image(source: ModelResults, where: Where) -> QuestionTable:
     """What the model of ``source`` was asked without images: ``where`` restricts the rows of all its runs to that."""
     runs = tuple(source.runs_of_model) or tuple(dict.fromkeys(source.rows.column("run")))
     return source.every.where({**where, "run": runs})
@@ -92,8 +92,8 @@ def benefit_table(
     title: str,
     heads: Sequence[str],
     names: tuple[str, str],
-    source: Source,
-    comparisons: Sequence[Comparison],
+    source: ModelResults,
+    comparisons: Sequence[ImageBenefitRow],
     unit_of_independence: str,
     notes: Sequence[str] = (),
 ) -> Frame | None:
@@ -110,15 +110,15 @@ def benefit_table(
         why = _why_empty(found["benefit"])
         if why:
             reasons.append(f"Empty: {', '.join(comparison.labels)}: {why}.")
-        shown = percent if comparison.unit == "%" else number
+        shown = percent_cell if comparison.unit == "%" else number_cell
         means = (shown(found[name]) for name in ("first", "floor", "benefit", "second", "drop"))
         rows.append((*comparison.labels, found["second"].n, *means, None if why else found["lost"]))
     first, second = names
     columns = (
-        *map(label, heads),
-        count("questions"),
+        *map(label_column, heads),
+        count_column("questions"),
         *(FrameColumn(name, digits=2, signed=name in _CHANGES) for name in (first, _FLOOR, _BENEFIT, second, _DROP)),
-        share("of the benefit lost"),
+        percent_column("of the benefit lost"),
     )
     every = (
         f"The image's benefit: {first} less the same questions without their image. Of the benefit lost: 1 less the "
@@ -127,10 +127,10 @@ def benefit_table(
         *notes,
         *reasons,
     )
-    return frame("benefit_lost", title, columns, rows, every)
+    return make_frame("benefit_lost", title, columns, rows, every)
 
 
-def _why_empty(benefit: Interval) -> str:
+def _why_empty(benefit: IntervalEstimate) -> str:
     """Why there is no share of this benefit, "" where there is one: its interval must lie above 0."""
     if benefit.estimate is None:
         return "no question was asked both with and without its image"

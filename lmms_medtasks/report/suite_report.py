@@ -11,29 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import unknown_name_error
 from lmms_medtasks.report import about, comparability, judged_tables, readability, views
-from lmms_medtasks.report.document import Flag, Part, Section
-from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.document import ReportChapter, ReportNotice, ReportSection
+from lmms_medtasks.report.findings import SuiteFinding
 from lmms_medtasks.report.headlines import Headline, default_headline
-from lmms_medtasks.report.quotable import Asked, remarks
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.views import Source, View
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import distinct_names, model_name, printable
-from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
+from lmms_medtasks.report.quotable import SuiteResults, quotability_remarks
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.views import ModelResults, SectionSpec
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import distinct_names, make_printable, model_name
+from lmms_medtasks.samples.table import OWN_COLUMNS, QuestionTable
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.suite_rows import differences, numbers_of, suite_table
+from lmms_medtasks.suites.suite_rows import numbers_of, reported_differences, suite_table
 
 COMPARISON = "Comparison"
 _HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")
 """Names that are keys as they are; comparisons are called "all" and "judge0-all"."""
-Caveats = Callable[[Source], Iterable[Flag]]
+Caveats = Callable[[ModelResults], Iterable[ReportNotice]]
 
 
 @dataclass(frozen=True)
-class Report:
+class SuiteReportSpec:
     """What ``report.py`` of a benchmark's folder declares, as REPORT.
 
     Attributes:
@@ -53,30 +53,30 @@ class Report:
         guessing: measure -> what a uniform guess gets on each of its questions, where their records don't say it.
     """
 
-    views: tuple[View, ...]
-    compared: tuple[View, ...]
+    views: tuple[SectionSpec, ...]
+    compared: tuple[SectionSpec, ...]
     caveats: Caveats = lambda source: ()
-    compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
-    sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
-    more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
-    mark: Callable[[Part, Sequence[Source]], Part] | None = None
+    compared_caveats: Callable[[Sequence[ModelResults]], Iterable[ReportNotice]] = lambda sources: ()
+    sources: Callable[[Suite, Sequence[ResultFile], QuestionTable, ReportOptions], list[ModelResults]] | None = None
+    more: Callable[[Sequence[ModelResults], ReportOptions], Iterable[ReportSection]] = lambda sources, options: ()
+    mark: Callable[[ReportChapter, Sequence[ModelResults]], ReportChapter] | None = None
     one_comparison: bool = False
-    tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
+    tests: Callable[[ModelResults], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
     headline: Headline | None = None
     guessing: Mapping[str, float] = field(default_factory=dict)
 
 
-def _asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
+def _asked_facts(suite: Suite, source: ModelResults) -> tuple[tuple[str, str], ...]:
     """How a source was asked, how many questions, and who judged if a judge is named."""
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
-    asked = ", ".join(printable(condition or "") or "as released" for condition in source.rows.values("condition"))
-    judges = judged_tables.said(source.rows)
+    asked = ", ".join(make_printable(condition or "") or "as released" for condition in source.rows.values("condition"))
+    judges = judged_tables.judges_fact(source.rows)
     return ("Asked", asked), ("Questions", questions), *([("Judge", judges)] if judges else [])
 
 
-def question_ids(rows: Samples) -> frozenset[str]:
+def question_ids(rows: QuestionTable) -> frozenset[str]:
     """The ids of these questions."""
     return frozenset(rows.column("id"))
 
@@ -88,17 +88,19 @@ class SuiteReport:
     A part is made when it is called, and what was found when it is asked for: a board wants the comparisons alone.
     """
 
-    comparisons: tuple[Callable[[], Part], ...]
-    own: tuple[Callable[[], Part], ...]
-    find: Callable[[], tuple[tuple[Asked, Finding | None], ...]]
+    comparisons: tuple[Callable[[], ReportChapter], ...]
+    own: tuple[Callable[[], ReportChapter], ...]
+    find: Callable[[], tuple[tuple[SuiteResults, SuiteFinding | None], ...]]
 
     @functools.cached_property
-    def found(self) -> tuple[tuple[Asked, Finding | None], ...]:
+    def found(self) -> tuple[tuple[SuiteResults, SuiteFinding | None], ...]:
         """Each source with what was found of it."""
         return self.find()
 
 
-def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> SuiteReport:
+def suite_report(
+    suite: Suite, report: SuiteReportSpec, runs: Sequence[ResultFile], options: ReportOptions
+) -> SuiteReport:
     """The benchmark's share of a document. Raises UserError when a log can't be read."""
     make = report.sources or sources_by_run
     table = suite_table(suite, runs, options.cache)
@@ -106,14 +108,17 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     headline = report.headline or default_headline(suite)
 
-    def find() -> tuple[tuple[Asked, Finding | None], ...]:
+    def find() -> tuple[tuple[SuiteResults, SuiteFinding | None], ...]:
         return tuple(
-            (Asked(suite, source), readability.told(headline.of(suite, source), readability.of_source(suite, source)))
+            (
+                SuiteResults(suite, source),
+                readability.readability_sentences(headline.of(suite, source), readability.of_source(suite, source)),
+            )
             for source in sources
         )
 
-    own = tuple(functools.partial(_part, suite, report, source, options) for source in sources)
-    return SuiteReport(tuple(_comparisons(suite, report, sources, options)), own, find)
+    own = tuple(functools.partial(_results_part, suite, report, source, options) for source in sources)
+    return SuiteReport(tuple(_plan_comparisons(suite, report, sources, options)), own, find)
 
 
 def part_key(name: str) -> str:
@@ -128,26 +133,28 @@ def part_key(name: str) -> str:
     return f"{short or 'x'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def sources_by_run(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
+def sources_by_run(
+    suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
+) -> list[ModelResults]:
     """A source for each run and condition; of what several tasks of a run ask alike, the first one's replies count."""
     found = []
     for (number, condition), rows in table.by(["run", "condition"], key=lambda values: values[0]).items():
         tasks = tuple(rows.values("task"))
-        found.append(Source("", rows.where({"repeated": False}), table, options.resamples,
+        found.append(ModelResults("", rows.where({"repeated": False}), table, options.resamples,
                             ((runs[number], tasks),), condition))  # fmt: skip
-    return named(found)
+    return with_distinct_names(found)
 
 
 def sources_by_model(
     suite: Suite,
-    runs: Sequence[Run],
-    table: Samples,
-    options: Options,
+    runs: Sequence[ResultFile],
+    table: QuestionTable,
+    options: ReportOptions,
     *,
     apart: Sequence[str] = (),
     once: Sequence[str] = ("task",),
     one_judge: bool = False,
-) -> list[Source]:
+) -> list[ModelResults]:
     """A source for each model: what it was asked by several runs, as long as none of them asked the same again.
 
     Tasks are of one model where the harness's model, its arguments and the kind of data (full, mini) are the same. The
@@ -162,20 +169,20 @@ def sources_by_model(
     for (number, task, *own), rows in table.by(["run", "task", *apart], key=lambda values: 0).items():
         values = set(zip(*(rows.column(name) for name in once), strict=True))
         run = runs[number]
-        model = *_model_arguments(run), *about.data_of(run, [task])
+        model = *_model_arguments(run), *about.data_kinds(run, [task])
         asked = _Asked([(number, task)], rows.rows.tolist(), values, set())
-        _join(of_runs.setdefault((*model, *own, number), []), asked)
+        _join_task_group(of_runs.setdefault((*model, *own, number), []), asked)
     groups: dict[tuple[Any, ...], list[_Asked]] = {}
     if one_judge:
         every = [each for found in of_runs.values() for each in found]
         tables = [table.take(np.array(each.rows)) for each in every]
-        for each, judges in zip(every, judged_tables.deciding(tables), strict=True):
+        for each, judges in zip(every, judged_tables.deciding_judgings(tables), strict=True):
             each.judges |= set(judges)
     for (*key, _), found in of_runs.items():
         for each in found:
-            _join(groups.setdefault(tuple(key), []), each)
-    sources = [_source(table, runs, each, options) for found in groups.values() for each in found]
-    return named(sorted(sources, key=lambda source: (source.rows.column("run")[0], source.condition)))
+            _join_task_group(groups.setdefault(tuple(key), []), each)
+    sources = [_make_results(table, runs, each, options) for found in groups.values() for each in found]
+    return with_distinct_names(sorted(sources, key=lambda source: (source.rows.column("run")[0], source.condition)))
 
 
 @dataclass
@@ -188,22 +195,22 @@ class _Asked:
     judges: set[str]
 
 
-def _with_runs_of_model(runs: Sequence[Run], sources: Sequence[Source]) -> list[Source]:
+def _with_runs_of_model(runs: Sequence[ResultFile], sources: Sequence[ModelResults]) -> list[ModelResults]:
     """The sources, each with all runs of its model: other conditions may be in another run."""
-    by_model: dict[tuple[str, ...], dict[int, Run]] = {}
+    by_model: dict[tuple[str, ...], dict[int, ResultFile]] = {}
     for number, run in enumerate(runs):
         by_model.setdefault(_model_arguments(run), {})[number] = run
     return [replace(source, runs_of_model=by_model[_model_arguments(source.run)]) for source in sources]
 
 
-def _model_arguments(run: Run) -> tuple[str, ...]:
+def _model_arguments(run: ResultFile) -> tuple[str, ...]:
     """The harness's model and its arguments, and what the user put in place of ours."""
     config = run.content.get("config") or {}
-    told = about.settings_of(run, list(run.content.get("configs") or {}))
+    told = about.changed_run_settings(run, list(run.content.get("configs") or {}))
     return str(config.get("model")), str(config.get("model_args")), told
 
 
-def _join(groups: list[_Asked], asked: _Asked) -> None:
+def _join_task_group(groups: list[_Asked], asked: _Asked) -> None:
     """Add tasks to the first group without any of their values and without another judge, else as a new group."""
     for group in groups:
         judges = group.judges | asked.judges
@@ -216,46 +223,54 @@ def _join(groups: list[_Asked], asked: _Asked) -> None:
     groups.append(asked)
 
 
-def _source(table: Samples, runs: Sequence[Run], asked: _Asked, options: Options) -> Source:
+def _make_results(
+    table: QuestionTable, runs: Sequence[ResultFile], asked: _Asked, options: ReportOptions
+) -> ModelResults:
     tasks: dict[int, list[str]] = {}
     for number, task in asked.tasks:
         tasks.setdefault(number, []).append(task)
     rows = table.take(np.array(sorted(asked.rows))).where({"repeated": False})
     of_runs = tuple((runs[number], tuple(own)) for number, own in tasks.items())
     conditions = rows.values("condition")
-    return Source("", rows, table, options.resamples, of_runs, conditions[0] if len(conditions) == 1 else "")
+    return ModelResults("", rows, table, options.resamples, of_runs, conditions[0] if len(conditions) == 1 else "")
 
 
-def named(sources: Sequence[Source]) -> list[Source]:
+def with_distinct_names(sources: Sequence[ModelResults]) -> list[ModelResults]:
     """The sources with unique names: model, condition, settings."""
-    apart = [", ".join(filter(None, (printable(source.condition), settings_of(source)))) for source in sources]
+    apart = [
+        ", ".join(filter(None, (make_printable(source.condition), changed_settings_text(source)))) for source in sources
+    ]
     plain = distinct_names([source.run for source in sources], apart)
     names = [f"{name} ({said})" if said else name for name, said in zip(plain, apart, strict=True)]
     return [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
 
 
-def data_extent(source: Source) -> str:
+def data_extent_text(source: ModelResults) -> str:
     """Which data a source read and how much of it: ``mini, --limit 8``; of several runs, each if they differ."""
-    return "; ".join(dict.fromkeys(about.extent(run, tasks) for run, tasks in source.asked))
+    return "; ".join(dict.fromkeys(about.run_extent(run, tasks) for run, tasks in source.asked))
 
 
-def extents_of_data(sources: Sequence[Source]) -> list[str]:
+def extents_of_data(sources: Sequence[ModelResults]) -> list[str]:
     """Which data these sources read and how much of it, whatever their settings: ``["full"]``."""
     return sorted({about.data_extent(run, tasks) for source in sources for run, tasks in source.asked})
 
 
-def extent(source: Source) -> str:
-    """As :func:`data_extent`, with the condition: ``mini, --limit 8; no image``."""
-    return f"{data_extent(source)}; {printable(source.condition)}" if source.condition else data_extent(source)
+def results_extent(source: ModelResults) -> str:
+    """As :func:`data_extent_text`, with the condition: ``mini, --limit 8; no image``."""
+    return (
+        f"{data_extent_text(source)}; {make_printable(source.condition)}"
+        if source.condition
+        else data_extent_text(source)
+    )
 
 
-def _check_declared(suite: Suite, report: Report, table: Samples) -> None:
+def _check_declared(suite: Suite, report: SuiteReportSpec, table: QuestionTable) -> None:
     """Raise UserError for a declared row or column that is restricted by no column of the samples, or of no measure."""
     known = {*suite.tags, *OWN_COLUMNS, *table.columns}
     measures = [each.name for each in suite.measures]
-    file = getattr(registry.companion(suite.name, "report"), "__file__", f"the report of {suite.name}")
+    file = getattr(registry.load_companion(suite.name, "report"), "__file__", f"the report of {suite.name}")
     every = (each for view in (*report.views, *report.compared) for each in view.tables)
-    for each in (each for each in every if isinstance(each, views.Table)):
+    for each in (each for each in every if isinstance(each, views.TableSpec)):
         rows = () if callable(each.rows) else each.rows
         # A column ``over`` another table, such as one of pairs, has that table's columns and measures.
         columns = () if callable(each.columns) else [column for column in each.columns if column.over is None]
@@ -266,85 +281,95 @@ def _check_declared(suite: Suite, report: Report, table: Samples) -> None:
             for estimate in (column.of, *(row.estimates.get(column.name) for row in rows)):
                 measure = getattr(estimate, "measure", None)
                 if measure is not None and measure not in measures:
-                    raise unknown("measure", measure, measures, f"{file}, table {each.key!r}, {said}")
+                    raise unknown_name_error("measure", measure, measures, f"{file}, table {each.key!r}, {said}")
         for said, name in named:
             if name not in known:
-                raise unknown("column", name, sorted(known), f"{file}, table {each.key!r}, {said}")
+                raise unknown_name_error("column", name, sorted(known), f"{file}, table {each.key!r}, {said}")
 
 
-def _other_numbers(suite: Suite, source: Source) -> Iterator[Flag]:
+def _other_numbers(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]:
     """A warning where the log of a task gives other numbers than the result file."""
     numbers = {run.path: number for number, run in source.runs_of_model.items()}
     for run, task in ((run, task) for run, tasks in source.asked for task in tasks):
         rows = source.every.where({"run": numbers[run.path], "task": task})
-        said = list(differences(suite, rows, numbers_of(run.tasks[task]))) if task in run.tasks and len(rows) else []
+        said = (
+            list(reported_differences(suite, rows, numbers_of(run.tasks[task])))
+            if task in run.tasks and len(rows)
+            else []
+        )
         if said:
             more = f" ({len(said):,} numbers differ.)" if len(said) > 1 else ""
             changed = "One of the two files was changed after the run. This report is made from the samples."
-            yield Flag("warning", f"{printable(task)}: {said[0]}{more} {changed}")
+            yield ReportNotice("warning", f"{make_printable(task)}: {said[0]}{more} {changed}")
 
 
-def _part(suite: Suite, report: Report, source: Source, options: Options) -> Part:
+def _results_part(suite: Suite, report: SuiteReportSpec, source: ModelResults, options: ReportOptions) -> ReportChapter:
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
-        for name, text in about.facts(run, tasks, *_asked_facts(suite, source)):
+        for name, text in about.run_facts(run, tasks, *_asked_facts(suite, source)):
             facts.setdefault(name, {})[text] = None
-    flags = dict.fromkeys([*_other_numbers(suite, source), *_flags(suite, report, source)])
-    part = Part(
+    flags = dict.fromkeys([*_other_numbers(suite, source), *_results_notices(suite, report, source)])
+    part = ReportChapter(
         f"{options.prefix}{part_key(source.name)}",
         source.name,
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
         tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
-        _sections(report.views, [source], options),
-        origin(source),
+        _filled_sections(report.views, [source], options),
+        csv_origin(source),
     )
     return comparability.add_paper_lines(suite, part, [source])
 
 
-def origin(source: Source) -> tuple[tuple[str, str], ...]:
+def csv_origin(source: ModelResults) -> tuple[tuple[str, str], ...]:
     """What each row of the CSV files of a source's part says of its runs."""
-    judges = judged_tables.shown(source.rows)
+    judges = judged_tables.judge_names(source.rows)
     asked = "; ".join(filter(None, (", ".join(source.tasks), source.condition)))
-    own = (("run model", model_name(source.run.content)), ("run task set", asked), ("run data", data_extent(source)))
+    own = (
+        ("run model", model_name(source.run.content)),
+        ("run task set", asked),
+        ("run data", data_extent_text(source)),
+    )
     return (*own, ("run judge", judges)) if judges else own
 
 
-def settings_of(source: Source) -> str:
+def changed_settings_text(source: ModelResults) -> str:
     """What the user put in place of ours in a source's runs: ``paper settings``; "" for nothing."""
-    return ", ".join(dict.fromkeys(said for each in source.asked if (said := about.settings_of(*each))))
+    return ", ".join(dict.fromkeys(said for each in source.asked if (said := about.changed_run_settings(*each))))
 
 
-def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
+def _with_settings(part: ReportChapter, sources: Sequence[ModelResults]) -> ReportChapter:
     """The comparison with a warning where not all sources read the same data, or were asked by the same settings."""
-    found = {source.name: settings_of(source) or "ours" for source in sources}
+    found = {source.name: changed_settings_text(source) or "ours" for source in sources}
     settings = [f"{name}: {said}" for name, said in found.items()] if len(set(found.values())) > 1 else []
-    data = list(map(printable, about.other_data([source.asked for source in sources])))
+    data = list(map(make_printable, about.other_data([source.asked for source in sources])))
     apart = (("settings", "; ".join(settings)), ("data", ", ".join(data)))
-    flags = [Flag("warning", f"Rows here are of different {what}, and do not compare: {said}.")
+    flags = [ReportNotice("warning", f"Rows here are of different {what}, and do not compare: {said}.")
              for what, said in apart if said]  # fmt: skip
     return replace(part, flags=(*flags, *part.flags))
 
 
-def _comparisons(
-    suite: Suite, report: Report, sources: Sequence[Source], options: Options
-) -> Iterator[Callable[[], Part]]:
+def _plan_comparisons(
+    suite: Suite, report: SuiteReportSpec, sources: Sequence[ModelResults], options: ReportOptions
+) -> Iterator[Callable[[], ReportChapter]]:
     """The comparison, or one for each judge where the sources have different ones: no table has two.
 
     A source alone has nothing to be compared with.
     """
 
-    def planned(group: Sequence[Source], more: str = "", said: str = "", *flags: Flag) -> Callable[[], Part]:
+    def planned(
+        group: Sequence[ModelResults], more: str = "", said: str = "", *flags: ReportNotice
+    ) -> Callable[[], ReportChapter]:
         chosen = replace(options, prefix=f"{options.prefix}{more}")
         key, title = f"{chosen.prefix}all", f"{COMPARISON}{said}"
 
-        def make() -> Part:
-            whole = _with_settings(_comparison(report, group, key, chosen), group)
+        def make() -> ReportChapter:
+            whole = _with_settings(_comparison_part(report, group, key, chosen), group)
             part = comparability.add_paper_lines(suite, whole, group)
             return replace(part, title=title, flags=(*flags, *part.flags))
 
         return make
 
-    groups = {(): list(sources)} if report.one_comparison else judged_tables.by_judge(sources)
+    groups = {(): list(sources)} if report.one_comparison else judged_tables.group_by_judge(sources)
     if len(groups) == 1 and len(sources) > 1:
         yield planned(sources)
     if len(groups) < 2:
@@ -352,33 +377,39 @@ def _comparisons(
     text = "Runs here were judged by different judges: their open answers stand in no table together."
     for number, (names, group) in enumerate(groups.items(), start=1):
         if len(group) > 1:
-            said = f", judged by {', '.join(map(judged_tables.labelled, names))}"
-            yield planned(group, f"judge{number}-", said, Flag("warning", text))
+            said = f", judged by {', '.join(map(judged_tables.judge_label, names))}"
+            yield planned(group, f"judge{number}-", said, ReportNotice("warning", text))
 
 
-def _comparison(report: Report, sources: Sequence[Source], key: str, options: Options) -> Part:
+def _comparison_part(
+    report: SuiteReportSpec, sources: Sequence[ModelResults], key: str, options: ReportOptions
+) -> ReportChapter:
     runs = {id(run): run for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models and ways of asking", ", ".join(each.name for each in sources)))
-    origin = (("data of the runs", "; ".join(dict.fromkeys(map(data_extent, sources)))),)
+    origin = (("data of the runs", "; ".join(dict.fromkeys(map(data_extent_text, sources)))),)
     data = extents_of_data(sources)
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
-    flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
-    sections = (*_sections(report.compared, sources, options), *report.more(sources, options))
-    whole = Part(key, COMPARISON, facts, flags, sections, origin)
+    flags = (*(() if data == ["full"] else (ReportNotice("warning", text),)), *report.compared_caveats(sources))
+    sections = (*_filled_sections(report.compared, sources, options), *report.more(sources, options))
+    whole = ReportChapter(key, COMPARISON, facts, flags, sections, origin)
     if report.mark is not None:
         return report.mark(whole, sources)
     return comparability.with_marks(whole, {each.name: report.tests(each) for each in sources})
 
 
-def _sections(views: Iterable[View], sources: Sequence[Source], options: Options) -> tuple[Section, ...]:
+def _filled_sections(
+    views: Iterable[SectionSpec], sources: Sequence[ModelResults], options: ReportOptions
+) -> tuple[ReportSection, ...]:
     made = (view.section(sources, options.drawn) for view in views)
     return tuple(each for each in made if each is not None)
 
 
-def _flags(suite: Suite, report: Report, source: Source) -> Iterator[Flag]:
-    yield from remarks(Asked(suite, source))
+def _results_notices(suite: Suite, report: SuiteReportSpec, source: ModelResults) -> Iterator[ReportNotice]:
+    yield from quotability_remarks(SuiteResults(suite, source))
     numbers = set(source.rows.column("run"))
     again = source.every.where({"condition": source.condition, "repeated": True, "run": tuple(numbers)})
     if len(again):
-        yield Flag("note", f"{len(again):,} questions were asked by several tasks: the first one's replies count.")
+        yield ReportNotice(
+            "note", f"{len(again):,} questions were asked by several tasks: the first one's replies count."
+        )
     yield from report.caveats(source)

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import degradation_loss
-from lmms_medtasks.report.document import Document, Frame, Kind, Part
-from lmms_medtasks.report.findings import Number, titles
+from lmms_medtasks.report.document import Frame, Kind, ReportChapter, ReportDocument
+from lmms_medtasks.report.findings import Number, headline_titles
 from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ModelFindings
-from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.short_texts import cut_apart, without_common_start
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,14 +33,14 @@ _MOST_LINES = 3
 _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim italic", "reference": "dim"}
 
 
-def show(document: Document, console: Console, *, everything: bool = False) -> None:
+def print_report(document: ReportDocument, console: Console, *, everything: bool = False) -> None:
     """Print the report: its first screen alone, or with ``everything`` all tables behind it.
 
     Of a document without a first screen the first part is printed; its long tables, the published models' rows, and the
     other parts are named. ``everything``: they are printed too.
     """
     for text in document.unread:
-        for line in wrapped(_text(f"! Left out: {text}", style="bold yellow")):
+        for line in wrap_text(_plain_text(f"! Left out: {text}", style="bold yellow")):
             console.print(line, soft_wrap=True)
     if document.first is not None:
         for line in first_screen_lines(document.first, document.title):
@@ -49,68 +49,68 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
         if not everything:
             if any(part.suite == degradation_loss.TITLE for part in document.parts):
                 said = f'What was lost on degraded images: --suite "{degradation_loss.TITLE}"'
-                console.print(_text(said, style="bold"))
+                console.print(_plain_text(said, style="bold"))
             console.print(
-                _text(
+                _plain_text(
                     "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER",
                     style="dim",
                 )
             )
             return
     else:
-        console.print(_text(document.title, style="bold"))
+        console.print(_plain_text(document.title, style="bold"))
     shown = document.parts if everything else document.parts[:1]
     for part in shown:
-        _part(part, console, everything)
+        _print_part(part, console, everything)
     if len(shown) < len(document.parts):
         names = "; ".join(part.title for part in document.parts[len(shown) :])
-        console.print(_text(f"More: {names}. --all shows them.", style="dim"))
+        console.print(_plain_text(f"More: {names}. --all shows them.", style="dim"))
 
 
-def document_text(document: Document, form: str) -> str:
+def document_text(document: ReportDocument, form: str) -> str:
     """The document as "md", "csv", "html", or "terminal": all of it, without colours."""
     if form == "md":
-        from lmms_medtasks.report.markdown import markdown
+        from lmms_medtasks.report.markdown import render_markdown
 
-        return markdown(document)
+        return render_markdown(document)
     if form == "csv":
         from lmms_medtasks.report.csv_writer import all_csv
 
         return all_csv(document)
     if form == "html":
-        from lmms_medtasks.report.report_page import page
+        from lmms_medtasks.report.report_page import render_html
 
-        return page(document)
+        return render_html(document)
     from rich.console import Console
 
     buffer = io.StringIO()
-    show(document, Console(file=buffer, width=_WIDE), everything=True)
+    print_report(document, Console(file=buffer, width=_WIDE), everything=True)
     return buffer.getvalue()
 
 
-def screen(document: Document) -> str:
+def screen_text(document: ReportDocument) -> str:
     """A short document in lines of at most :data:`WIDTH` columns: title, facts, remarks, then its sections."""
     return "".join(f"{line}\n" for line in _screen_lines(document))
 
 
-def _screen_lines(document: Document) -> Iterator[str]:
-    yield from _filled(document.title)
+def _screen_lines(document: ReportDocument) -> Iterator[str]:
+    yield from _fill_lines(document.title)
     for part in document.parts:
         widest = max((len(name) for name, _ in part.facts), default=0)
         yield from ("",) if part.facts or part.flags else ()
         for name, value in part.facts:
-            yield from _filled(f"{name:<{widest}}  {value}")
+            yield from _fill_lines(f"{name:<{widest}}  {value}")
         for flag in part.flags:
-            yield from _filled(f"! {flag.text}", _MOST_LINES)
+            yield from _fill_lines(f"! {flag.text}", _MOST_LINES)
         for section in part.sections:
             if not (section.paragraphs or section.items or section.tables):
                 continue
             yield ""
-            yield from _filled(f"{section.title}:") if section.title else ()
+            yield from _fill_lines(f"{section.title}:") if section.title else ()
             for text in section.paragraphs:
-                yield from _filled(text)
+                yield from _fill_lines(text)
             for text in section.items:
-                yield from _filled(f"  {text}" if section.title else text, _MOST_LINES)
+                yield from _fill_lines(f"  {text}" if section.title else text, _MOST_LINES)
             for table in section.tables:
                 yield from _screen_table(table)
 
@@ -119,16 +119,16 @@ def _screen_table(table: Frame) -> Iterator[str]:
     from rich.console import Console
 
     console = Console(file=io.StringIO(), width=WIDTH, color_system=None, force_terminal=False)
-    for number, block in enumerate(_blocks(table, console, is_screen=True) if table.rows else ()):
+    for number, block in enumerate(_table_blocks(table, console, is_screen=True) if table.rows else ()):
         console.print(*[""] * bool(number), block, sep="\n")
     yield from (line.rstrip() for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
     for note in table.all_notes:
-        yield from _filled(note)
+        yield from _fill_lines(note)
 
 
-def _filled(text: str, most: int = 0) -> Iterator[str]:
+def _fill_lines(text: str, most: int = 0) -> Iterator[str]:
     """The text in lines of at most :data:`WIDTH`; of more than ``most`` lines the first ones."""
-    text = printable(text)
+    text = make_printable(text)
     indent = " " * (len(text) - len(text.lstrip()))
     lines = textwrap.wrap(
         text.strip(), WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
@@ -139,26 +139,26 @@ def _filled(text: str, most: int = 0) -> Iterator[str]:
     yield from lines
 
 
-def _text(text: str, style: str = "") -> Text:
+def _plain_text(text: str, style: str = "") -> Text:
     """A text as it is: what can't be seen made visible, and square brackets no markup."""
 
     import rich.text
 
-    return rich.text.Text(visible(text), style=style)
+    return rich.text.Text(replace_invisible(text), style=style)
 
 
-def _part(part: Part, console: Console, everything: bool) -> None:
+def _print_part(part: ReportChapter, console: Console, everything: bool) -> None:
     console.print()
-    console.rule(_text(part.title))
-    console.print(_text("   ".join(f"{name}: {value}" for name, value in part.facts), style="dim"))
+    console.rule(_plain_text(part.title))
+    console.print(_plain_text("   ".join(f"{name}: {value}" for name, value in part.facts), style="dim"))
     for flag in part.flags:
         style = "bold yellow" if flag.kind == "warning" else "cyan"
-        console.print(_text(f"{flag.kind.upper()}: ", style) + _text(flag.text))
+        console.print(_plain_text(f"{flag.kind.upper()}: ", style) + _plain_text(flag.text))
     left_out: list[str] = []
     published: list[str] = []
     for section in part.sections:
         for paragraph in (*section.paragraphs, *section.items):
-            console.print(_text(paragraph))
+            console.print(_plain_text(paragraph))
         for table in section.tables:
             if table.long and not everything:
                 left_out.append(table.title)
@@ -167,16 +167,16 @@ def _part(part: Part, console: Console, everything: bool) -> None:
                 published = ["the published models"]
             console.print()
             shown = table if everything else table.without("reference")
-            for block in _blocks(shown, console):
+            for block in _table_blocks(shown, console):
                 console.print(block)
             for note in shown.all_notes:
-                console.print(_text(note, style="dim"))
+                console.print(_plain_text(note, style="dim"))
     if left_out or published:
         said = f"Not shown: {'; '.join([*left_out, *published])}. --all shows them, -o FOLDER writes them."
-        console.print(_text(said, style="dim"))
+        console.print(_plain_text(said, style="dim"))
 
 
-def _blocks(table: Frame, console: Console, *, is_screen: bool = False) -> Iterator[RichTable]:
+def _table_blocks(table: Frame, console: Console, *, is_screen: bool = False) -> Iterator[RichTable]:
     """A table; one that is too wide as several, each with the texts that its rows begin with."""
     columns = [(place, column) for place, column in enumerate(table.columns) if not (is_screen and column.long)]
     heads = next((place for place, (_, column) in enumerate(columns) if column.kind != "text"), len(columns))
@@ -201,18 +201,18 @@ def _rich_table(table: Frame, places: Sequence[int], gap: int) -> RichTable:
     from rich.table import Table as RichTable
 
     look = {"box": None, "padding": (0, gap, 0, 0), "pad_edge": False} if gap else {"box": SIMPLE_HEAD}
-    title = _text(table.title, style="bold") if table.title else None
+    title = _plain_text(table.title, style="bold") if table.title else None
     shown = RichTable(title=title, title_justify="left", header_style="", **look)
     texts = []
     for place in places:
         column = table.columns[place]
-        head = _text(column.head)
+        head = _plain_text(column.head)
         shown.add_column(head, justify="left" if column.kind == "text" else "right")
-        own = [visible(column.text(row.cells[place])) for row in table.rows]
+        own = [replace_invisible(column.text(row.cells[place])) for row in table.rows]
         cut = cut_apart(own, column.letters) if gap and column.letters else {}
         texts.append([cut.get(text, text) for text in own])
     for row, cells in zip(table.rows, zip(*texts, strict=True), strict=True):
-        shown.add_row(*(_text(text, style=_STYLES[row.kind]) for text in cells))
+        shown.add_row(*(_plain_text(text, style=_STYLES[row.kind]) for text in cells))
     return shown
 
 
@@ -234,15 +234,15 @@ def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
     one = first.models[0] if len(first.models) == 1 else None
     names = cut_apart([model.model for model in first.models], _LONGEST_NAME)
     whose = names[one.model] if one else title
-    yield from wrapped(Text.assemble((whose, "bold"), "   ", (", ".join(first.facts), "dim")))
+    yield from wrap_text(Text.assemble((whose, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
     if first.leader:
-        yield from wrapped(Text(first.leader, style="bold"), indent=0)
+        yield from wrap_text(Text(first.leader, style="bold"), indent=0)
     for each in first.ranked[:_MOST_MODELS]:
         whose = "" if one else f"{names[each.model]}: "
-        yield from wrapped(Text(f"{whose}{each.sentence}", style="" if first.leader else "bold"), indent=0)
+        yield from wrap_text(Text(f"{whose}{each.sentence}", style="" if first.leader else "bold"), indent=0)
     for text in first.others[:_MOST_MODELS]:
-        yield from wrapped(Text(f"! {text}", style="yellow"))
+        yield from wrap_text(Text(f"! {text}", style="yellow"))
     if len(first.others) > _MOST_MODELS:
         yield Text(f"! and {len(first.others) - _MOST_MODELS} more of other runs: --all", style="yellow")
     yield Text()
@@ -251,23 +251,23 @@ def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
     else:
         yield Text(first.no_finding, style="bold")
     for suite, said in [*first.empty.items(), *first.best.items()]:
-        yield from wrapped(Text(f"{suite}: {said}"))
+        yield from wrap_text(Text(f"{suite}: {said}"))
     if first.best:
-        yield from wrapped(Text(BEST_MEANING, style="dim"))
+        yield from wrap_text(Text(BEST_MEANING, style="dim"))
     for mark, text in first.marks.items():
-        yield from wrapped(Text(f"{mark} {text}", style="dim"))
+        yield from wrap_text(Text(f"{mark} {text}", style="dim"))
     losses = [f"{finding.suite} {finding.loss}" for finding in one.findings if finding.loss] if one else []
     if losses:
         yield Text()
     for text in losses:
-        yield from wrapped(Text(text))
+        yield from wrap_text(Text(text))
     if first.checks:
         yield Text()
-        yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
+        yield from wrap_text(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:
         (sign, style), mend = _SIGNS[check.state], f" → {check.mend}" if check.mend else ""
         head = Text.assemble("  ", (sign, style), f" {check.title:<23}")
-        yield from wrapped(Text.assemble(check.reason, (mend, "dim")), len(head), head)
+        yield from wrap_text(Text.assemble(check.reason, (mend, "dim")), len(head), head)
 
 
 def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
@@ -278,7 +278,8 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
     width = (WIDTH - _SUITE - _TITLE) // len(shown)
     if len(models) == 1:
         heads = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
-        heads += f"{'score':>{_SCORE}}{f'{confidence.percent()} interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
+        interval = f"{confidence.format_current_level()} interval"
+        heads += f"{'score':>{_SCORE}}{interval:^{_INTERVAL}}{'published':>{_PUBLISHED}}"
     else:
         # Better without what all names begin with than cut in the middle.
         plain = without_common_start([each.model for each in shown])
@@ -290,7 +291,7 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
     for suite in suites:
         own = [[finding for finding in each.findings if finding.suite == suite] for each in shown]
         found = [{bar.title: bar for finding in each for bar in finding.bars} for each in own]
-        for number, title in enumerate(titles([finding for each in own for finding in each])):
+        for number, title in enumerate(headline_titles([finding for each in own for finding in each])):
             bars = [each.get(title) for each in found]
             name = named[_title_text(next(filter(None, bars)))]
             start = Text.assemble((f"{suites[suite] if number == 0 else '':<{_SUITE}}", "bold"), f"{name:<{_TITLE}}")
@@ -354,7 +355,7 @@ def _draw_bar(bar: Number) -> str:
     return f"{drawn[:chance]}│{drawn[chance + 1 :]}"
 
 
-def wrapped(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:
+def wrap_text(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:
     """The text in lines of at most :data:`WIDTH`, behind ``head`` and below it moved in."""
     from io import StringIO
 

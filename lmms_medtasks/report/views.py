@@ -7,24 +7,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from lmms_medtasks.report import document
-from lmms_medtasks.report.cells import NONE, negated, number, percent
+from lmms_medtasks.report.cells import NONE, negate_estimate, number_cell, percent_cell
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.published import Published
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.report.published import PublishedRowsSpec
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.table import QuestionTable, Where
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.power import Criterion, detectable_with
+from lmms_medtasks.statistics.intervals import IntervalEstimate
+from lmms_medtasks.statistics.power import TestCriterion, detectable_with_error
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
 _WHOLE = 100.0
 """The largest difference that a scale of percent allows."""
-Transform = Callable[[Samples], Samples]
+Transform = Callable[[QuestionTable], QuestionTable]
 """Makes another table of a source's rows."""
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelResults:
     """What one model was asked under one condition: the rows of a report's own part.
 
     Attributes:
@@ -35,17 +35,19 @@ class Source:
     """
 
     name: str
-    rows: Samples
-    every: Samples
+    rows: QuestionTable
+    every: QuestionTable
     resamples: int
-    asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
+    asked: tuple[tuple[ResultFile, tuple[str, ...]], ...] = ()
     condition: str = ""
-    runs_of_model: Mapping[int, Run] = field(default_factory=dict)
-    _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
-    _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
+    runs_of_model: Mapping[int, ResultFile] = field(default_factory=dict)
+    _known: dict[Any, tuple[Estimate, Mapping[str, IntervalEstimate]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    _derived: dict[Any, ModelResults] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def run(self) -> Run:
+    def run(self) -> ResultFile:
         """The first of its runs."""
         return self.asked[0][0]
 
@@ -54,7 +56,7 @@ class Source:
         """The tasks of all its runs."""
         return tuple(task for _, tasks in self.asked for task in tasks)
 
-    def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, Interval]:
+    def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, IntervalEstimate]:
         """All statistics of an estimate over the rows that ``where`` restricts to; computed once."""
         # By identity: an estimate may hold functions and mappings, which have no hash of their own. The estimate is
         # kept beside its numbers, so that no other one can get its identity.
@@ -63,24 +65,24 @@ class Source:
             self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples > 0)
         return self._known[key][1]
 
-    def derived(self, transform: Transform) -> Source:
+    def derived(self, transform: Transform) -> ModelResults:
         """The source of a table that is made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
             rows = transform(self.rows)
             self._derived[transform] = replace(self, rows=rows, _known={}, _derived={})
         return self._derived[transform]
 
-    def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:
+    def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> IntervalEstimate:
         """One statistic of an estimate, the main one by default."""
         return self.intervals(estimate, where).get(statistic or estimate.main, EMPTY)
 
 
-CellFunction = Callable[[Source, "Row", Samples], Cell]
+CellFunction = Callable[[ModelResults, "RowSpec", QuestionTable], Cell]
 """Makes a cell of the source, the row, and the questions that row and column restrict to."""
 
 
 @dataclass(frozen=True)
-class Row:
+class RowSpec:
     """A row: its labels (texts, or cells where a label has a mark), and the questions that it is about.
 
     ``estimates``: by a column's key, what stands in place of the column's own estimate; None leaves the cell empty.
@@ -91,11 +93,11 @@ class Row:
     where: Where = field(default_factory=dict)
     kind: document.Kind = "run"
     estimates: Mapping[str, Estimate | CellFunction | None] = field(default_factory=dict)
-    source: Source | None = None
+    source: ModelResults | None = None
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnSpec:
     """A column of numbers.
 
     Attributes:
@@ -117,7 +119,7 @@ class Column:
     statistic: str = ""
     bare: bool = False
     key: str = ""
-    mark: Callable[[Samples], str] | None = None
+    mark: Callable[[QuestionTable], str] | None = None
     signed: bool = False
     over: Transform | None = None
 
@@ -135,20 +137,20 @@ class Column:
         signed, unit = self.signed or self.unit == "points", "points" if self.unit == "drop" else self.unit
         return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit, key=self.key)
 
-    def difference(self, source: Source, row: Row) -> Interval | None:
+    def difference(self, source: ModelResults, row: RowSpec) -> IntervalEstimate | None:
         """The difference of a row; None where the column has none, or it is no estimate."""
-        of, where = row.estimates.get(self.name, self.of), _both(row.where, self.within)
+        of, where = row.estimates.get(self.name, self.of), _intersect_restrictions(row.where, self.within)
         if self.unit not in ("points", "drop") or not isinstance(of, Estimate) or where is None:
             return None
         table = source.derived(self.over) if self.over else source
         return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
 
-    def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
+    def cell(self, source: ModelResults, row: RowSpec, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
         of = row.estimates.get(self.name, self.of)
         if of is None:
             return NONE
-        where = _both(row.where, self.within)
+        where = _intersect_restrictions(row.where, self.within)
         if where is None:
             return NONE
         table = source.derived(self.over) if self.over else source
@@ -161,16 +163,16 @@ class Column:
             counted = found.estimate
             return Cell(100 * counted if counted is not None and self.unit in ("%", "points") else counted)
         if self.unit in ("%", "points", "drop"):
-            shown = negated(found) if self.unit == "drop" else found
-            cell = percent(shown, bare=self.bare and not with_interval)
+            shown = negate_estimate(found) if self.unit == "drop" else found
+            cell = percent_cell(shown, bare=self.bare and not with_interval)
         else:
-            cell = number(found)
+            cell = number_cell(found)
         if self.mark and row.kind == "run" and cell.value is not None:
             return replace(cell, mark=self.mark(table.rows.where(where).where(of.where)) + cell.mark)
         return cell
 
 
-def _both(one: Where, other: Where) -> Where | None:
+def _intersect_restrictions(one: Where, other: Where) -> Where | None:
     """Both restrictions together; None where no row can fulfil both."""
     merged = dict(one)
     for name, value in other.items():
@@ -184,12 +186,12 @@ def _both(one: Where, other: Where) -> Where | None:
     return merged
 
 
-Rows = Sequence[Row] | Callable[[Sequence[Source]], Sequence[Row] | Iterator[Row]]
-Notes = tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]]
+Rows = Sequence[RowSpec] | Callable[[Sequence[ModelResults]], Sequence[RowSpec] | Iterator[RowSpec]]
+Notes = tuple[str, ...] | Callable[[Sequence[ModelResults]], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSpec:
     """A table.
 
     Below one with differences that are estimates (columns in points) stands the smallest true difference that these
@@ -203,25 +205,25 @@ class Table:
     """
 
     key: str
-    title: str | Callable[[Sequence[Source]], str]
+    title: str | Callable[[Sequence[ModelResults]], str]
     labels: tuple[str, ...]
     rows: Rows
-    columns: tuple[Column, ...] | Callable[[Sequence[Source]], tuple[Column, ...]]
+    columns: tuple[ColumnSpec, ...] | Callable[[Sequence[ModelResults]], tuple[ColumnSpec, ...]]
     notes: Notes = ()
-    published: Published | None = None
+    published: PublishedRowsSpec | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     long: bool = False
     folded: bool = False
 
-    def columns_of(self, sources: Sequence[Source]) -> tuple[Column, ...]:
+    def columns_of(self, sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
         """Its columns for these sources."""
         return self.columns(sources) if callable(self.columns) else self.columns
 
-    def rows_of(self, sources: Sequence[Source]) -> list[Row]:
+    def rows_of(self, sources: Sequence[ModelResults]) -> list[RowSpec]:
         """Its rows for these sources."""
         return list(self.rows(sources) if callable(self.rows) else self.rows)
 
-    def filled(self, sources: Sequence[Source]) -> document.Frame | None:
+    def filled(self, sources: Sequence[ModelResults]) -> document.Frame | None:
         """The table with its numbers; None without rows."""
         rows, columns = self.rows_of(sources), self.columns_of(sources)
         if not rows:
@@ -229,7 +231,7 @@ class Table:
         filled = [[column.cell(row.source or sources[0], row) for column in columns] for row in rows]
         said = _add_detectable(filled, rows, columns, sources)
         made = [
-            document.FrameRow((*map(_label, row.labels), *cells), row.kind)
+            document.FrameRow((*map(_label_cell, row.labels), *cells), row.kind)
             for row, cells in zip(rows, filled, strict=True)
         ]
         table = self._table(tuple(made), columns, sources)
@@ -239,25 +241,25 @@ class Table:
         """The table with its published rows alone."""
         return self._table((), self.columns_of(()), ())
 
-    def printed_rows(self, columns: Sequence[Column]) -> tuple[document.FrameRow, ...]:
+    def printed_rows(self, columns: Sequence[ColumnSpec]) -> tuple[document.FrameRow, ...]:
         """Its published rows, the averages first."""
         return self.published.filled([column.name for column in columns]) if self.published else ()
 
-    def heads(self, columns: Sequence[Column]) -> tuple[document.FrameColumn, ...]:
+    def heads(self, columns: Sequence[ColumnSpec]) -> tuple[document.FrameColumn, ...]:
         """Its labels and these columns, as a frame has them."""
         return (*(document.FrameColumn(name, "text") for name in self.labels), *(column.column() for column in columns))
 
-    def charted(self, rows: Sequence[Row], sources: Sequence[Source]) -> document.Frame:
+    def charted(self, rows: Sequence[RowSpec], sources: Sequence[ModelResults]) -> document.Frame:
         """These rows with all intervals, also those that the table leaves out, and the published ones: for a chart."""
         columns, made = self.columns_of(sources), []
         for row in rows:
             source = row.source or sources[0]
             cells = (column.cell(source, row, with_interval=True) for column in columns)
-            made.append(document.FrameRow((*map(_label, row.labels), *cells), row.kind, source.name))
+            made.append(document.FrameRow((*map(_label_cell, row.labels), *cells), row.kind, source.name))
         return document.Frame(self.key, "", self.heads(columns), (*made, *self.printed_rows(columns)))
 
     def _table(
-        self, rows: tuple[document.FrameRow, ...], columns: Sequence[Column], sources: Sequence[Source]
+        self, rows: tuple[document.FrameRow, ...], columns: Sequence[ColumnSpec], sources: Sequence[ModelResults]
     ) -> document.Frame:
         return document.Frame(
             self.key,
@@ -273,17 +275,20 @@ class Table:
 
 
 def _add_detectable(
-    filled: Sequence[list[Cell]], rows: Sequence[Row], columns: Sequence[Column], sources: Sequence[Source]
+    filled: Sequence[list[Cell]],
+    rows: Sequence[RowSpec],
+    columns: Sequence[ColumnSpec],
+    sources: Sequence[ModelResults],
 ) -> str:
     """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
     places = [(row, place) for row in range(len(rows)) for place in range(len(columns))]
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
-    criterion = Criterion(
+    criterion = TestCriterion(
         comparisons=max(1, sum(1 for difference in differences if difference and difference.standard_error))
     )
     known = []
     for (row, place), each in zip(places, differences, strict=True):
-        least = detectable_with(each.standard_error, each.clusters, criterion) if each else None
+        least = detectable_with_error(each.standard_error, each.clusters, criterion) if each else None
         if least is not None:
             known.append(100 * least)
             if least <= 1:
@@ -297,7 +302,7 @@ def _detectable_note(known: Sequence[float]) -> str:
         return ""
     shown = [each for each in known if each <= _WHOLE]
     corrected = "" if len(known) == 1 else f", corrected for the {len(known)} differences of the table"
-    test = f"by a two-sided test over images (items, cases) at {confidence.alpha():g}"
+    test = f"by a two-sided test over images (items, cases) at {confidence.current_alpha():g}"
     criterion = f"with 80 % probability {test}{corrected} (each in the CSV file)"
     if not shown:
         none = f"no true difference that the scale allows would have been found {criterion}."
@@ -309,39 +314,41 @@ def _detectable_note(known: Sequence[float]) -> str:
     return f"What these data can show: {said} A smaller one may be there unseen.{few}"
 
 
-def _label(label: str | Cell | None) -> Cell:
+def _label_cell(label: str | Cell | None) -> Cell:
     return label if isinstance(label, Cell) else Cell(label)
 
 
 def rows_by(
     *tags: str,
     labels: Callable[..., tuple[str, ...]] = lambda *values: tuple(map(str, values)),
-) -> Callable[[Sequence[Source]], list[Row]]:
+) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each group of the first source that agrees in ``tags``."""
     return lambda sources: [
-        Row(labels(*values), dict(zip(tags, values, strict=True))) for values in sources[0].rows.by(tags)
+        RowSpec(labels(*values), dict(zip(tags, values, strict=True))) for values in sources[0].rows.by(tags)
     ]
 
 
-def rows_of_sources(labels: Callable[[Source], tuple[str, ...]], *more: Row) -> Callable[[Sequence[Source]], list[Row]]:
+def rows_of_sources(
+    labels: Callable[[ModelResults], tuple[str, ...]], *more: RowSpec
+) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each source, and after those ``more``, of the first source."""
-    return lambda sources: [*(Row(labels(source), source=source) for source in sources), *more]
+    return lambda sources: [*(RowSpec(labels(source), source=source) for source in sources), *more]
 
 
-def row_count(source: Source, row: Row, rows: Samples) -> Cell:
+def row_count(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
     """How many questions a row is about, with and without a score."""
     return Cell(len(rows))
 
 
-class Drawn(Protocol):
+class FigureSpec(Protocol):
     """A declared figure, such as a :class:`lmms_medtasks.report.charts.Chart`."""
 
-    def figure(self, sources: Sequence[Source]) -> document.Figure | None:
+    def figure(self, sources: Sequence[ModelResults]) -> document.ReportFigure | None:
         """The figure of these sources, None where they have none."""
 
 
 @dataclass(frozen=True)
-class View:
+class SectionSpec:
     """A section of a report: tables, and figures drawn from them.
 
     ``shown``: whether these sources have it. ``paragraphs``: made from the sources. A table may also be a
@@ -352,23 +359,23 @@ class View:
 
     key: str
     title: str
-    tables: tuple[Table | Callable[[Sequence[Source]], document.Frame | None], ...]
-    figures: tuple[Drawn, ...] = ()
-    shown: Callable[[Sequence[Source]], bool] = lambda sources: True
-    paragraphs: Callable[[Sequence[Source]], tuple[str, ...]] = lambda sources: ()
+    tables: tuple[TableSpec | Callable[[Sequence[ModelResults]], document.Frame | None], ...]
+    figures: tuple[FigureSpec, ...] = ()
+    shown: Callable[[Sequence[ModelResults]], bool] = lambda sources: True
+    paragraphs: Callable[[Sequence[ModelResults]], tuple[str, ...]] = lambda sources: ()
     folded: bool = False
     summary: str = ""
 
-    def section(self, sources: Sequence[Source], drawn: bool) -> document.Section | None:
+    def section(self, sources: Sequence[ModelResults], drawn: bool) -> document.ReportSection | None:
         """The section; None where it has no table, or is not shown."""
         if not self.shown(sources):
             return None
-        made = (table.filled(sources) if isinstance(table, Table) else table(sources) for table in self.tables)
+        made = (table.filled(sources) if isinstance(table, TableSpec) else table(sources) for table in self.tables)
         tables = tuple(each for each in made if each is not None)
         if not tables:
             return None
         figures = (figure.figure(sources) for figure in self.figures) if drawn else ()
-        return document.Section(
+        return document.ReportSection(
             self.key,
             self.title,
             self.paragraphs(sources),

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lmms_medtasks.short_texts import listed
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.short_texts import join_with_and
+from lmms_medtasks.visible_text import replace_invisible
 
 _DATE = re.compile(r"[-@:._]v?\d[\d.-]*|[-:@]latest")
 """The end of a name that says which state of a model: gpt-4o answers as gpt-4o-2024-08-06."""
@@ -15,7 +15,7 @@ _FILE = re.compile(r"\.(gguf|safetensors)$", re.IGNORECASE)
 _MOST, _LONGEST = 4, 80
 
 
-def said(told: Mapping[str, Any]) -> str:
+def describe_answering_model(told: Mapping[str, Any]) -> str:
     """``asked for 'a', answered as 'b'``; "" where it answered as asked, or nothing is known.
 
     ``told``: the metadata of a task, with the ``server`` that its run recorded.
@@ -32,7 +32,7 @@ def said(told: Mapping[str, Any]) -> str:
     if not known or not plain or (len(plain) == 1 and (plain <= same or _without_dates(*plain) & known)):
         return ""
     more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
-    answered = listed([*map(_quote_name, names[:_MOST]), *more])
+    answered = join_with_and([*map(_quote_name, names[:_MOST]), *more])
     return f"asked for {_quote_name(requested_names[0])}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
 
 
@@ -46,4 +46,4 @@ def _without_dates(name: str) -> set[str]:
 
 
 def _quote_name(name: str) -> str:
-    return repr(visible(name)[:_LONGEST])
+    return repr(replace_invisible(name)[:_LONGEST])

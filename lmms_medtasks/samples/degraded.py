@@ -25,18 +25,18 @@ FAILED = "failed"
 """Key in the ``degradation`` of a task's metadata: why it has no result, such as that none of its pictures changed."""
 
 
-def is_name(name: object) -> bool:
+def is_degraded_name(name: object) -> bool:
     """Whether ``name`` is meant as that of a degraded task."""
     return isinstance(name, str) and MARK in name
 
 
-def base_of(task: str, config: Mapping[str, Any]) -> str | None:
+def find_base_task(task: str, config: Mapping[str, Any]) -> str | None:
     """The task that a degraded one was made of; None for any other, and for one that its own YAML degrades."""
     base = _degradation_metadata(config).get("of")
     return base if isinstance(base, str) and base != task else None
 
 
-def failures(content: Mapping[str, Any]) -> dict[str, str]:
+def list_degraded_failures(content: Mapping[str, Any]) -> dict[str, str]:
     """The degraded tasks of a result file that have no result though the model was asked, and why."""
     reasons = {task: _degradation_metadata(config).get(FAILED) for task, config in content.get("configs", {}).items()}
     return {task: str(why) for task, why in reasons.items() if why}
@@ -48,7 +48,7 @@ def _degradation_metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return degradation if isinstance(degradation, Mapping) else {}
 
 
-def units(pictures: Sequence[Sequence[str]]) -> list[str]:
+def shared_image_units(pictures: Sequence[Sequence[str]]) -> list[str]:
     """The unit of each question, given its pictures: those that have one in common, directly or by others, are one."""
     first: dict[str, int] = {}
     root = list(range(len(pictures)))

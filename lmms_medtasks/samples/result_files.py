@@ -62,7 +62,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
 
 
 @dataclass(frozen=True)
-class Run:
+class ResultFile:
     """One result file of the harness, read."""
 
     path: Path
@@ -114,14 +114,14 @@ class Run:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield number, row_of(line, number, path)
+                    yield number, parse_sample_line(line, number, path)
 
 
-def read(path: Path) -> Run:
+def read_result_file(path: Path) -> ResultFile:
     """Read a result file.
 
     Raises UserError when it is no result file of the harness, and, with the key, where what stands in it has another
-    form than the harness writes: whoever has a :class:`Run` need not look at that again.
+    form than the harness writes: whoever has a :class:`ResultFile` need not look at that again.
     """
     try:
         content = _without_secrets(json.loads(path.read_text("utf-8")))
@@ -136,15 +136,15 @@ def read(path: Path) -> Run:
             _iter_values(content, key_path.split()) for key_path in key_paths
         ):
             if not any(_IS[kind](value) for kind in kinds):
-                from lmms_medtasks.visible_text import visible
+                from lmms_medtasks.visible_text import replace_invisible
 
-                location = ", ".join(visible(key[:60]) for key in keys)
+                location = ", ".join(replace_invisible(key[:60]) for key in keys)
                 problem = f"{path}: {location} is {value!r:.40}; expected {' or '.join(kinds)}."
                 raise UserError(f"{problem} Was the file edited? Take it as the harness wrote it, or run it again.")
     for task, config in content.get("configs", {}).items():
         if isinstance(config.get("metadata"), list) and _OUR_DATA in str(config.get("dataset_kwargs")):
             raise UserError(f"{path}: configs, {task}, metadata is a list; expected {_MAPPING}. Was the file edited?")
-    return Run(path, content)
+    return ResultFile(path, content)
 
 
 def _iter_values(
@@ -163,10 +163,10 @@ def _without_secrets(content: Any) -> Any:
     config = content.get("config") if isinstance(content, dict) else None
     if not isinstance(config, dict) or not isinstance(arguments := config.get("model_args"), str | dict):
         return content
-    return {**content, "config": redacting.of_arguments(arguments).redacted_tree(config)}
+    return {**content, "config": redacting.secrets_of_arguments(arguments).redacted_tree(config)}
 
 
-def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
+def parse_sample_line(line: bytes, number: int, path: Path) -> dict[str, Any]:
     """A line of a sample log, read. Raises UserError, with the file and the line, when it is broken or cut off."""
     try:
         row = _parse_json_line(line)
@@ -194,19 +194,19 @@ def _parse_json_line(line: bytes) -> Any:
         return json.loads(line)
 
 
-def files(folder: Path) -> set[Path]:
+def list_result_files(folder: Path) -> set[Path]:
     """All result files below ``folder``."""
     return set(folder.rglob(f"*{SUFFIX}")) if folder.is_dir() else set()
 
 
-def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) -> str:
+def unwritten_problem(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) -> str:
     """What a full disk left out of the results that a run wrote to ``paths``; "" where all is on disk, and whole.
 
     The harness goes on where it can't write. A disk that is slow to say so is asked until it has all.
     """
     paths = sorted(paths)
     try:
-        runs = [read(path) for path in paths]
+        runs = [read_result_file(path) for path in paths]
         for run in runs if log_samples else ():
             for task in tasks:
                 expected = run.asked(task)
@@ -220,7 +220,7 @@ def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) ->
     return "" if runs else "no results were written"
 
 
-def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
+def list_missing_results(runs: Iterable[ResultFile], requested: Iterable[str]) -> list[str]:
     """What ``runs`` lack of the tasks, groups and wildcards ``requested``: a sentence each, [] if nothing."""
     runs = list(runs)
     sentences: list[str] = []
@@ -233,7 +233,7 @@ def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
     return sentences
 
 
-def _matching_tasks(run: Run, name: str) -> list[str]:
+def _matching_tasks(run: ResultFile, name: str) -> list[str]:
     """The tasks that ``name`` stands for in this run: itself, what a wildcard matches, what a group or a tag holds."""
     groups = run.content.get("group_subtasks", {})
     matched = [task for task in {**run.tasks, **groups} if fnmatch.fnmatchcase(task, name)]
@@ -244,18 +244,18 @@ def _matching_tasks(run: Run, name: str) -> list[str]:
     return list(dict.fromkeys(leaves))
 
 
-def _task_tags(run: Run, task: str) -> list[str]:
+def _task_tags(run: ResultFile, task: str) -> list[str]:
     """The tags of a task; a degraded task TASK@DEGRADATION.LEVEL has those of its base, degraded alike."""
     tags = run.config(task).get("tag") or []
     suffix = "".join(task.partition("@")[1:])
     return [f"{tag}{suffix}" for tag in ([tags] if isinstance(tags, str) else tags)]
 
 
-def _incomplete_problems(run: Run, task: str) -> list[str]:
+def _incomplete_problems(run: ResultFile, task: str) -> list[str]:
     result = run.tasks.get(task)
     if result is None:
         return [f"No result of task {task!r} in {run.path.name}."]
-    if why := degraded.failures(run.content).get(task):
+    if why := degraded.list_degraded_failures(run.content).get(task):
         return [f"No result of {why}"]
     metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
     if not any(isinstance(value, int | float) for value in metrics.values()):
@@ -274,7 +274,7 @@ def _incomplete_problems(run: Run, task: str) -> list[str]:
     return []
 
 
-def _waits_for_a_judge(run: Run, task: str) -> bool:
+def _waits_for_a_judge(run: ResultFile, task: str) -> bool:
     return ((run.config(task).get("metadata") or {}).get("judge") or {}).get("name") == "none"
 
 

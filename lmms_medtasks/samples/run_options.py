@@ -23,7 +23,7 @@ HARNESS_TAGS = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
 _OFF = (None, False, "", "none")
 
 
-def given_tags(value: object, where: str) -> Tags:
+def parse_given_tags(value: object, where: str) -> Tags:
     """The tags of an option or a YAML; () for none, and for the harness's own. ``where``: for the message.
 
     Raises UserError where they are no pairs of marks.
@@ -44,7 +44,7 @@ def given_tags(value: object, where: str) -> Tags:
     return () if tags == HARNESS_TAGS else tags
 
 
-def said(told: Mapping[str, Any]) -> list[str]:
+def describe_changed_options(told: Mapping[str, Any]) -> list[str]:
     """The changes, each as ``temperature=0 instead of 0.7``; ``told``: the metadata of a task."""
     changes = told.get(METADATA)
     return list(_iter_changes(changes)) if isinstance(changes, Mapping) else []

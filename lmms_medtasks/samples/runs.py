@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from lmms_medtasks import record as records_form
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.visible_text import replace_invisible
 
 _WITHOUT_SCORES = "bypass"
 """The one metric that the harness leaves of a task with --predict_only."""
@@ -34,7 +34,7 @@ RunPaths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"
 """A result file or a folder with some below, what ``evaluate`` gave (it has a ``result_file``), or several of these."""
 
 
-def paths_of(given: Any) -> list[Path]:
+def list_run_paths(given: Any) -> list[Path]:
     """Paths as a list; of something with a ``result_file`` that.
 
     Raises UserError for what is no path.
@@ -56,40 +56,42 @@ def new_folder() -> Path:
     return Path("runs") / datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
 
 
-def find(paths: Iterable[Path]) -> list[Run]:
+def find_result_files(paths: Iterable[Path]) -> list[ResultFile]:
     """The result files that ``paths`` (files, or folders with files somewhere below) are or hold, each once, sorted.
 
     Raises UserError when a path is not there or holds no result file, or there is no path.
     """
-    runs_by_path: dict[Path, Run] = {}
+    runs_by_path: dict[Path, ResultFile] = {}
     for path in paths:
-        files = sorted(results.files(path)) if path.is_dir() else [path]
+        files = sorted(results.list_result_files(path)) if path.is_dir() else [path]
         if not path.exists():
             raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.")
         if not files:
             raise UserError(f"No *_results.json in {path}. Give the --output_path of a run.")
         for file in files:
-            runs_by_path.setdefault(file.resolve(), results.read(file))
+            runs_by_path.setdefault(file.resolve(), results.read_result_file(file))
     if not runs_by_path:
         raise UserError("No run was named. Give a result folder of a run, or its *_results.json.")
     return list(runs_by_path.values())
 
 
-def settings_of(run: Run, task: str) -> Mapping[str, Any]:
+def task_settings(run: ResultFile, task: str) -> Mapping[str, Any]:
     """The task's ``lmms_eval_specific_kwargs``, those of ``default`` over the others."""
     settings = run.content["configs"][task].get("lmms_eval_specific_kwargs") or {}
     return {**settings, **(settings.get("default") or {})}
 
 
-def splits_of(run: Run, task: str) -> list[tuple[str, str]]:
+def list_task_splits(run: ResultFile, task: str) -> list[tuple[str, str]]:
     """The data sets and splits that a task of a run reads, [] where they are none of ours."""
     files = str((run.content["configs"][task].get("dataset_kwargs") or {}).get("data_files", ""))
     return re.findall(r"medtasks://(\w+)/(\w+)", files)
 
 
-def records(
-    run: Run, task: str, read: Callable[[object, str], records_form.Record] = records_form.from_json
-) -> Iterator[tuple[records_form.Record, int]]:
+def iter_records(
+    run: ResultFile,
+    task: str,
+    read: Callable[[object, str], records_form.QuestionRecord] = records_form.record_from_json,
+) -> Iterator[tuple[records_form.QuestionRecord, int]]:
     """The records of the task's sample log and the lines that they stand on.
 
     ``read`` makes a record of what a row has, told where that stands.
@@ -130,7 +132,7 @@ def model_name(content: Mapping[str, Any]) -> str:
     arguments = _model_arguments(content)
     names = [arguments[name] for name in _MODEL_ARGUMENTS if arguments.get(name)]
     of_harness = content.get("config", {}).get("model") or content.get("model_source")
-    return printable(str((names or [of_harness])[0] or "unnamed model"))
+    return make_printable(str((names or [of_harness])[0] or "unnamed model"))
 
 
 def _model_arguments(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -173,20 +175,20 @@ def date_of(content: Mapping[str, Any]) -> str:
     date = str(content.get("date") or "")
     zone = (content.get("config", {}).get("resolved_cli_args") or {}).get("timezone")
     if not date or not zone:
-        return printable(date)
+        return make_printable(date)
     try:
         time = datetime.strptime(date, _DATE).replace(tzinfo=timezone.utc if zone == "UTC" else ZoneInfo(str(zone)))
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        return printable(f"{date} {zone}")
+        return make_printable(f"{date} {zone}")
     return f"{time.astimezone(timezone.utc).strftime(_DATE)} UTC"
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """``text`` on one line, with U+FFFD for each character that can't be seen (escape sequences, line breaks)."""
-    return visible(text).replace("\n", "\ufffd").replace("\t", "\ufffd")
+    return replace_invisible(text).replace("\n", "\ufffd").replace("\t", "\ufffd")
 
 
-def distinct_names(runs: Sequence[Run], kinds: Sequence[Hashable]) -> list[str]:
+def distinct_names(runs: Sequence[ResultFile], kinds: Sequence[Hashable]) -> list[str]:
     """A name for each run: its model's, with the run's date and then a number where two of a kind share it.
 
     ``kinds``: what was run, for each of ``runs``; only runs of one kind need be told apart.

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lmms_medtasks.record import Record
+from lmms_medtasks.record import QuestionRecord
 
 FIELDS = ("score", "low", "high", "judged", "requested")
 """The columns of a measure: ``accuracy.score`` and so on."""
@@ -31,14 +31,14 @@ Where = Mapping[str, Any]
 """A restriction: column -> the value that a row must have, a tuple of allowed values, or None for no value."""
 
 
-class Pairs(NamedTuple):
+class QuestionTablePair(NamedTuple):
     """Two tables of the same length whose rows belong together."""
 
-    first: Samples
-    second: Samples
+    first: QuestionTable
+    second: QuestionTable
 
 
-def row_of(record: Record) -> dict[str, Any]:
+def record_to_row(record: QuestionRecord) -> dict[str, Any]:
     """A record as a row: its own fields, a column a tag, and those of :data:`FIELDS` a measure."""
     row: dict[str, Any] = {
         **record.tags,
@@ -79,7 +79,7 @@ def row_of(record: Record) -> dict[str, Any]:
     return row
 
 
-class Samples:
+class QuestionTable:
     """Rows of a table, chosen by their numbers. Choosing copies nothing; a column is decoded once for all choices.
 
     A column that no row has is empty: None everywhere, NaN for the numbers of a measure.
@@ -91,7 +91,7 @@ class Samples:
         rows: np.ndarray | None = None,
         _decoded: dict[Any, Any] | None = None,
         *,
-        shared: Samples | None = None,
+        shared: QuestionTable | None = None,
     ) -> None:
         """``shared``: a whole table of the same rows. Its columns are decoded there, once for all who share it."""
         self._table = table
@@ -100,8 +100,8 @@ class Samples:
         self.rows = np.arange(table.num_rows) if rows is None else rows
 
     @classmethod
-    def of_rows(cls, rows: Iterable[Mapping[str, Any]], text: Callable[[str], str] | None = None) -> Samples:
-        """A table of rows such as :func:`row_of` gives, read one after the other.
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]], text: Callable[[str], str] | None = None) -> QuestionTable:
+        """A table of rows such as :func:`record_to_row` gives, read one after the other.
 
         ``text``: what becomes of each text, also of those in lists; it is called once for each distinct text of a
         block of rows.
@@ -113,20 +113,20 @@ class Samples:
             names = dict.fromkeys(itertools.chain(blocks, *block))
             for name in names:
                 values = _make_column([row.get(name) for row in block])
-                blocks.setdefault(name, [pa.nulls(done)] if done else []).append(with_texts(values, text))
+                blocks.setdefault(name, [pa.nulls(done)] if done else []).append(change_texts(values, text))
             done += len(block)
         return cls(pa.table({name: _join_arrays(arrays) for name, arrays in blocks.items()}))
 
     @classmethod
-    def of_records(cls, records: Iterable[Record]) -> Samples:
+    def of_records(cls, records: Iterable[QuestionRecord]) -> QuestionTable:
         """A table of records of one run, in the order of their ids."""
-        return cls.of_rows(row_of(record) for record in sorted(records, key=lambda record: record.id))
+        return cls.of_rows(record_to_row(record) for record in sorted(records, key=lambda record: record.id))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
-    def shared(self) -> Samples | None:
+    def shared(self) -> QuestionTable | None:
         """The whole table of the same rows whose columns it shares, see :meth:`__init__`."""
         return self._shared
 
@@ -183,19 +183,19 @@ class Samples:
             values[:] = column.to_pylist()
         return values
 
-    def made_of_all(self, name: str, make: Callable[[Samples], T]) -> T:
+    def made_of_all(self, name: str, make: Callable[[QuestionTable], T]) -> T:
         """What ``make`` gives of the whole table, made once for all choices of its rows."""
         key = ("made", name)
         if key not in self._decoded:
-            self._decoded[key] = make(Samples(self._table, None, self._decoded, shared=self._shared))
+            self._decoded[key] = make(QuestionTable(self._table, None, self._decoded, shared=self._shared))
         made: T = self._decoded[key]
         return made
 
-    def take(self, chosen: np.ndarray | Sequence[int]) -> Samples:
+    def take(self, chosen: np.ndarray | Sequence[int]) -> QuestionTable:
         """The rows that ``chosen`` (a mask, or numbers into these rows) names."""
-        return Samples(self._table, self.rows[chosen], self._decoded, shared=self._shared)
+        return QuestionTable(self._table, self.rows[chosen], self._decoded, shared=self._shared)
 
-    def where(self, restriction: Where) -> Samples:
+    def where(self, restriction: Where) -> QuestionTable:
         """The rows that fulfil all of ``restriction``."""
         mask = np.ones(len(self), dtype=bool)
         for name, value in restriction.items():
@@ -204,11 +204,11 @@ class Samples:
             mask &= np.logical_or.reduce([np.asarray(column == each, dtype=bool) for each in allowed])
         return self.take(mask)
 
-    def of_measure(self, measure: str) -> Samples:
+    def of_measure(self, measure: str) -> QuestionTable:
         """The rows that belong to a measure, with or without a score."""
         return self.take(self.column(f"{measure}.asked").astype(bool))
 
-    def scored(self, measure: str) -> Samples:
+    def scored(self, measure: str) -> QuestionTable:
         """The rows with a score.
 
         None of them where judgements are missing and no judge gave any: a rule settled those that there are, and rules
@@ -233,7 +233,7 @@ class Samples:
 
     def by(
         self, names: Sequence[str], key: Callable[[tuple[Any, ...]], Any] | None = None
-    ) -> dict[tuple[Any, ...], Samples]:
+    ) -> dict[tuple[Any, ...], QuestionTable]:
         """The rows that agree in these columns, sorted by their values (no value last) or by ``key``."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for row, values in enumerate(zip(*(self.column(name) for name in names), strict=True)):
@@ -245,7 +245,7 @@ class Samples:
         """The distinct values of a column, in the order of their first row."""
         return list(dict.fromkeys(self.column(name)))
 
-    def paired(self, other: Samples, on: Sequence[str]) -> Pairs:
+    def paired(self, other: QuestionTable, on: Sequence[str]) -> QuestionTablePair:
         """The rows of ``other`` that have a partner here, and these partners: they agree in the columns ``on``.
 
         A row here may have several partners. Where two rows here agree in ``on``, the last one counts.
@@ -254,9 +254,9 @@ class Samples:
         keys = enumerate(zip(*(other.column(name) for name in on), strict=True))
         both = [(rows_by_key[key], row) for row, key in keys if key in rows_by_key]
         first, second = np.array(both, dtype=np.intp).reshape(-1, 2).T
-        return Pairs(self.take(first), other.take(second))
+        return QuestionTablePair(self.take(first), other.take(second))
 
-    def changes(self, other: Samples, measure: str, on: Sequence[str]) -> Samples:
+    def changes(self, other: QuestionTable, measure: str, on: Sequence[str]) -> QuestionTable:
         """A table of pairs: each row of ``other`` with a score and a partner with a score here.
 
         Its rows are those of ``other`` (tags, ids), with the cluster of the partner and three measures: ``before``,
@@ -272,7 +272,7 @@ class Samples:
         for name, numbers in (("before", before), ("after", after), ("change", after - before)):
             table = table.append_column(f"{name}.score", pa.array(numbers))
             table = table.append_column(f"{name}.asked", pa.array(np.ones(len(numbers), dtype=bool)))
-        return Samples(table)
+        return QuestionTable(table)
 
 
 def _make_column(values: list[Any]) -> pa.Array:
@@ -284,7 +284,7 @@ def _make_column(values: list[Any]) -> pa.Array:
     return pc.dictionary_encode(array) if pa.types.is_string(array.type) else array
 
 
-def with_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array:
+def change_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array:
     """The array with ``text`` of each of its texts, also of those in lists; called once for each distinct text."""
     if text is None:
         return array
@@ -296,7 +296,7 @@ def with_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array:
         # Two texts may become one.
         return pc.dictionary_encode(pc.take(pa.array(after), array.indices))
     if pa.types.is_list(array.type) and pa.types.is_string(array.type.value_type):
-        words = with_texts(pc.dictionary_encode(array.values), text)
+        words = change_texts(pc.dictionary_encode(array.values), text)
         return pa.ListArray.from_arrays(array.offsets, words.dictionary_decode(), mask=array.is_null())
     return array
 

@@ -19,18 +19,18 @@ from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.statistics.intervals import Interval, intervals
-from lmms_medtasks.statistics.sums import Group, Statistic, StatisticFunction, group
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals
+from lmms_medtasks.statistics.sums import StatisticFunction, SumGroup, SumStatistic, make_sum_group
 
 DECIMALS = 9
 """Ratings that agree this far are the same: means of the same labels may differ in the last bit."""
 
 
 @dataclass(frozen=True)
-class Measure:
+class AgreementEstimate:
     """An estimate with its interval (``interval.n`` items were rated), and ``reason`` where the estimate is None."""
 
-    interval: Interval
+    interval: IntervalEstimate
     reason: str = ""
 
     @property
@@ -39,12 +39,12 @@ class Measure:
         return self.interval.estimate
 
 
-def without_value(count: int, reason: str) -> Measure:
+def estimate_without_value(count: int, reason: str) -> AgreementEstimate:
     """What is told of ``count`` items for which the coefficient makes no sense, whatever their ratings."""
-    return Measure(Interval(None, None, None, count, 0), reason)
+    return AgreementEstimate(IntervalEstimate(None, None, None, count, 0), reason)
 
 
-def coded(ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def code_ratings(ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct ratings in order, (V,) floats, and which of them each rating is, integers in the ratings' shape."""
     values, codes = np.unique(np.round(ratings, DECIMALS) + 0.0, return_inverse=True)
     return values, codes.reshape(ratings.shape)
@@ -55,7 +55,7 @@ _DENSE = 8
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RatingPairs:
     """The pairs of ratings that occur, (P,) of them, sorted by the first rating and then the second.
 
     ``first`` (A,), ``second`` (B,): each rater's distinct ratings, ascending. ``one``, ``other``: (P,) places in these.
@@ -72,11 +72,11 @@ class Pairs:
         return _sum_runs(counts, self.one), _sum_runs(counts[..., order], self.other[order])
 
 
-Coefficient = Callable[[np.ndarray, Pairs], np.ndarray]
+Coefficient = Callable[[np.ndarray, RatingPairs], np.ndarray]
 """Takes (..., P) counts of the pairs and returns (...) floats, NaN where it has no value."""
 
 
-def spearman(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def rating_spearman(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Spearman's rho: Pearson's correlation of the ranks, ties sharing their mean rank."""
     given = pairs.count_marginals(counts)
     middle = (counts.sum(-1)[..., None] + 1) / 2
@@ -87,7 +87,7 @@ def spearman(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     return rho
 
 
-def kendall(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def rating_kendall(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Kendall's tau-b: concordant less discordant pairs over the geometric mean of the pairs untied in each rater."""
     count = counts.sum(-1)
     untied = [
@@ -97,12 +97,12 @@ def kendall(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     return _concordance_surplus(counts, pairs) / np.sqrt(np.where(product > 0, product, np.nan))
 
 
-def kappa(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def kappa(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Cohen's kappa (1960): every disagreement weighs the same."""
     return _weighted_kappa(counts, pairs, (pairs.first[:, None] != pairs.second).astype(float))
 
 
-def kappa_linear(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def kappa_linear(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Weighted kappa (Cohen 1968); a disagreement weighs the distance of the two ratings as numbers.
 
     With equally spaced labels this is the kappa weighted by the distance of the labels' places, labels that nobody gave
@@ -111,37 +111,37 @@ def kappa_linear(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
     return _weighted_kappa(counts, pairs, np.abs(pairs.first[:, None] - pairs.second))
 
 
-def kappa_quadratic(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def kappa_quadratic(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Weighted kappa (Cohen 1968); a disagreement weighs the squared distance of the two ratings as numbers."""
     return _weighted_kappa(counts, pairs, (pairs.first[:, None] - pairs.second) ** 2)
 
 
-def exact(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def exact_share(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Share of the items that both rated alike."""
     share: np.ndarray = (counts * (pairs.first[pairs.one] == pairs.second[pairs.other])).sum(-1) / counts.sum(-1)
     return share
 
 
 COEFFICIENTS: Mapping[str, Coefficient] = {
-    "spearman": spearman,
-    "kendall": kendall,
+    "spearman": rating_spearman,
+    "kendall": rating_kendall,
     "kappa": kappa,
     "kappa_linear": kappa_linear,
     "kappa_quadratic": kappa_quadratic,
-    "exact": exact,
+    "exact": exact_share,
 }
 """By name. All but ``exact`` need two items; ``spearman`` and ``kendall`` that neither rater gave one rating only,
 the kappas that the raters did not both give one and the same rating only."""
 
 
-def agreement(
+def measure_agreement(
     first: Sequence[float] | np.ndarray,
     second: Sequence[float] | np.ndarray,
     clusters: Sequence[str],
     *,
     names: Sequence[str] = tuple(COEFFICIENTS),
     level: float | None = None,
-) -> dict[str, Measure]:
+) -> dict[str, AgreementEstimate]:
     """The coefficients ``names`` of two raters' ratings of n items, NaN where a rater gave none.
 
     ``clusters``: what is independent, a label an item (its image, or the item itself). Items that one of them did not
@@ -155,31 +155,31 @@ def agreement(
             f"{second_ratings.shape} and {len(clusters)}."
         )
     both = np.flatnonzero(~(np.isnan(first_ratings) | np.isnan(second_ratings)))
-    rows, row_codes = coded(first_ratings[both])
-    columns, column_codes = coded(second_ratings[both])
+    rows, row_codes = code_ratings(first_ratings[both])
+    columns, column_codes = code_ratings(second_ratings[both])
     occurring, cells = np.unique(row_codes * len(columns) + column_codes, return_inverse=True)
-    pairs = Pairs(rows, columns, *np.divmod(occurring, max(1, len(columns))))
-    counted = group([clusters[row] for row in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
+    pairs = RatingPairs(rows, columns, *np.divmod(occurring, max(1, len(columns))))
+    counted = make_sum_group([clusters[row] for row in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
     statistics = {
-        name: Statistic(_pair_statistic(COEFFICIENTS[name], pairs), ("",), (-1.0, 1.0), mean=False) for name in names
+        name: SumStatistic(_pair_statistic(COEFFICIENTS[name], pairs), ("",), (-1.0, 1.0), mean=False) for name in names
     }
     if "exact" in statistics:
-        statistics["exact"] = Statistic(_pair_statistic(exact, pairs), ("",), (0.0, 1.0), mean=False)
+        statistics["exact"] = SumStatistic(_pair_statistic(exact_share, pairs), ("",), (0.0, 1.0), mean=False)
     measures = {}
-    for name, interval in intervals({"": counted}, statistics, level=level).items():
+    for name, interval in estimate_intervals({"": counted}, statistics, level=level).items():
         missing = interval.estimate is None
-        measures[name] = Measure(
+        measures[name] = AgreementEstimate(
             interval, _missing_reason(name, first_ratings[both], second_ratings[both]) if missing else ""
         )
     return measures
 
 
-def _pair_statistic(compute: Coefficient, pairs: Pairs) -> StatisticFunction:
+def _pair_statistic(compute: Coefficient, pairs: RatingPairs) -> StatisticFunction:
     def compute_statistic(sums: np.ndarray) -> np.ndarray:
         counts = sums[..., 0]
         if not len(pairs.one):
             return np.full(counts.shape[:-1], np.nan)
-        fewest = 1 if compute is exact else 2
+        fewest = 1 if compute is exact_share else 2
         return np.where(counts.sum(-1) >= fewest, compute(counts, pairs), np.nan)
 
     return compute_statistic
@@ -190,7 +190,7 @@ def _missing_reason(name: str, first: np.ndarray, second: np.ndarray) -> str:
         return "no item was rated by both"
     if len(first) == 1:
         return "one item only was rated by both"
-    constant = [rater for rater, each in (("first", first), ("second", second)) if len(coded(each)[0]) == 1]
+    constant = [rater for rater, each in (("first", first), ("second", second)) if len(code_ratings(each)[0]) == 1]
     if len(constant) == 2:
         return "both raters gave one rating only"
     return f"the {constant[0]} rater gave one rating only" if constant else f"{name} has no value here"
@@ -201,7 +201,7 @@ def _sum_runs(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return np.add.reduceat(counts, np.flatnonzero(np.diff(codes, prepend=-1)), axis=-1)
 
 
-def _weighted_kappa(counts: np.ndarray, pairs: Pairs, weights: np.ndarray) -> np.ndarray:
+def _weighted_kappa(counts: np.ndarray, pairs: RatingPairs, weights: np.ndarray) -> np.ndarray:
     """1 less observed over expected disagreement; ``weights``: (A, B), 0 where the raters agree."""
     first, second = pairs.count_marginals(counts)
     observed = (counts * weights[pairs.one, pairs.other]).sum(-1) * counts.sum(-1)
@@ -210,7 +210,7 @@ def _weighted_kappa(counts: np.ndarray, pairs: Pairs, weights: np.ndarray) -> np
     return kappa
 
 
-def _concordance_surplus(counts: np.ndarray, pairs: Pairs) -> np.ndarray:
+def _concordance_surplus(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Concordant less discordant pairs of items."""
     shape = (len(pairs.first), len(pairs.second))
     if shape[0] * shape[1] > _DENSE * len(pairs.one):
@@ -230,13 +230,13 @@ Level = Literal["nominal", "ordinal", "interval"]
 ALPHA_LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
 
-def alpha_of(
+def measure_alpha(
     ratings: Sequence[Sequence[float]] | np.ndarray,
     clusters: Sequence[str],
     level: Level,
     *,
     coverage: float | None = None,
-) -> Measure:
+) -> AgreementEstimate:
     """Alpha of (raters, items) ratings with its interval.
 
     ``clusters``: what is independent, a label an item. Items with fewer than two ratings say nothing and are left out:
@@ -248,17 +248,19 @@ def alpha_of(
         raise ValueError(f"Expected ratings as (raters, {len(clusters)} items), got {values.shape}.")
     used = np.flatnonzero((~np.isnan(values)).sum(0) >= 2)
     rated = values[:, used]
-    numbers = coded(rated[~np.isnan(rated)])[0]
+    numbers = code_ratings(rated[~np.isnan(rated)])[0]
     rows, cells = _count_coincidences(rated, [clusters[item] for item in used.tolist()])
     statistic = _alpha_statistic(numbers, cells, level)
-    estimate = intervals({"": rows}, {"": Statistic(statistic, ("",), (-1.0, 1.0), mean=False)}, level=coverage)[""]
+    estimate = estimate_intervals(
+        {"": rows}, {"": SumStatistic(statistic, ("",), (-1.0, 1.0), mean=False)}, level=coverage
+    )[""]
     interval = replace(estimate, n=len(used))
     if interval.estimate is not None:
-        return Measure(interval)
-    return Measure(interval, "all ratings are the same" if len(used) else "no item has two ratings")
+        return AgreementEstimate(interval)
+    return AgreementEstimate(interval, "all ratings are the same" if len(used) else "no item has two ratings")
 
 
-def _count_coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Group, np.ndarray]:
+def _count_coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[SumGroup, np.ndarray]:
     """A row for each ordered pair of ratings of an item, that weighs 1 / (ratings of the item - 1).
 
     ``values``: (raters, items), two ratings at least for each item. The sums over the group's cells are those entries
@@ -267,7 +269,7 @@ def _count_coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Gr
     """
     given = ~np.isnan(values)
     codes = np.zeros(values.shape, dtype=np.intp)
-    numbers, codes[given] = coded(values[given])
+    numbers, codes[given] = code_ratings(values[given])
     weights = 1 / np.maximum(given.sum(0) - 1, 1)
     rated_items, entries = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
     for first in range(len(values)):
@@ -279,7 +281,7 @@ def _count_coincidences(values: np.ndarray, clusters: Sequence[str]) -> tuple[Gr
     order = np.concatenate(rated_items)
     occurring, cells = np.unique(np.concatenate(entries), return_inverse=True)
     labels = [clusters[item] for item in order.tolist()]
-    return group(labels, weights[order], cells=cells, cell_count=max(1, len(occurring))), occurring
+    return make_sum_group(labels, weights[order], cells=cells, cell_count=max(1, len(occurring))), occurring
 
 
 def _alpha_statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> StatisticFunction:

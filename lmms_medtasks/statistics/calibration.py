@@ -24,22 +24,22 @@ from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import unknown_name_error
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
-    Difference,
-    Group,
-    Statistic,
-    Through,
-    group,
+    DifferenceOf,
+    IntervalFrom,
+    SumGroup,
+    SumStatistic,
+    make_scored_group,
+    make_sum_group,
     mean,
+    mean_of_column,
     mean_statistic,
-    of_column,
-    scored,
 )
 from lmms_medtasks.statistics.votes import VoteTable
 
-Statistics = tuple[dict[str, Group], dict[str, AnyStatistic]]
+Statistics = tuple[dict[str, SumGroup], dict[str, AnyStatistic]]
 """Groups of rows, and statistics of them by name."""
 
 Confidence = Literal["entropy", "agreement"]
@@ -50,7 +50,7 @@ _DECIMALS = 12
 
 
 @dataclass(frozen=True)
-class Calibration:
+class CalibrationResult:
     """Calibration shift of a set of questions (equation 4), and on what it rests.
 
     Attributes:
@@ -66,7 +66,7 @@ class Calibration:
     shift: float | None
 
 
-def confidences(table: VoteTable) -> np.ndarray:
+def entropy_confidences(table: VoteTable) -> np.ndarray:
     """(n,) floats in [0, 1]: C = 1 - H / log K (equation 3), NaN where it has no value.
 
     H is the entropy of the votes' shares, K the question's own number of options. Replies without an answer (empty,
@@ -105,7 +105,7 @@ def chance_confidence(option_count: int, trials: int) -> float:
     return float(1 - entropy / np.log(option_count))
 
 
-def agreements(table: VoteTable) -> np.ndarray:
+def trial_agreements(table: VoteTable) -> np.ndarray:
     """(n,) floats in [0, 1]: the share of agreeing pairs among each question's trials, NaN where it has no value.
 
     Of R replies, c_k of them for option k: the sum of c_k (c_k - 1) over the options, over R (R - 1). It is an unbiased
@@ -123,7 +123,7 @@ def agreements(table: VoteTable) -> np.ndarray:
 
 def confidence_values(table: VoteTable, kind: Confidence = "entropy") -> np.ndarray:
     """(n,) floats in [0, 1]: C or the agreement of trials, NaN where it has no value."""
-    return confidences(table) if kind == "entropy" else agreements(table)
+    return entropy_confidences(table) if kind == "entropy" else trial_agreements(table)
 
 
 def calibrated_shift(table: VoteTable) -> float | None:
@@ -131,17 +131,17 @@ def calibrated_shift(table: VoteTable) -> float | None:
 
     Over the questions that have both; None if there is none (T = 1).
     """
-    difference = confidences(table) - agreements(table)
+    difference = entropy_confidences(table) - trial_agreements(table)
     used = difference[~np.isnan(difference)]
     return float(used.mean()) if len(used) else None
 
 
-def calibration(table: VoteTable, kind: Confidence = "entropy") -> Calibration:
+def measure_calibration(table: VoteTable, kind: Confidence = "entropy") -> CalibrationResult:
     """Accuracy, mean confidence and calibration shift (equation 4) of the questions in ``table``."""
     certain = confidence_values(table, kind)
     used = ~np.isnan(certain)
     answered, n = table.take(used), int(used.sum())
-    return Calibration(
+    return CalibrationResult(
         n=n,
         accuracy=float(answered.scores.mean()) if n else None,
         confidence=float(certain[used].mean()) if n else None,
@@ -149,32 +149,32 @@ def calibration(table: VoteTable, kind: Confidence = "entropy") -> Calibration:
     )
 
 
-def calibration_group(table: VoteTable, kind: Confidence = "entropy") -> Group:
+def calibration_group(table: VoteTable, kind: Confidence = "entropy") -> SumGroup:
     """The questions that have accuracy and confidence, which are its columns; clusters are images."""
     certain = confidence_values(table, kind)
     used = np.flatnonzero(~np.isnan(certain))
-    return group([table.image_ids[row] for row in used], table.scores[used], certain[used])
+    return make_sum_group([table.image_ids[row] for row in used], table.scores[used], certain[used])
 
 
-def _side_statistics(name: str, side: Group) -> Statistics:
+def _side_statistics(name: str, side: SumGroup) -> Statistics:
     """Accuracy, mean confidence and shift of a group of :func:`calibration_group`, called ``name``."""
-    shifts_of = scored(side.clusters, side.columns[:, 1] - side.columns[:, 0])
-    shift = Through(Statistic(_mean_shift, (name,)), mean_statistic(f"shift of {name}", (-1.0, 1.0)))
+    shifts_of = make_scored_group(side.clusters, side.columns[:, 1] - side.columns[:, 0])
+    shift = IntervalFrom(SumStatistic(_mean_shift, (name,)), mean_statistic(f"shift of {name}", (-1.0, 1.0)))
     return (
         {name: side, f"shift of {name}": shifts_of},
-        {"accuracy": of_column(0, name), "confidence": of_column(1, name), "shift": shift},
+        {"accuracy": mean_of_column(0, name), "confidence": mean_of_column(1, name), "shift": shift},
     )
 
 
-def changes_of(
-    sides: Mapping[str, Group], baseline: str
-) -> tuple[dict[str, Group], dict[str, dict[str, AnyStatistic]]]:
+def calibration_changes(
+    sides: Mapping[str, SumGroup], baseline: str
+) -> tuple[dict[str, SumGroup], dict[str, dict[str, AnyStatistic]]]:
     """Of each other side its accuracy, confidence and shift less those of the baseline."""
     made = {name: _side_statistics(name, own) for name, own in sides.items()}
     before = made[baseline][1]
     groups = {name: own for each, _ in made.values() for name, own in each.items()}
     return groups, {
-        name: {what: Difference(statistic, before[what]) for what, statistic in own.items()}
+        name: {what: DifferenceOf(statistic, before[what]) for what, statistic in own.items()}
         for name, (_, own) in made.items()
         if name != baseline
     }
@@ -185,7 +185,7 @@ def calibration_draw(table: VoteTable, kind: Confidence = "entropy") -> Statisti
     groups, statistics = _side_statistics("", calibration_group(table, kind))
     return groups, {
         **statistics,
-        "size": Statistic(lambda sums: np.abs(_mean_shift(sums)), ("",), (0.0, 1.0), mean=False),
+        "size": SumStatistic(lambda sums: np.abs(_mean_shift(sums)), ("",), (0.0, 1.0), mean=False),
     }
 
 
@@ -193,12 +193,14 @@ def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidenc
     """What accuracy, confidence and shift of each other table are more than those of ``tables[baseline]``.
 
     Statistics are named ``TABLE/accuracy`` and so on.
-    Tables are compared as they are; use :func:`lmms_medtasks.statistics.votes.common` first for models that did
-    not answer the same questions. Raises UserError when there is no such table.
+    Tables are compared as they are; use :func:`lmms_medtasks.statistics.votes.take_common_questions` first for models
+    that did not answer the same questions. Raises UserError when there is no such table.
     """
     if baseline not in tables:
-        raise unknown("baseline", baseline, tables)
-    groups, changes = changes_of({name: calibration_group(table, kind) for name, table in tables.items()}, baseline)
+        raise unknown_name_error("baseline", baseline, tables)
+    groups, changes = calibration_changes(
+        {name: calibration_group(table, kind) for name, table in tables.items()}, baseline
+    )
     return groups, {f"{name}/{what}": each for name, own in changes.items() for what, each in own.items()}
 
 

@@ -1,8 +1,9 @@
 """How sure intervals and tests are: one level for both, that of whatever command is at work.
 
 An interval is to hold the true number with this probability, and alpha, the chance of an error that a test may make, is
-the rest of it. :func:`at` sets it for what runs within; elsewhere it is :data:`DEFAULT`. Texts that are declared before
-a command runs hold :data:`LEVEL`, :data:`ALPHA` and :data:`ERROR`, in whose place :func:`spelled` puts the numbers.
+the rest of it. :func:`use_level` sets it for what runs within; elsewhere it is :data:`DEFAULT`. Texts that are declared
+before a command runs hold :data:`LEVEL`, :data:`ALPHA` and :data:`ERROR`, in whose place :func:`fill_in_level` puts the
+numbers.
 """
 
 from __future__ import annotations
@@ -22,16 +23,17 @@ _level: ContextVar[float] = ContextVar("level of confidence", default=DEFAULT)
 
 
 @contextmanager
-def at(level: float) -> Iterator[None]:
-    """Use this level within. Raises UserError where it is not one of those that :func:`checked` takes."""
-    token = _level.set(checked(level))
+def use_level(level: float) -> Iterator[None]:
+    """Use this level within. Raises UserError where it is not one of those that :func:`parse_confidence_level`
+    takes."""
+    token = _level.set(parse_confidence_level(level))
     try:
         yield
     finally:
         _level.reset(token)
 
 
-def checked(level: object, name: str = "confidence") -> float:
+def parse_confidence_level(level: object, name: str = "confidence") -> float:
     """``level``, which the user knows as ``name``.
 
     Raises UserError below 0.5, above 0.9999, where alpha gets lost in rounding, and for what is no number.
@@ -43,30 +45,32 @@ def checked(level: object, name: str = "confidence") -> float:
     raise UserError(f"{name} is {shown}: expected a number from {_LOWEST} to {_HIGHEST}, such as {DEFAULT}.{meant}")
 
 
-def level() -> float:
+def current_level() -> float:
     """With what probability an interval is to hold the true number, from 0.5 to 0.9999."""
     return _level.get()
 
 
-def of(given: float | None) -> float:
+def given_or_current_level(given: float | None) -> float:
     """A level that is given, else that of the command."""
-    return level() if given is None else given
+    return current_level() if given is None else given
 
 
-def alpha() -> float:
+def current_alpha() -> float:
     """The chance of an error that a test may make: 1 less the level, without its rounding."""
-    return round(1 - level(), 12)
+    return round(1 - current_level(), 12)
 
 
-def percent() -> str:
+def format_current_level() -> str:
     """The level for people: ``95 %``."""
-    return f"{100 * level():.10g} %"
+    return f"{100 * current_level():.10g} %"
 
 
-def spelled(text: str) -> str:
+def fill_in_level(text: str) -> str:
     """A declared text with the numbers in it."""
     return (
-        text.replace(LEVEL, percent()).replace(ALPHA, f"{alpha():g}").replace(ERROR, f"{100 * alpha():.10g} %")
+        text.replace(LEVEL, format_current_level())
+        .replace(ALPHA, f"{current_alpha():g}")
+        .replace(ERROR, f"{100 * current_alpha():.10g} %")
         if "⟨" in text
         else text
     )

@@ -18,17 +18,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.calibration import (
     Confidence,
     Statistics,
+    calibration_changes,
     calibration_group,
-    changes_of,
     confidence_values,
 )
-from lmms_medtasks.statistics.intervals import Interval, intervals
-from lmms_medtasks.statistics.ranks import known, rounded, spearman
-from lmms_medtasks.statistics.sums import AnyStatistic, Group, Through, group, mean_statistic, scored, sums_by_cluster
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals
+from lmms_medtasks.statistics.ranks import has_number, round_ties, spearman_rho
+from lmms_medtasks.statistics.sums import (
+    AnyStatistic,
+    IntervalFrom,
+    SumGroup,
+    make_scored_group,
+    make_sum_group,
+    mean_statistic,
+    sums_by_cluster,
+)
 from lmms_medtasks.statistics.votes import VoteTable
 
 EXCHANGES_OF_LEVELS = 1999
@@ -38,7 +46,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Change:
+class LevelChange:
     """Equation 5 between two sets, as the paper has it.
 
     Attributes:
@@ -47,12 +55,12 @@ class Change:
     """
 
     holds: bool | None
-    accuracy: Interval
-    shift: Interval
+    accuracy: IntervalEstimate
+    shift: IntervalEstimate
 
 
 @dataclass(frozen=True)
-class NoChange:
+class NoChangeTest:
     """What the paired figures are where nothing changes: over exchanges of the levels, an image's forms together.
 
     Attributes:
@@ -79,9 +87,9 @@ class IntraModelDKE:
             why. pairs: number of pairs. images: images that they are of.
     """
 
-    whole: Change
-    paired: Change
-    no_change: NoChange | None
+    whole: LevelChange
+    paired: LevelChange
+    no_change: NoChangeTest | None
     untested: str
     pairs: int
     images: int
@@ -159,10 +167,10 @@ def intra_model_dke(
     if not untested:
         columns = clean_group.columns, degraded_group.columns
         forms, counts, image_codes = _question_forms(joined, clean_rows, degraded_rows, *columns)
-        null = _exchange_levels(forms, counts, image_codes, generator("exchanged levels", 0), exchanges)
+        null = _exchange_levels(forms, counts, image_codes, seeded_generator("exchanged levels", 0), exchanges)
     return IntraModelDKE(
         whole=_make_change(*_whole_changes(clean_group, degraded_group)),
-        paired=_make_change(*_paired_changes(group(images, *before.T), group(images, *after.T))),
+        paired=_make_change(*_paired_changes(make_sum_group(images, *before.T), make_sum_group(images, *after.T))),
         no_change=null,
         untested=untested,
         pairs=len(images),
@@ -180,37 +188,37 @@ def _untested_reason(images: list[str], trials: int, exchanges: int) -> str:
     return "" if exchanges else "no resamples were asked for"
 
 
-def _usable_votes(table: VoteTable, kind: Confidence) -> tuple[VoteTable, Group]:
+def _usable_votes(table: VoteTable, kind: Confidence) -> tuple[VoteTable, SumGroup]:
     known = np.zeros(len(table), dtype=bool) if table.trials == 1 else ~np.isnan(confidence_values(table, kind))
     usable = table.take(known)
     return usable, calibration_group(usable, kind)
 
 
-def _whole_changes(before: Group, after: Group) -> Statistics:
+def _whole_changes(before: SumGroup, after: SumGroup) -> Statistics:
     """The changes between two sides as they are."""
-    groups, changes = changes_of({"before": before, "after": after}, "before")
+    groups, changes = calibration_changes({"before": before, "after": after}, "before")
     return groups, changes["after"]
 
 
-def _paired_changes(before: Group, after: Group) -> Statistics:
+def _paired_changes(before: SumGroup, after: SumGroup) -> Statistics:
     """The changes of two sides whose rows belong together one by one."""
     groups, changes = _whole_changes(before, after)
     accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
     steps = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
     statistics: dict[str, AnyStatistic] = {}
     for name, step in steps.items():
-        groups[f"change of {name}"] = scored(before.clusters, step)
+        groups[f"change of {name}"] = make_scored_group(before.clusters, step)
         width = (-2.0, 2.0) if name == "shift" else (-1.0, 1.0)
-        statistics[name] = Through(changes[name], mean_statistic(f"change of {name}", width))
+        statistics[name] = IntervalFrom(changes[name], mean_statistic(f"change of {name}", width))
     return groups, statistics
 
 
-def _make_change(groups: dict[str, Group], changes: dict[str, AnyStatistic]) -> Change:
-    estimates = intervals(groups, changes)
+def _make_change(groups: dict[str, SumGroup], changes: dict[str, AnyStatistic]) -> LevelChange:
+    estimates = estimate_intervals(groups, changes)
     accuracy, shift = estimates["accuracy"], estimates["shift"]
     if accuracy.estimate is None or shift.estimate is None:
-        return Change(None, accuracy, shift)
-    return Change(bool(_equation_5_holds(np.array(accuracy.estimate), np.array(shift.estimate))), accuracy, shift)
+        return LevelChange(None, accuracy, shift)
+    return LevelChange(bool(_equation_5_holds(np.array(accuracy.estimate), np.array(shift.estimate))), accuracy, shift)
 
 
 def _equation_5_holds(accuracy: np.ndarray, shift: np.ndarray) -> np.ndarray:
@@ -238,7 +246,7 @@ def _question_forms(
 
 def _exchange_levels(
     forms: np.ndarray, counts: np.ndarray, images: np.ndarray, rng: np.random.Generator, exchanges: int
-) -> NoChange:
+) -> NoChangeTest:
     number = int(images.max()) + 1
     weights = np.bincount(images, counts, number)
     order = np.argsort(images, kind="stable")
@@ -275,7 +283,7 @@ def _exchange_levels(
         return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
 
     turned = np.array([-1, 1])
-    return NoChange(
+    return NoChangeTest(
         holds=float(_equation_5_holds(means[:, 0], means[:, 1]).mean()),
         p=exceeding_share((turned * ratios).min(axis=1), float((turned * ratio).min())),
         accuracy_p=exceeding_share(-ratios[:, 0], float(-ratio[0, 0])),
@@ -328,7 +336,7 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
 
     The numbers are by model, of one set of questions at one level.
     """
-    models = tuple(sorted(name for name in accuracy if known(accuracy, name) and known(shift, name)))
+    models = tuple(sorted(name for name in accuracy if has_number(accuracy, name) and has_number(shift, name)))
     first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
     pairs, fulfilled = _count_pairs(first, second)
     return Equation6(
@@ -336,7 +344,7 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
         pairs=int(pairs),
         fulfilled=int(fulfilled),
         share=float(fulfilled / pairs) if pairs else None,
-        spearman=_none_for_nan(spearman(first, second)),
+        spearman=_none_for_nan(spearman_rho(first, second)),
     )
 
 
@@ -350,7 +358,8 @@ def inter_model_dkes(
 
     Models with no question that has both numbers are left out. With one trial there is no confidence, and nothing is
     computed. Cases of as many models and images have the same exchanges. Raises UserError where the tables of a case
-    hold different questions (use :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
+    hold different questions (use :func:`lmms_medtasks.statistics.votes.take_common_questions` first) or different
+    numbers of trials.
     """
     results = [_paper_numbers(*case) for case in cases]
     alike = _exchange_models([sums for sums, _ in results], exchanges)
@@ -405,7 +414,7 @@ def _exchange_models(every: Sequence[np.ndarray], exchanges: int) -> list[tuple[
             np.ascontiguousarray(every[index].swapaxes(0, 1)).reshape(images * models, -1) for index in same_shape
         ]
         totals = [np.zeros((exchanges, models, each.shape[1])) for each in by_image]
-        first, rng = models * np.arange(images)[:, None], generator("exchanged models", 0)
+        first, rng = models * np.arange(images)[:, None], seeded_generator("exchanged models", 0)
         for exchange in range(exchanges):
             rows = rng.random((images, models)).argsort(axis=1) + first
             for image_sums, total in zip(by_image, totals, strict=True):
@@ -415,14 +424,14 @@ def _exchange_models(every: Sequence[np.ndarray], exchanges: int) -> list[tuple[
             pairs, fulfilled = _count_pairs(accuracy, shift)
             results[index] = (
                 _mean_of_known(fulfilled[pairs > 0] / pairs[pairs > 0]),
-                _mean_of_known(spearman(accuracy, shift)),
+                _mean_of_known(spearman_rho(accuracy, shift)),
             )
     return results
 
 
 def _count_pairs(accuracy: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(...) pairs of (..., models) with different accuracy, and those of them that fulfil equation 6."""
-    accuracies, shifts = rounded(accuracy), rounded(shift)
+    accuracies, shifts = round_ties(accuracy), round_ties(shift)
     less = accuracies[..., :, None] < accuracies[..., None, :]
     return less.sum((-2, -1)), (less & (shifts[..., :, None] > shifts[..., None, :])).sum((-2, -1))
 

@@ -18,7 +18,7 @@ have. What follows from the variance depends on what the statistic is:
   less than clusters, cut to the statistic's range.
 
 With fewer than 5 clusters, or of a macro mean fewer than 5 in one of its groups, there is no interval, and
-:attr:`Interval.reason` says so.
+:attr:`IntervalEstimate.reason` says so.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ import numpy as np
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
-    Difference,
-    Group,
-    Ratio,
-    Statistic,
-    Through,
+    DifferenceOf,
+    IntervalFrom,
+    RatioOf,
+    SumGroup,
+    SumStatistic,
+    averaged_column,
     cluster_sums,
     evaluate,
-    mean_of,
+    make_scored_group,
     mean_statistic,
     plain_cluster_sums,
-    range_of,
-    scored,
-    shaped,
+    split_cells,
+    value_range,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Interval:
+class IntervalEstimate:
     """An estimate and its interval.
 
     Attributes:
@@ -89,13 +89,13 @@ class Interval:
     high: float | None
     n: int
     clusters: int
-    level: float = field(default_factory=confidence.level)
+    level: float = field(default_factory=confidence.current_level)
     reason: str = ""
     standard_error: float | None = None
     clustered_error: float | None = None
 
 
-class Limits(NamedTuple):
+class StatisticLimits(NamedTuple):
     """A statistic, the ends of its interval, and what each of G clusters adds to its deviation.
 
     Arrays of one shape (...), ``deviations`` (..., G). ``low`` and ``high`` are NaN where there is none; ``reason``.
@@ -108,48 +108,50 @@ class Limits(NamedTuple):
     reason: str = ""
 
 
-def intervals(
-    groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic], *, level: float | None = None
-) -> dict[str, Interval]:
+def estimate_intervals(
+    groups: Mapping[str, SumGroup], statistics: Mapping[str, AnyStatistic], *, level: float | None = None
+) -> dict[str, IntervalEstimate]:
     """All statistics on the data, each with its interval. The result depends on the rows, not on their order."""
-    data = _ClusterData(groups, confidence.of(level))
+    data = _ClusterData(groups, confidence.given_or_current_level(level))
     return {name: data.estimate_interval(statistic) for name, statistic in statistics.items()}
 
 
-def estimates(groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic]) -> dict[str, Interval]:
+def point_estimates(
+    groups: Mapping[str, SumGroup], statistics: Mapping[str, AnyStatistic]
+) -> dict[str, IntervalEstimate]:
     """All statistics on the data, without intervals."""
-    data = _ClusterData(groups, confidence.level())
+    data = _ClusterData(groups, confidence.current_level())
     return {name: data.point_estimate(statistic) for name, statistic in statistics.items()}
 
 
-def jackknife(groups: Mapping[str, Group], statistic: AnyStatistic) -> tuple[list[str], np.ndarray, str]:
+def jackknife_deviations(groups: Mapping[str, SumGroup], statistic: AnyStatistic) -> tuple[list[str], np.ndarray, str]:
     """The jackknife over the G clusters of ``groups``: their names, sorted, the deviations, and why there are none.
 
     Deviations: (G,) floats, each one's jackknife value less their mean; of a difference or a ratio to first order.
     """
-    data = _ClusterData(groups, confidence.level())
+    data = _ClusterData(groups, confidence.current_level())
     limits = data.interval_limits(statistic)
     return data.labels, limits.deviations, limits.reason
 
 
-def mean_interval(
+def estimate_mean(
     clusters: Sequence[str],
     values: np.ndarray | Sequence[float],
     *,
     bounds: tuple[float, float] | None = None,
     level: float | None = None,
-) -> Interval:
+) -> IntervalEstimate:
     """The mean of ``values`` with its interval. Rows without a value (NaN) are left out: ``n`` is the number used.
 
-    ``bounds``: of each value, see :func:`lmms_medtasks.statistics.sums.range_of`.
+    ``bounds``: of each value, see :func:`lmms_medtasks.statistics.sums.value_range`.
     """
     numbers = np.asarray(values, dtype=float)
     used = np.flatnonzero(~np.isnan(numbers))
-    rows = scored([clusters[row] for row in used.tolist()], numbers[used])
-    return intervals({"": rows}, {"": mean_statistic("", range_of(numbers[used], bounds))}, level=level)[""]
+    rows = make_scored_group([clusters[row] for row in used.tolist()], numbers[used])
+    return estimate_intervals({"": rows}, {"": mean_statistic("", value_range(numbers[used], bounds))}, level=level)[""]
 
 
-def clustered_error(rows: Group, column: int = 0) -> float:
+def clustered_error(rows: SumGroup, column: int = 0) -> float:
     """Miller's clustered standard error of the mean of a column of two rows or more.
 
     Equation 4 of Miller (2024), as the harness prints it (``Stderr_Clustered``): the squared standard error of
@@ -188,7 +190,7 @@ def share_limits(
     pooled = (known * variance + _PRIOR * np.maximum(variance, largest)) / (known + _PRIOR)
     inside = binary > _ROUNDING
     answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
-    tail = (1 - confidence.of(level)) / 2
+    tail = (1 - confidence.given_or_current_level(level)) / 2
     right_answers, wrong_answers = np.maximum(value * answers, 0), np.maximum((1 - value) * answers, 0)
     low = betaincinv(right_answers + _OFFSET, wrong_answers + 1 - _OFFSET, tail)
     high = betaincinv(right_answers + 1 - _OFFSET, wrong_answers + _OFFSET, 1 - tail)
@@ -210,20 +212,24 @@ def student_limits(
 
     count = deviations.shape[-1]
     spread = np.sqrt((count - 1) / count * (deviations**2).sum(-1))
-    half = np.where(spread > _ROUNDING, stdtrit(count - 1, (1 + confidence.of(level)) / 2) * spread, np.nan)
+    half = np.where(
+        spread > _ROUNDING, stdtrit(count - 1, (1 + confidence.given_or_current_level(level)) / 2) * spread, np.nan
+    )
     return value - half, value + half
 
 
-def difference_limits(first: Limits, second: Limits, level: float | None = None) -> Limits:
+def difference_limits(first: StatisticLimits, second: StatisticLimits, level: float | None = None) -> StatisticLimits:
     """First less second, by the method of variance estimates recovery (Zou and Donner 2008)."""
     value = first.value - second.value
-    together = correlation(first.deviations, second.deviations, level)
+    together = deviation_correlation(first.deviations, second.deviations, level)
     down = _combine_distances(first.value - first.low, second.high - second.value, together)
     up = _combine_distances(first.high - first.value, second.value - second.low, together)
-    return Limits(value, value - down, value + up, first.deviations - second.deviations, first.reason or second.reason)
+    return StatisticLimits(
+        value, value - down, value + up, first.deviations - second.deviations, first.reason or second.reason
+    )
 
 
-def ratio_limits(above: Limits, below: Limits, level: float | None = None) -> Limits:
+def ratio_limits(above: StatisticLimits, below: StatisticLimits, level: float | None = None) -> StatisticLimits:
     """Above over below, by the method of variance estimates recovery (Donner and Zou 2012); ``below`` is 0 or more.
 
     The ends are the ratios R at which ``above - R below`` has an interval that ends at 0. Which end of ``below`` counts
@@ -234,15 +240,17 @@ def ratio_limits(above: Limits, below: Limits, level: float | None = None) -> Li
         value = above.value / np.where(below.value == 0, np.nan, below.value)
         # A negative ratio is as exact as the same one above 0.
         sign = np.where(above.value < 0, -1.0, 1.0)
-        together = sign * correlation(sign[..., None] * above.deviations, below.deviations, level)
+        together = sign * deviation_correlation(sign[..., None] * above.deviations, below.deviations, level)
         # 0 over anything is 0 and has the lower end 0, unless what is above can be negative.
         low = np.where((above.value == 0) & (above.low == 0), 0.0, _ratio_end(above, below, together, above.low, -1))
         high = _ratio_end(above, below, together, above.high, 1)
         deviations = (above.deviations - value[..., None] * below.deviations) / below.value[..., None]
-    return Limits(value, low, high, deviations, above.reason or below.reason)
+    return StatisticLimits(value, low, high, deviations, above.reason or below.reason)
 
 
-def _ratio_end(above: Limits, below: Limits, together: np.ndarray, end: np.ndarray, side: int) -> np.ndarray:
+def _ratio_end(
+    above: StatisticLimits, below: StatisticLimits, together: np.ndarray, end: np.ndarray, side: int
+) -> np.ndarray:
     """The lower (``side`` -1) or upper (1) end of a ratio; ``end``: that of what is above."""
     a, b = above.value, below.value
     x = side * (end - a)
@@ -257,7 +265,7 @@ def _ratio_end(above: Limits, below: Limits, together: np.ndarray, end: np.ndarr
     return np.where(away_from_zero, far, near)
 
 
-def correlation(first: np.ndarray, second: np.ndarray, level: float | None = None) -> np.ndarray:
+def deviation_correlation(first: np.ndarray, second: np.ndarray, level: float | None = None) -> np.ndarray:
     """(...) correlation of (..., G) deviations, as far as G clusters can tell; 0 where one of them does not vary.
 
     What is not shared, 1 - r of a positive r, is estimated from the clusters alone, so it is multiplied by the square
@@ -269,7 +277,7 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float | None = Non
     varied = product > _ROUNDING**2
     correlations = np.clip(np.where(varied, (first * second).sum(-1) / np.where(varied, product, 1), 0.0), -1, 1)
     clusters = ((first != 0) & (second != 0)).sum(-1)
-    tail = (1 + confidence.of(level)) / 2
+    tail = (1 + confidence.given_or_current_level(level)) / 2
     wider = (stdtrit(np.maximum(clusters - 1, 1), tail) / ndtri(tail)) ** 2
     discounted: np.ndarray = np.where(correlations > 0, np.maximum(1 - (1 - correlations) * wider, 0), correlations)
     return discounted
@@ -290,7 +298,7 @@ def _to_array(sums: csr_matrix | np.ndarray) -> np.ndarray:
 class _ClusterData:
     """The sums of each cluster and of all, and what was computed from them already."""
 
-    def __init__(self, groups: Mapping[str, Group], level: float) -> None:
+    def __init__(self, groups: Mapping[str, SumGroup], level: float) -> None:
         self.groups, self.level = groups, level
         self.labels = sorted(set().union(*(group.clusters for group in groups.values())))
         codes = {label: number for number, label in enumerate(self.labels)}
@@ -299,13 +307,13 @@ class _ClusterData:
             name: (cluster_sums if self.count * each.width > _CHUNK else plain_cluster_sums)(each, codes)
             for name, each in groups.items()
         }
-        self.totals = {name: shaped(self.sums[name].sum(axis=0), each) for name, each in groups.items()}
-        self._known: dict[int, tuple[AnyStatistic, Limits]] = {}
+        self.totals = {name: split_cells(self.sums[name].sum(axis=0), each) for name, each in groups.items()}
+        self._known: dict[int, tuple[AnyStatistic, StatisticLimits]] = {}
 
-    def point_estimate(self, statistic: AnyStatistic) -> Interval:
+    def point_estimate(self, statistic: AnyStatistic) -> IntervalEstimate:
         value = float(evaluate(statistic, self.totals)[0])
         groups = [self.groups[name] for name in dict.fromkeys(statistic.groups)]
-        return Interval(
+        return IntervalEstimate(
             None if np.isnan(value) else value,
             None,
             None,
@@ -314,7 +322,7 @@ class _ClusterData:
             self.level,
         )
 
-    def estimate_interval(self, statistic: AnyStatistic) -> Interval:
+    def estimate_interval(self, statistic: AnyStatistic) -> IntervalEstimate:
         estimate = self.point_estimate(statistic)
         if estimate.estimate is None:
             return estimate
@@ -323,21 +331,21 @@ class _ClusterData:
         if limits.reason or not np.isfinite([low, high]).all():
             return replace(estimate, reason=limits.reason or (ZERO if np.isinf([low, high]).any() else ALIKE))
         spread = math.sqrt((estimate.clusters - 1) / estimate.clusters * float((limits.deviations**2).sum()))
-        value = statistic.value if isinstance(statistic, Through) else statistic
-        column = mean_of(value) if isinstance(value, Statistic) else None
+        value = statistic.value if isinstance(statistic, IntervalFrom) else statistic
+        column = averaged_column(value) if isinstance(value, SumStatistic) else None
         clustered = None if column is None else clustered_error(self.groups[value.groups[0]], column)
         return replace(estimate, low=low, high=high, standard_error=spread, clustered_error=clustered)
 
-    def interval_limits(self, statistic: AnyStatistic) -> Limits:
+    def interval_limits(self, statistic: AnyStatistic) -> StatisticLimits:
         key = id(statistic)
         if key not in self._known:
-            if isinstance(statistic, Statistic):
+            if isinstance(statistic, SumStatistic):
                 limits = self._statistic_limits(statistic)
-            elif isinstance(statistic, Through):
+            elif isinstance(statistic, IntervalFrom):
                 limits = self.interval_limits(statistic.interval_of)
             else:
                 first, second = self.interval_limits(statistic.first), self.interval_limits(statistic.second)
-                limits = {Difference: difference_limits, Ratio: ratio_limits}[type(statistic)](
+                limits = {DifferenceOf: difference_limits, RatioOf: ratio_limits}[type(statistic)](
                     first, second, self.level
                 )
                 if np.isinf(limits.high) and not limits.reason:
@@ -345,9 +353,9 @@ class _ClusterData:
             self._known[key] = statistic, limits
         return self._known[key][1]
 
-    def _statistic_limits(self, statistic: Statistic) -> Limits:
+    def _statistic_limits(self, statistic: SumStatistic) -> StatisticLimits:
         value = evaluate(statistic, self.totals)[0]
-        none = Limits(value, np.array(np.nan), np.array(np.nan), np.zeros(self.count))
+        none = StatisticLimits(value, np.array(np.nan), np.array(np.nan), np.zeros(self.count))
         rows = np.zeros(self.count)
         for name in dict.fromkeys(statistic.groups):
             rows += np.asarray(self.sums[name][:, :: 1 + self.groups[name].columns.shape[1]].sum(axis=1)).ravel()
@@ -372,22 +380,24 @@ class _ClusterData:
         else:
             low, high = student_limits(value, deviations[present], self.level)
             low, high = np.maximum(low, statistic.bounds[0]), np.minimum(high, statistic.bounds[1])
-        return Limits(value, low, high, deviations)
+        return StatisticLimits(value, low, high, deviations)
 
-    def _clusters_by_cell(self, statistic: Statistic) -> list[int]:
+    def _clusters_by_cell(self, statistic: SumStatistic) -> list[int]:
         counts = (
             self.sums[name][:, :: 1 + self.groups[name].columns.shape[1]] for name in dict.fromkeys(statistic.groups)
         )
         return [int(count) for each in counts for count in np.asarray((each > 0).sum(axis=0)).ravel()]
 
-    def _leave_each_out(self, statistic: Statistic, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _leave_each_out(
+        self, statistic: SumStatistic, present: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(present,) values without each of these clusters; of a mean also each one's part of it, and its weight."""
         names = list(dict.fromkeys(statistic.groups))
         values, parts, weights = np.empty(len(present)), np.zeros(len(present)), np.zeros(len(present))
         step = max(1, _CHUNK // max([1, *(self.groups[name].width for name in names)]))
         for start in range(0, len(present), step):
             chosen = slice(start, start + step)
-            each = {name: shaped(_to_array(self.sums[name][present[chosen]]), self.groups[name]) for name in names}
+            each = {name: split_cells(_to_array(self.sums[name][present[chosen]]), self.groups[name]) for name in names}
             rest = {name: self.totals[name] - each[name] for name in names}
             for name in names:  # what is left of a sum that was all the cluster's is 0, not the rounding of it
                 rest[name][rest[name][..., 0] < 0.5] = 0

@@ -33,7 +33,7 @@ _MOST_STEPS = 10**18
 
 
 @dataclass(frozen=True)
-class Criterion:
+class TestCriterion:
     """When a difference counts as shown, and how surely it shall be.
 
     Attributes:
@@ -45,7 +45,7 @@ class Criterion:
     Raises UserError for a number out of range.
     """
 
-    alpha: float = field(default_factory=confidence.alpha)
+    alpha: float = field(default_factory=confidence.current_alpha)
     power: float = 0.8
     comparisons: int = 1
     sides: int = 2
@@ -71,7 +71,7 @@ class Criterion:
 
 
 @dataclass(frozen=True)
-class Detectable:
+class DetectableDifference:
     """The smallest true difference that a test of these data would have shown with the wanted power.
 
     ``difference``: None where it can't be told, with the ``reason``. ``standard_error``: of the mean change, by the
@@ -85,7 +85,7 @@ class Detectable:
 
 
 @dataclass(frozen=True)
-class Variation:
+class ChangeVariances:
     """Variances of the change of one question, all 0 or more: between images, between questions of an image, and of one
     trial (both runs together).
 
@@ -103,12 +103,14 @@ class Variation:
         return (self.images + (self.questions + self.trials / trials) / questions) / images
 
 
-def power_of(difference: float, standard_error: float, clusters: int, criterion: Criterion | None = None) -> float:
+def compute_power(
+    difference: float, standard_error: float, clusters: int, criterion: TestCriterion | None = None
+) -> float:
     """The chance that a paired t-test over ``clusters`` images finds a true ``difference``."""
     # Not of scipy.stats, whose import takes longer than most that a report does with it.
     from scipy.special import nctdtr, stdtrit
 
-    test = criterion or Criterion()
+    test = criterion or TestCriterion()
     freedom = clusters - 1
     critical = -stdtrit(freedom, test.level / test.sides)
     away = abs(difference) / standard_error
@@ -121,24 +123,24 @@ def power_of(difference: float, standard_error: float, clusters: int, criterion:
 
 
 @functools.cache
-def standard_errors_needed(clusters: int, criterion: Criterion | None = None) -> float:
+def standard_errors_needed(clusters: int, criterion: TestCriterion | None = None) -> float:
     """How many standard errors a true difference must be, to be found with the wanted power. Two clusters at least.
 
     With many clusters it is the sum of two normal quantiles, of 1 - alpha / 2 and of the power: 1.96 + 0.84.
     """
-    test = criterion or Criterion()
+    test = criterion or TestCriterion()
     # Not by a root finder of scipy.optimize: a tenth of a second for its import, when a board has one entry more.
-    steps = _find_smallest(lambda step: power_of(_STEP * step, 1.0, clusters, test) >= test.power, 1, _MOST_STEPS)
+    steps = _find_smallest(lambda step: compute_power(_STEP * step, 1.0, clusters, test) >= test.power, 1, _MOST_STEPS)
     return math.inf if steps is None else _STEP * steps
 
 
-def detectable(
+def detectable_difference(
     clusters: Sequence[str],
     changes: np.ndarray | Sequence[float],
-    criterion: Criterion | None = None,
+    criterion: TestCriterion | None = None,
     *,
     largest: float = math.inf,
-) -> Detectable:
+) -> DetectableDifference:
     """The smallest true mean change that these data would have shown, from their own variance over images.
 
     ``changes``: of n questions, second run less first. ``clusters``: the image of each. ``largest``: the largest change
@@ -148,18 +150,20 @@ def detectable(
     sums, sizes = _sum_by_cluster(clusters, numbers)
     count = len(sums)
     if count < MINIMUM:
-        return Detectable(None, None, count, FEW)
+        return DetectableDifference(None, None, count, FEW)
     left_out = (sums.sum() - sums) / (sizes.sum() - sizes)
     error = math.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
     if error < 1e-12:
-        return Detectable(None, 0.0, count, ALIKE)
-    difference = standard_errors_needed(count, criterion or Criterion()) * error + _common_unit(sums) / len(numbers)
+        return DetectableDifference(None, 0.0, count, ALIKE)
+    difference = standard_errors_needed(count, criterion or TestCriterion()) * error + _common_unit(sums) / len(numbers)
     if difference > largest:
-        return Detectable(None, error, count, BEYOND)
-    return Detectable(difference, error, count)
+        return DetectableDifference(None, error, count, BEYOND)
+    return DetectableDifference(difference, error, count)
 
 
-def detectable_with(standard_error: float | None, clusters: int, criterion: Criterion | None = None) -> float | None:
+def detectable_with_error(
+    standard_error: float | None, clusters: int, criterion: TestCriterion | None = None
+) -> float | None:
     """The smallest true difference that a test over ``clusters`` would have shown, from the standard error of one.
 
     For differences that are no mean change of the same questions. None without a standard error above 0 or with fewer
@@ -170,12 +174,12 @@ def detectable_with(standard_error: float | None, clusters: int, criterion: Crit
     return standard_errors_needed(clusters, criterion) * standard_error
 
 
-def variation(
+def estimate_variances(
     clusters: Sequence[str],
     changes: np.ndarray | Sequence[float],
     trial_variances: np.ndarray | Sequence[float] | None = None,
     trials: int = 1,
-) -> Variation:
+) -> ChangeVariances:
     """The three variances of the change, by the analysis of variance with unequal groups (Searle et al. 1992, ch. 3).
 
     ``changes``: of n questions, each of the means over ``trials`` trials. ``trial_variances``: of each question the
@@ -197,19 +201,19 @@ def variation(
     means = sums / sizes
     between = float((sizes * (means - numbers.mean()) ** 2).sum() / (count - 1))
     if total == count:
-        return Variation(max(0.0, between - noise / trials), 0.0, noise, known)
+        return ChangeVariances(max(0.0, between - noise / trials), 0.0, noise, known)
     within = float(((numbers**2).sum() - (sums**2 / sizes).sum()) / (total - count))
     usual = (total - (sizes**2).sum() / total) / (count - 1)
-    return Variation(max(0.0, (between - within) / usual), max(0.0, within - noise / trials), noise, known)
+    return ChangeVariances(max(0.0, (between - within) / usual), max(0.0, within - noise / trials), noise, known)
 
 
 def images_needed(
     difference: float,
-    varied: Variation,
+    varied: ChangeVariances,
     *,
     questions: float = 1,
     trials: int = 1,
-    criterion: Criterion | None = None,
+    criterion: TestCriterion | None = None,
 ) -> int | None:
     """How many images show a true ``difference`` with the wanted power; None where ten million do not.
 
@@ -218,7 +222,7 @@ def images_needed(
     """
     if trials < 1:
         raise UserError(f"trials is {trials!r}: a question has 1 trial or more.")
-    test = criterion or Criterion()
+    test = criterion or TestCriterion()
     if not difference > 0 or questions < 1:
         raise UserError(
             f"difference is {difference!r}, questions {questions!r}: the difference is above 0, such as 0.02 for two "
@@ -228,7 +232,7 @@ def images_needed(
     def is_enough(images: int) -> bool:
         left = difference - 1 / (trials * questions * images)
         error = math.sqrt(varied.of_mean(images, questions, trials))
-        return left > 0 and (error == 0 or power_of(left, error, images, test) >= test.power)
+        return left > 0 and (error == 0 or compute_power(left, error, images, test) >= test.power)
 
     return _find_smallest(is_enough, MINIMUM, MOST_IMAGES)
 

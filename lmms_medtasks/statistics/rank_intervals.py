@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics import confidence
 
 LEAST_CLUSTERS = 10
@@ -76,7 +76,7 @@ def rank_intervals(
     """
     if len(sums) < LEAST_CLUSTERS:
         return None
-    alpha = confidence.alpha() if alpha is None else alpha
+    alpha = confidence.current_alpha() if alpha is None else alpha
     values = np.asarray(sums, dtype=float)
     p, largest = _compare_pairs(values)
     better = p <= alpha
@@ -172,7 +172,7 @@ def _iter_signs(clusters: int) -> Iterator[np.ndarray]:
     if 2**clusters <= FLIPS:
         yield np.array(list(itertools.product((1.0, -1.0), repeat=clusters)))
         return
-    rng = generator("rank intervals", clusters)
+    rng = seeded_generator("rank intervals", clusters)
     yield np.ones((1, clusters))
     step = max(1, _CHUNK // clusters)
     for start in range(1, FLIPS, step):

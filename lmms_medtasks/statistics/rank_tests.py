@@ -27,7 +27,7 @@ Samples = Mapping[str, "np.ndarray | Sequence[float]"]
 
 
 @dataclass(frozen=True)
-class KruskalWallis:
+class KruskalWallisTest:
     """``statistic``: H, corrected for ties; ``n``: values in all groups.
 
     ``p`` and ``statistic`` are None where the test has no value: fewer than two groups with values, or all alike.
@@ -39,7 +39,7 @@ class KruskalWallis:
 
 
 @dataclass(frozen=True)
-class Dunn:
+class DunnComparison:
     """One pair. ``difference``: of mean ranks, first less second; ``z``: over its standard error; ``p`` two-sided.
 
     ``adjusted``: p corrected over all pairs of the call. None where all values are alike.
@@ -53,19 +53,19 @@ class Dunn:
     adjusted: float | None
 
 
-def kruskal_wallis(samples: Samples) -> KruskalWallis:
+def kruskal_wallis(samples: Samples) -> KruskalWallisTest:
     """The test of "all groups are draws from one distribution"; groups without values are left out, NaN too."""
     groups = _groups_with_values(samples)
     n = sum(map(len, groups.values()))
     if len(groups) < 2 or np.ptp(np.concatenate(list(groups.values()))) == 0:
-        return KruskalWallis(None, None, n)
+        return KruskalWallisTest(None, None, n)
     from scipy.stats import kruskal
 
     test = kruskal(*groups.values())
-    return KruskalWallis(float(test.statistic), float(test.pvalue), n)
+    return KruskalWallisTest(float(test.statistic), float(test.pvalue), n)
 
 
-def dunn(samples: Samples) -> list[Dunn]:
+def dunn_test(samples: Samples) -> list[DunnComparison]:
     """Dunn's test (Dunn 1964, with the correction for ties) of each pair, in the order of ``samples``."""
     from scipy.stats import norm, rankdata
 
@@ -80,12 +80,15 @@ def dunn(samples: Samples) -> list[Dunn]:
     pairs = list(itertools.combinations(names, 2))
     differences = [means[first] - means[second] for first, second in pairs]
     if not variance > 0:
-        return [Dunn(*pair, difference, None, None, None) for pair, difference in zip(pairs, differences, strict=True)]
+        return [
+            DunnComparison(*pair, difference, None, None, None)
+            for pair, difference in zip(pairs, differences, strict=True)
+        ]
     errors = [np.sqrt(variance * (1 / len(groups[first]) + 1 / len(groups[second]))) for first, second in pairs]
     scores = [float(difference / error) for difference, error in zip(differences, errors, strict=True)]
     raw = [float(2 * norm.sf(abs(score))) for score in scores]
     return [
-        Dunn(*pair, difference, score, p, min(1.0, p * len(raw)))
+        DunnComparison(*pair, difference, score, p, min(1.0, p * len(raw)))
         for pair, difference, score, p in zip(pairs, differences, scores, raw, strict=True)
     ]
 

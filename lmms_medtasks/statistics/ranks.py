@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.significance import adjust
-from lmms_medtasks.statistics.sums import Group, sums_by_cluster
+from lmms_medtasks.statistics.significance import adjust_p_values
+from lmms_medtasks.statistics.sums import SumGroup, sums_by_cluster
 
 FEWEST_IMAGES = 10
 """Below this number of images in a set no swap is tested."""
@@ -29,7 +29,7 @@ class RankedModel:
 
 
 @dataclass(frozen=True)
-class Swap:
+class RankSwap:
     """Two models in opposite order: ``first_better`` is ahead in the first set, ``second_better`` in the second."""
 
     first_better: str
@@ -46,13 +46,13 @@ class RankConsistency:
     """
 
     ranks: tuple[RankedModel, ...]
-    swaps: tuple[Swap, ...]
+    swaps: tuple[RankSwap, ...]
     kendall: float | None
 
 
 def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> RankConsistency:
     """Compare the order of models in two task sets by a number of which more is better (accuracy), by model."""
-    shared = sorted(name for name in first if known(first, name) and known(second, name))
+    shared = sorted(name for name in first if has_number(first, name) and has_number(second, name))
     first_values, second_values = (
         np.array([numbers[name] for name in shared], dtype=float) for numbers in (first, second)
     )
@@ -61,14 +61,14 @@ def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, flo
     ahead, behind = np.nonzero((ranks_one[:, None] < ranks_one) & (ranks_other[:, None] > ranks_other))
     return RankConsistency(
         ranks=tuple(RankedModel(shared[row], float(ranks_one[row]), float(ranks_other[row])) for row in rows),
-        swaps=tuple(Swap(shared[better], shared[worse]) for better, worse in zip(ahead, behind, strict=True)),
-        kendall=kendall(first_values, second_values),
+        swaps=tuple(RankSwap(shared[better], shared[worse]) for better, worse in zip(ahead, behind, strict=True)),
+        kendall=kendall_tau(first_values, second_values),
     )
 
 
-def swaps_beyond_chance(
-    one: Mapping[str, Group], other: Mapping[str, Group]
-) -> tuple[int, tuple[Swap, ...] | None, str]:
+def find_significant_swaps(
+    one: Mapping[str, SumGroup], other: Mapping[str, SumGroup]
+) -> tuple[int, tuple[RankSwap, ...] | None, str]:
     """Images of the models that both sets have, swaps of these beyond chance, and why there are none to be found.
 
     A group for each model, its first column the score. A swap is beyond chance where the one model is better in the
@@ -84,7 +84,7 @@ def swaps_beyond_chance(
     return images, swaps, reason
 
 
-def _find_swaps(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[Swap, ...] | None, str]:
+def _find_swaps(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[RankSwap, ...] | None, str]:
     if len(names) < 2:
         return None, "fewer than two models"
     fewest = min(int((each[..., 0].sum(axis=0) > 0).sum()) for each in (first, second))
@@ -95,12 +95,12 @@ def _find_swaps(names: list[str], first: np.ndarray, second: np.ndarray) -> tupl
     rows, columns = np.triu_indices(len(names), k=1)
     # Of a pair at most one direction is near significance: in each set one of the two models has the higher mean.
     smaller = np.minimum(larger[rows, columns], larger[columns, rows])
-    adjusted = adjust(smaller.tolist())
+    adjusted = adjust_p_values(smaller.tolist())
     swaps = []
     for row, column, p in zip(rows.tolist(), columns.tolist(), adjusted, strict=True):
-        if p <= confidence.alpha():
+        if p <= confidence.current_alpha():
             ahead, behind = (row, column) if larger[row, column] <= larger[column, row] else (column, row)
-            swaps.append(Swap(names[ahead], names[behind]))
+            swaps.append(RankSwap(names[ahead], names[behind]))
     return tuple(swaps), ""
 
 
@@ -125,20 +125,20 @@ def _better_p(sums: np.ndarray) -> np.ndarray:
     return p
 
 
-def known(numbers: Mapping[str, float | None], name: str) -> bool:
+def has_number(numbers: Mapping[str, float | None], name: str) -> bool:
     """Whether there is a number of this name."""
     number = numbers.get(name)
     return number is not None and not np.isnan(number)
 
 
-def rounded(numbers: np.ndarray) -> np.ndarray:
+def round_ties(numbers: np.ndarray) -> np.ndarray:
     """Numbers of which those are the same that agree to 12 decimals: they are tied."""
     return np.round(numbers, 12)
 
 
 def _mean_ranks(numbers: np.ndarray) -> np.ndarray:
     """(..., models) ranks from 1; tied numbers have the mean of theirs (scipy.stats takes half a second to import)."""
-    values = rounded(numbers)
+    values = round_ties(numbers)
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     is_first = np.ones(values.shape, dtype=bool)
@@ -152,7 +152,7 @@ def _mean_ranks(numbers: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def spearman_rho(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """(...) Spearman's rho of (..., models) numbers: Pearson's correlation of their mean ranks; NaN where all are tied.
 
     scipy.stats.spearmanr takes one pair of rows at a time, which is slow for the exchanges of models.
@@ -165,10 +165,12 @@ def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return rho
 
 
-def kendall(first: np.ndarray, second: np.ndarray) -> float | None:
+def kendall_tau(first: np.ndarray, second: np.ndarray) -> float | None:
     """Kendall's tau-b of (models,) numbers; None with fewer than two, or where all are tied in one of them."""
     rows, columns = np.triu_indices(len(first), 1)
-    first_signs, second_signs = (np.sign(each[rows] - each[columns]) for each in (rounded(first), rounded(second)))
+    first_signs, second_signs = (
+        np.sign(each[rows] - each[columns]) for each in (round_ties(first), round_ties(second))
+    )
     if not (first_signs.any() and second_signs.any()):
         return None
     tau = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.statistics.calibration import Statistics
-from lmms_medtasks.statistics.sums import AnyStatistic, Statistic, group, of_column
+from lmms_medtasks.statistics.sums import AnyStatistic, SumStatistic, make_sum_group, mean_of_column
 from lmms_medtasks.statistics.votes import VoteTable
 
 BINS = 10
@@ -92,9 +92,9 @@ def reliability_draw(table: VoteTable) -> Statistics:
     binary = correct * (shares - 1) ** 2 + (1 - correct) * shares**2
     images = answered.image_ids
     groups = {
-        "bins": group(images, shares, correct, cells=_find_bins(shares), cell_count=BINS),
-        "scores": group(images, binary),
-        "order": group(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
+        "bins": make_sum_group(images, shares, correct, cells=_find_bins(shares), cell_count=BINS),
+        "scores": make_sum_group(images, binary),
+        "order": make_sum_group(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
     }
     return groups, dict(_STATISTICS)
 
@@ -129,9 +129,9 @@ def _find_bins(shares: np.ndarray) -> np.ndarray:
 
 
 _STATISTICS: Mapping[str, AnyStatistic] = {
-    "correctness": of_column(1, "bins"),
-    "confidence": of_column(0, "bins"),
-    "ece": Statistic(ece, ("bins",), (0.0, 1.0), mean=False),
-    "brier": of_column(0, "scores"),
-    "aurc": Statistic(aurc, ("order",), (0.0, 1.0), mean=False),
+    "correctness": mean_of_column(1, "bins"),
+    "confidence": mean_of_column(0, "bins"),
+    "ece": SumStatistic(ece, ("bins",), (0.0, 1.0), mean=False),
+    "brier": mean_of_column(0, "scores"),
+    "aurc": SumStatistic(aurc, ("order",), (0.0, 1.0), mean=False),
 }

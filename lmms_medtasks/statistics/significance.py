@@ -11,7 +11,7 @@ Correction = Literal["holm", "none"]
 """holm: Holm (1979), the chance of any false win."""
 
 
-def adjust(p: Sequence[float], correction: Correction = "holm") -> list[float]:
+def adjust_p_values(p: Sequence[float], correction: Correction = "holm") -> list[float]:
     """p values corrected for multiple testing, in their order.
 
     >>> [round(value, 4) for value in adjust([0.01, 0.04, 0.03])]  # 3 x 0.01; 2 x 0.03; at least that
@@ -29,13 +29,13 @@ def adjust(p: Sequence[float], correction: Correction = "holm") -> list[float]:
     return stepped_down
 
 
-def adjust_known(p: Sequence[float | None]) -> list[float | None]:
+def adjust_known_p_values(p: Sequence[float | None]) -> list[float | None]:
     """Holm's correction over the tests that were made; what was not tested (None) stays so and counts for none.
 
     >>> adjust_known([0.01, None, 0.5])
     [0.02, None, 0.5]
     """
-    adjusted = iter(adjust([each for each in p if each is not None]))
+    adjusted = iter(adjust_p_values([each for each in p if each is not None]))
     return [None if each is None else next(adjusted) for each in p]
 
 
@@ -43,7 +43,7 @@ SMALL = 1e-4
 """Below it a p value is written in powers of ten."""
 
 
-def p_text(p: float) -> str:
+def format_p_value(p: float) -> str:
     """A p value with four decimals; a smaller one in powers of ten, so that none is shown as 0.
 
     >>> p_text(0.0314159), p_text(0.000012), p_text(0.0)

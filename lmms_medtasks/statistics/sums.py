@@ -23,7 +23,7 @@ StatisticFunction = Callable[..., np.ndarray]
 
 
 @dataclass(frozen=True)
-class Group:
+class SumGroup:
     """Rows that a statistic sums over: one level, one model, one category.
 
     Attributes:
@@ -44,7 +44,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Statistic:
+class SumStatistic:
     """A function of sums, and the names of the groups whose sums it is given, in this order.
 
     ``bounds``: its range; None where it has none that is known. ``mean``: it is a mean of values in this range, or a
@@ -60,7 +60,7 @@ class Statistic:
 
 
 @dataclass(frozen=True)
-class Difference:
+class DifferenceOf:
     """The first statistic less the second."""
 
     first: AnyStatistic
@@ -73,7 +73,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class RatioOf:
     """The first statistic over the second; it has no value where the second is 0."""
 
     first: AnyStatistic
@@ -86,7 +86,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Through:
+class IntervalFrom:
     """A statistic whose interval is that of another one, which has the same value by another way."""
 
     value: AnyStatistic
@@ -98,16 +98,16 @@ class Through:
         return self.value.groups
 
 
-AnyStatistic = Statistic | Difference | Ratio | Through
+AnyStatistic = SumStatistic | DifferenceOf | RatioOf | IntervalFrom
 
 
-def group(
+def make_sum_group(
     clusters: Sequence[str],
     *columns: np.ndarray | Sequence[float],
     cells: np.ndarray | None = None,
     cell_count: int = 1,
-) -> Group:
-    """A :class:`Group` from n cluster labels and columns of n numbers; without ``cells`` all rows are in cell 0.
+) -> SumGroup:
+    """A :class:`SumGroup` from n cluster labels and columns of n numbers; without ``cells`` all rows are in cell 0.
 
     Raises ValueError when lengths differ, a number is not finite (leave rows without a value out first), or a cell is
     out of range.
@@ -119,22 +119,24 @@ def group(
         raise ValueError(f"Expected a cell from 0 to {cell_count - 1} for each of {count} rows, got {cell_codes!r}.")
     if not np.isfinite(values).all():
         raise ValueError("A column holds NaN or infinity: leave rows without a value out, and say how many.")
-    return Group(tuple(map(str, clusters)), values, cell_codes, cell_count)
+    return SumGroup(tuple(map(str, clusters)), values, cell_codes, cell_count)
 
 
-def scored(
+def make_scored_group(
     clusters: Sequence[str],
     values: np.ndarray | Sequence[float],
     *,
     cells: np.ndarray | None = None,
     cell_count: int = 1,
-) -> Group:
+) -> SumGroup:
     """A group for :func:`mean_statistic`: columns value, what of it is above 0, and what is below, both 0 or more."""
     numbers = np.asarray(values, dtype=float)
-    return group(clusters, numbers, np.maximum(numbers, 0), np.maximum(-numbers, 0), cells=cells, cell_count=cell_count)
+    return make_sum_group(
+        clusters, numbers, np.maximum(numbers, 0), np.maximum(-numbers, 0), cells=cells, cell_count=cell_count
+    )
 
 
-def range_of(values: np.ndarray, bounds: tuple[float, float] | None = None) -> tuple[float, float] | None:
+def value_range(values: np.ndarray, bounds: tuple[float, float] | None = None) -> tuple[float, float] | None:
     """``bounds`` where they are given; else 0 to 1 or -1 to 1 where all values are within, None where they are not."""
     if bounds is not None or not len(values):
         return bounds or (0.0, 1.0)
@@ -145,28 +147,29 @@ def range_of(values: np.ndarray, bounds: tuple[float, float] | None = None) -> t
 def mean_statistic(
     name: str, bounds: tuple[float, float] | None, function: StatisticFunction | None = None
 ) -> AnyStatistic:
-    """The mean of the values of a group that :func:`scored` made; ``function``: :func:`mean_of_means` for a macro mean.
+    """The mean of the values of a group that :func:`make_scored_group` made; ``function``: :func:`mean_of_means` for a
+    macro mean.
 
     Where values may be above and below 0, the interval is that of the mean gain less the mean loss.
     """
     of = mean if function is None else function
     macro = function is mean_of_means
-    value = Statistic(of, (name,), bounds, macro=macro)
+    value = SumStatistic(of, (name,), bounds, macro=macro)
     if bounds is None or not bounds[0] < 0 < bounds[1]:
         return value
-    gain = Statistic(functools.partial(of, column=1), (name,), (0.0, bounds[1]), macro=macro)
-    loss = Statistic(functools.partial(of, column=2), (name,), (0.0, -bounds[0]), macro=macro)
-    return Through(value, Difference(gain, loss))
+    gain = SumStatistic(functools.partial(of, column=1), (name,), (0.0, bounds[1]), macro=macro)
+    loss = SumStatistic(functools.partial(of, column=2), (name,), (0.0, -bounds[0]), macro=macro)
+    return IntervalFrom(value, DifferenceOf(gain, loss))
 
 
-def bounds_of(statistic: AnyStatistic) -> tuple[float, float] | None:
+def statistic_bounds(statistic: AnyStatistic) -> tuple[float, float] | None:
     """The range of a statistic; None where it has none that is known, as a ratio."""
-    if isinstance(statistic, Through):
-        return bounds_of(statistic.value)
-    if isinstance(statistic, Statistic):
+    if isinstance(statistic, IntervalFrom):
+        return statistic_bounds(statistic.value)
+    if isinstance(statistic, SumStatistic):
         return statistic.bounds
-    first, second = bounds_of(statistic.first), bounds_of(statistic.second)
-    if isinstance(statistic, Ratio) or first is None or second is None:
+    first, second = statistic_bounds(statistic.first), statistic_bounds(statistic.second)
+    if isinstance(statistic, RatioOf) or first is None or second is None:
         return None
     return first[0] - second[1], first[1] - second[0]
 
@@ -177,7 +180,7 @@ def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
     return means
 
 
-def mean_of(statistic: Statistic) -> int | None:
+def averaged_column(statistic: SumStatistic) -> int | None:
     """The column that the statistic is the mean of (:func:`mean`); None where it is anything else."""
     function = statistic.function
     if isinstance(function, functools.partial):
@@ -185,9 +188,9 @@ def mean_of(statistic: Statistic) -> int | None:
     return 0 if function is mean else None
 
 
-def of_column(column: int, name: str = "") -> Statistic:
+def mean_of_column(column: int, name: str = "") -> SumStatistic:
     """The mean of a column of a group whose values are from 0 to 1."""
-    return Statistic(functools.partial(mean, column=column), (name,), (0.0, 1.0))
+    return SumStatistic(functools.partial(mean, column=column), (name,), (0.0, 1.0))
 
 
 def mean_of_means(sums: np.ndarray, column: int = 0) -> np.ndarray:
@@ -196,7 +199,7 @@ def mean_of_means(sums: np.ndarray, column: int = 0) -> np.ndarray:
     return macro
 
 
-def cluster_sums(rows: Group, codes: Mapping[str, int]) -> csr_matrix:
+def cluster_sums(rows: SumGroup, codes: Mapping[str, int]) -> csr_matrix:
     """(clusters, width) sums of each cluster's rows, sparse: a cluster has rows in few of the cells."""
     from scipy.sparse import coo_matrix
 
@@ -204,7 +207,7 @@ def cluster_sums(rows: Group, codes: Mapping[str, int]) -> csr_matrix:
     return coo_matrix((entries, (cluster, positions)), shape=(len(codes), rows.width)).tocsr()
 
 
-def plain_cluster_sums(rows: Group, codes: Mapping[str, int]) -> np.ndarray:
+def plain_cluster_sums(rows: SumGroup, codes: Mapping[str, int]) -> np.ndarray:
     """The same as a plain array: quicker where it is small."""
     entries, cluster, positions = _sum_entries(rows, codes)
     size = len(codes) * rows.width
@@ -213,15 +216,15 @@ def plain_cluster_sums(rows: Group, codes: Mapping[str, int]) -> np.ndarray:
     )
 
 
-def sums_by_cluster(groups: Mapping[str, Group]) -> np.ndarray:
+def sums_by_cluster(groups: Mapping[str, SumGroup]) -> np.ndarray:
     """(groups, clusters of all, 1 + columns) sums of groups of one cell and as many columns; numbers of rows first."""
     labels = sorted(set().union(*(each.clusters for each in groups.values())))
     codes = {label: code for code, label in enumerate(labels)}
-    sums = [shaped(plain_cluster_sums(each, codes), each)[:, 0] for each in groups.values()]
+    sums = [split_cells(plain_cluster_sums(each, codes), each)[:, 0] for each in groups.values()]
     return np.stack(sums) if sums else np.zeros((0, 0, 1))
 
 
-def _sum_entries(rows: Group, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sum_entries(rows: SumGroup, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What is added up, and to which cluster and place of the sums."""
     cluster = np.fromiter((codes[label] for label in rows.clusters), dtype=np.intp, count=len(rows.clusters))
     # Floating-point sums depend on their order: rows are put into one that depends on nothing but themselves.
@@ -232,18 +235,18 @@ def _sum_entries(rows: Group, codes: Mapping[str, int]) -> tuple[np.ndarray, np.
     return entries.ravel(), np.repeat(cluster[order], stride), positions.ravel()
 
 
-def shaped(sums: np.ndarray, rows: Group) -> np.ndarray:
+def split_cells(sums: np.ndarray, rows: SumGroup) -> np.ndarray:
     """Sums of (..., width) as (..., cells, 1 + columns); one row of sums gets a leading dimension of 1."""
     return np.asarray(sums).reshape(-1, rows.cell_count, 1 + rows.columns.shape[1])
 
 
 def evaluate(statistic: AnyStatistic, sums: Mapping[str, np.ndarray]) -> np.ndarray:
     """The statistic of the sums of its groups, (...) floats, NaN where it has no value."""
-    if isinstance(statistic, Through):
+    if isinstance(statistic, IntervalFrom):
         return evaluate(statistic.value, sums)
-    if not isinstance(statistic, Statistic):
+    if not isinstance(statistic, SumStatistic):
         first, second = evaluate(statistic.first, sums), evaluate(statistic.second, sums)
-        if isinstance(statistic, Difference):
+        if isinstance(statistic, DifferenceOf):
             return np.asarray(first - second)
         return np.asarray(first / np.where(second == 0, np.nan, second))
     with np.errstate(divide="ignore", invalid="ignore"):

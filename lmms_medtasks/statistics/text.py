@@ -42,7 +42,7 @@ def exact_match(answer: str, reference: str) -> bool:
     >>> exact_match("The X-Ray.", "x-ray")
     True
     """
-    return tokens(answer) == tokens(reference)
+    return split_tokens(answer) == split_tokens(reference)
 
 
 def token_scores(answer: str, reference: str) -> TokenScores:
@@ -51,7 +51,7 @@ def token_scores(answer: str, reference: str) -> TokenScores:
     >>> token_scores("left lung, left", "the left lung")  # 2 of 3 tokens match, 2 of 2 are found
     TokenScores(precision=0.6666666666666666, recall=1.0, f1=0.8)
     """
-    given, expected = Counter(tokens(answer)), Counter(tokens(reference))
+    given, expected = Counter(split_tokens(answer)), Counter(split_tokens(reference))
     shared = (given & expected).total()
     if not shared:
         return TokenScores(0.0, 0.0, 0.0)
@@ -59,7 +59,7 @@ def token_scores(answer: str, reference: str) -> TokenScores:
     return TokenScores(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def bleu(answer: str, reference: str) -> float:
+def bleu_1(answer: str, reference: str) -> float:
     """BLEU-1 in [0, 1] of one sentence: clipped unigram precision times the brevity penalty, without smoothing.
 
     Unigrams, as in the authors' code: most answers have fewer than four words, and BLEU-4 of those is 0. Computed by
@@ -68,11 +68,11 @@ def bleu(answer: str, reference: str) -> float:
     >>> round(bleu("left lung", "left lower lung"), 4)  # precision 1, penalty exp(1 - 3/2)
     0.6065
     """
-    given, expected = " ".join(tokens(answer)), " ".join(tokens(reference))
+    given, expected = " ".join(split_tokens(answer)), " ".join(split_tokens(reference))
     return min(1.0, _load_bleu().sentence_score(given, [expected]).score / 100) if given and expected else 0.0
 
 
-def tokens(text: str) -> tuple[str, ...]:
+def split_tokens(text: str) -> tuple[str, ...]:
     """The tokens of a text, normalised as the module says; none for a text of white space."""
     return tuple(_load_processor()(text).split() or text.lower().split())
 

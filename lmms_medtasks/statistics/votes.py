@@ -72,7 +72,7 @@ class VoteTable:
     def take(self, rows: Sequence[int] | np.ndarray) -> VoteTable:
         """The table of these rows (integers, or a boolean mask of length n), in this order.
 
-        It has as many columns as :func:`votes` gives these rows.
+        It has as many columns as :func:`count_votes` gives these rows.
         """
         chosen = np.asarray(rows)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
@@ -92,7 +92,7 @@ class VoteTable:
         )
 
 
-def votes(records: Iterable[Record]) -> VoteTable:
+def count_votes(records: Iterable[Record]) -> VoteTable:
     """Count the votes of each record: ``trials`` holds an option's letter or a status for each trial.
 
     Every record becomes a row, with or without a reply: nothing is dropped here. ``question_id`` is the record's own,
@@ -133,7 +133,7 @@ def votes(records: Iterable[Record]) -> VoteTable:
     )
 
 
-def common(tables: Mapping[str, VoteTable]) -> dict[str, VoteTable]:
+def take_common_questions(tables: Mapping[str, VoteTable]) -> dict[str, VoteTable]:
     """Each table cut to the records (by ``id``) that all tables have, in the order of their ids.
 
     Models must be compared on the same questions: a run with ``--limit`` or of one level holds others.

@@ -19,21 +19,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.statistics.agreement import DECIMALS
-from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals, point_estimates
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
-    Group,
-    Statistic,
-    Through,
-    group,
+    IntervalFrom,
+    SumGroup,
+    SumStatistic,
+    make_sum_group,
     mean,
+    mean_of_column,
     mean_statistic,
-    of_column,
 )
 
 
 @dataclass(frozen=True)
-class Contest:
+class ModelContest:
     """The pairs of two models: their clusters, and the wins (0, 1/2, 1) of ``first`` by people and by the judge."""
 
     first: str
@@ -47,9 +47,9 @@ class Contest:
 class ModelWins:
     """Win rates by people and by the judge, and the first less the second. ``n`` of each: pairs."""
 
-    people: Interval
-    judge: Interval
-    difference: Interval
+    people: IntervalEstimate
+    judge: IntervalEstimate
+    difference: IntervalEstimate
 
 
 @dataclass(frozen=True)
@@ -63,29 +63,31 @@ class WinRates:
     """
 
     models: Mapping[str, ModelWins]
-    largest: Interval
+    largest: IntervalEstimate
 
 
-def wins(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray) -> np.ndarray:
+def score_wins(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray) -> np.ndarray:
     """(n,) wins of the first of two answers' ratings in n pairs: 1, 0, or 1/2 where both are alike."""
     won: np.ndarray = (np.sign(np.round(np.subtract(one, other, dtype=float), DECIMALS)) + 1) / 2
     return won
 
 
-def win_rates(contests: Sequence[Contest]) -> WinRates:
+def compute_win_rates(contests: Sequence[ModelContest]) -> WinRates:
     """Win rates of all models in ``contests``, with intervals over clusters."""
     models = sorted({name for contest in contests for name in (contest.first, contest.second)})
     groups = {name: _group_of_model(name, contests) for name in models}
     statistics: dict[str, AnyStatistic] = {}
     for name in models:
-        statistics[f"people {name}"] = of_column(3, name)
-        statistics[f"judge {name}"] = of_column(4, name)
-        statistics[f"difference {name}"] = Through(
-            Statistic(_win_difference, (name,)), mean_statistic(name, (-1.0, 1.0))
+        statistics[f"people {name}"] = mean_of_column(3, name)
+        statistics[f"judge {name}"] = mean_of_column(4, name)
+        statistics[f"difference {name}"] = IntervalFrom(
+            SumStatistic(_win_difference, (name,)), mean_statistic(name, (-1.0, 1.0))
         )
-    results = intervals(groups, statistics)
-    largest = Statistic(_largest_difference, tuple(models))
-    results["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
+    results = estimate_intervals(groups, statistics)
+    largest = SumStatistic(_largest_difference, tuple(models))
+    results["largest"] = replace(
+        point_estimates(groups, {"": largest})[""], reason="the largest of several has no interval"
+    )
     return WinRates(
         models={
             name: ModelWins(results[f"people {name}"], results[f"judge {name}"], results[f"difference {name}"])
@@ -95,7 +97,7 @@ def win_rates(contests: Sequence[Contest]) -> WinRates:
     )
 
 
-def _group_of_model(name: str, contests: Sequence[Contest]) -> Group:
+def _group_of_model(name: str, contests: Sequence[ModelContest]) -> SumGroup:
     clusters: list[str] = []
     columns: list[tuple[np.ndarray, np.ndarray]] = []
     for contest in contests:
@@ -108,10 +110,10 @@ def _group_of_model(name: str, contests: Sequence[Contest]) -> Group:
     return _make_win_group(clusters, people, judge)
 
 
-def _make_win_group(clusters: Sequence[str], people: np.ndarray, judge: np.ndarray) -> Group:
+def _make_win_group(clusters: Sequence[str], people: np.ndarray, judge: np.ndarray) -> SumGroup:
     """Columns: by people less by the judge, what of it is above 0 and below; the wins by people, by the judge."""
     less = people - judge
-    return group(clusters, less, np.maximum(less, 0), np.maximum(-less, 0), people, judge)
+    return make_sum_group(clusters, less, np.maximum(less, 0), np.maximum(-less, 0), people, judge)
 
 
 def _win_difference(sums: np.ndarray) -> np.ndarray:

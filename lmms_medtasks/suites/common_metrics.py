@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import pyarrow.compute as pc
 
 from lmms_medtasks.record import CUT, EMPTY, FAILED, NO_ANSWER
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.suite import Measure, Metric
 
@@ -19,7 +19,8 @@ READINGS: Mapping[str, tuple[str, ...]] = {
     "refused": ("refused",),
     "failed": (FAILED,),
 }
-"""Outcome -> the readings (:attr:`lmms_medtasks.record.Record.trials`) that are it; every other reading answers."""
+"""Outcome -> the readings (:attr:`lmms_medtasks.record.QuestionRecord.trials`) that are it; every other reading
+answers."""
 
 OUTCOMES = (ANSWERED, *READINGS)
 _OF_READING = {reading: outcome for outcome, readings in READINGS.items() for reading in readings}
@@ -38,7 +39,7 @@ def outcome_of(reading: str) -> str:
     return _OF_READING.get(reading, ANSWERED)
 
 
-def outcomes(rows: Samples) -> dict[str, int]:
+def count_outcomes(rows: QuestionTable) -> dict[str, int]:
     """Count the trials by outcome, in the order of :data:`OUTCOMES`. A judged reply with a text is "answered"."""
     counts = dict.fromkeys(OUTCOMES, 0)
     for row in pc.value_counts(rows.texts("trials")[1]) if len(rows) else ():
@@ -46,7 +47,7 @@ def outcomes(rows: Samples) -> dict[str, int]:
     return counts
 
 
-def said(counts: Mapping[str, int], names: Iterable[str] = OUTCOMES) -> str:
+def describe_outcomes(counts: Mapping[str, int], names: Iterable[str] = OUTCOMES) -> str:
     """Describe counts above 0: ``7 answered, 4 cut off, 1 empty``; "" if there are none."""
     return ", ".join(f"{counts[name]:,} {_SAID.get(name, name)}" for name in names if counts[name])
 
@@ -59,7 +60,7 @@ MANY_EMPTY = 0.2
 _SUSPICIOUS_SHARE, _SUSPICIOUS_COUNT = 0.95, 20
 
 
-def parse_rate(rows: Samples) -> float | None:
+def parse_rate(rows: QuestionTable) -> float | None:
     """Share of the replies (failed requests not counted) in which an answer could be read; None without replies."""
     replies = [trial for trials in rows.column("trials") for trial in trials if trial != FAILED]
     return sum(trial not in NO_ANSWER for trial in replies) / len(replies) if replies else None
@@ -67,10 +68,10 @@ def parse_rate(rows: Samples) -> float | None:
 
 def outcome_count(outcome: str) -> Count:
     """The number of replies with an outcome."""
-    return Count(function=lambda rows: outcomes(rows)[outcome])
+    return Count(function=lambda rows: count_outcomes(rows)[outcome])
 
 
-def _empty_notice(rows: Samples, empty: float | int | None) -> str:
+def _empty_notice(rows: QuestionTable, empty: float | int | None) -> str:
     replies = sum(trial != FAILED for trials in rows.column("trials") for trial in trials)
     if not empty or empty <= MANY_EMPTY * replies:
         return ""
@@ -81,7 +82,7 @@ def _empty_notice(rows: Samples, empty: float | int | None) -> str:
     )
 
 
-def _failed_notice(rows: Samples, failed: float | int | None) -> str:
+def _failed_notice(rows: QuestionTable, failed: float | int | None) -> str:
     if not failed:
         return ""
     total = sum(map(len, rows.column("trials")))
@@ -92,7 +93,7 @@ def _failed_notice(rows: Samples, failed: float | int | None) -> str:
     )
 
 
-def _identical_notice(rows: Samples, share: float | int | None) -> str:
+def _identical_notice(rows: QuestionTable, share: float | int | None) -> str:
     repeated = len(rows.scored("identical"))
     if share is None or share < _SUSPICIOUS_SHARE or repeated < _SUSPICIOUS_COUNT:
         return ""
@@ -104,7 +105,10 @@ def _identical_notice(rows: Samples, share: float | int | None) -> str:
 
 
 def _count_metric(
-    name: str, outcome: str, about: str, notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
+    name: str,
+    outcome: str,
+    about: str,
+    notice: Callable[[QuestionTable, float | int | None], str] = lambda rows, value: "",
 ) -> Metric:
     return Metric(
         name, outcome_count(outcome), higher_is_better=False, about=f"Number of {about}", notice=notice, unit="count"

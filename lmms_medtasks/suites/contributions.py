@@ -23,21 +23,28 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, MINIMUM, Interval, intervals, jackknife
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.intervals import (
+    FEW,
+    FEW_IN_GROUP,
+    MINIMUM,
+    IntervalEstimate,
+    estimate_intervals,
+    jackknife_deviations,
+)
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
-    Difference,
-    Group,
-    Statistic,
-    Through,
-    bounds_of,
+    DifferenceOf,
+    IntervalFrom,
+    SumGroup,
+    SumStatistic,
     evaluate,
+    make_scored_group,
     mean,
     mean_of_means,
     mean_statistic,
-    scored,
+    statistic_bounds,
 )
 from lmms_medtasks.suites.estimates import EMPTY, Estimate
 
@@ -47,7 +54,7 @@ _WEIGHT_DIGITS = 12
 """Decimals of a row's weight, so that a plain mean's is exactly 1."""
 _SAME = 1e-7
 
-MakeRows = Callable[[], Samples]
+MakeRows = Callable[[], QuestionTable]
 """Makes the table of a model's rows, whose ids are distinct: many large tables need not be in memory at once."""
 
 
@@ -88,13 +95,13 @@ class PairedChange:
 
     first: float | None
     second: float | None
-    interval: Interval
+    interval: IntervalEstimate
     contributions: Contributions | None
     sums: np.ndarray
     p: float | None
 
 
-def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = "") -> Contributions | None:
+def image_contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = "") -> Contributions | None:
     """The contributions to ``estimate`` on the rows common to all ``tables``; None if a model has no value there.
 
     ``name``: of the metric, for the message. Raises UserError where a statistic is declared linear
@@ -107,7 +114,7 @@ def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = ""
 
 
 def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: str = "") -> PairedChange:
-    """Compare two models by ``estimate``; see :func:`contributions`."""
+    """Compare two models by ``estimate``; see :func:`image_contributions`."""
     tables = (first, second)
     first_number, second_number = numbers = list(_model_numbers(tables, _common_rows(tables, estimate), estimate))
     contributions = _linear_contributions(numbers, name) or _smooth_contributions(numbers)
@@ -132,11 +139,11 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
 class _Number:
     """A model's value: the estimate's main statistic, and the groups of all its rows."""
 
-    groups: Mapping[str, Group]
+    groups: Mapping[str, SumGroup]
     statistic: AnyStatistic
 
     @functools.cached_property
-    def own(self) -> dict[str, Group]:
+    def own(self) -> dict[str, SumGroup]:
         """The groups that the value is of."""
         return {name: self.groups[name] for name in self.statistic.groups}
 
@@ -188,7 +195,7 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
     return [indices[has_scores] for indices in rows]
 
 
-def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
+def _lacks_scores(rows: QuestionTable) -> dict[str, np.ndarray]:
     """Measure -> (n,) whether no reply to the question came, or no judgement; of the measures with a score.
 
     That there is no score says less: a measure may say nothing of a reply that can't be read.
@@ -205,7 +212,7 @@ def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
     return lacking
 
 
-def _estimated_rows(rows: Samples, estimate: Estimate) -> Samples:
+def _estimated_rows(rows: QuestionTable, estimate: Estimate) -> QuestionTable:
     restricted, measure = rows.where(estimate.where), _measure_name(estimate)
     return restricted.scored(measure) if measure else restricted
 
@@ -278,11 +285,11 @@ class _Weighed:
 
 
 def _is_linear(statistic: AnyStatistic) -> bool:
-    if isinstance(statistic, Through):
+    if isinstance(statistic, IntervalFrom):
         return _is_linear(statistic.value)
-    if isinstance(statistic, Statistic):
+    if isinstance(statistic, SumStatistic):
         return statistic.mean
-    return isinstance(statistic, Difference) and _is_linear(statistic.first) and _is_linear(statistic.second)
+    return isinstance(statistic, DifferenceOf) and _is_linear(statistic.first) and _is_linear(statistic.second)
 
 
 def _linear_contributions(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
@@ -316,7 +323,7 @@ def _smooth_contributions(numbers: Iterable[_Number | None]) -> Contributions | 
         if number is None or number.value is None:
             return None
         other_rows &= _is_linear(number.statistic)
-        images, deviations, why = jackknife(number.own, number.statistic)
+        images, deviations, why = jackknife_deviations(number.own, number.statistic)
         parts.append((number.value, images, deviations))
         few_in_group = why == FEW and len(images) >= MINIMUM
         rows, reason = max(rows, number.rows), reason or (FEW_IN_GROUP if few_in_group else why)
@@ -333,27 +340,27 @@ def _smooth_contributions(numbers: Iterable[_Number | None]) -> Contributions | 
     return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows, other_rows=other_rows)
 
 
-def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[str, Interval]:
+def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[str, IntervalEstimate]:
     """Both numbers, and second less first; of a mean, macro or not, with the interval of the rows' differences."""
     sides = {"first": first, "second": second}
     groups = {f"{side} {name}": rows for side, number in sides.items() for name, rows in number.groups.items()}
     statistics = {side: _rename_groups(number.statistic, side) for side, number in sides.items()}
-    change: AnyStatistic = Difference(statistics["second"], statistics["first"])
-    plain = first.statistic.value if isinstance(first.statistic, Through) else first.statistic
-    if same_rows and isinstance(plain, Statistic) and plain.function in (mean, mean_of_means):
+    change: AnyStatistic = DifferenceOf(statistics["second"], statistics["first"])
+    plain = first.statistic.value if isinstance(first.statistic, IntervalFrom) else first.statistic
+    if same_rows and isinstance(plain, SumStatistic) and plain.function in (mean, mean_of_means):
         rows, others = (each.groups[plain.groups[0]] for each in (first, second))
         apart = others.columns[:, 0] - rows.columns[:, 0]
-        groups["pairs"] = scored(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
-        ranges = [bounds_of(each.statistic) for each in (first, second)]
+        groups["pairs"] = make_scored_group(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
+        ranges = [statistic_bounds(each.statistic) for each in (first, second)]
         ends = [end for each in ranges if each for end in each]
         width = None if None in ranges else (min(ends) - max(ends), max(ends) - min(ends))
-        change = Through(change, mean_statistic("pairs", width, plain.function))
-    return intervals(groups, {**statistics, "change": change})
+        change = IntervalFrom(change, mean_statistic("pairs", width, plain.function))
+    return estimate_intervals(groups, {**statistics, "change": change})
 
 
-def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], dict[str, AnyStatistic]]:
+def draw_together(**sides: tuple[QuestionTable, Estimate]) -> tuple[dict[str, SumGroup], dict[str, AnyStatistic]]:
     """The groups of several estimates, names prefixed with the side, and each side's statistic if it has one."""
-    groups: dict[str, Group] = {}
+    groups: dict[str, SumGroup] = {}
     statistics: dict[str, AnyStatistic] = {}
     for side, (rows, estimate) in sides.items():
         drawn = estimate.draw(rows.where(estimate.where))
@@ -364,8 +371,8 @@ def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], 
 
 
 def _rename_groups(statistic: AnyStatistic, side: str) -> AnyStatistic:
-    if isinstance(statistic, Statistic):
+    if isinstance(statistic, SumStatistic):
         return replace(statistic, groups=tuple(f"{side} {group}" for group in statistic.groups))
-    if isinstance(statistic, Through):
-        return Through(_rename_groups(statistic.value, side), _rename_groups(statistic.interval_of, side))
+    if isinstance(statistic, IntervalFrom):
+        return IntervalFrom(_rename_groups(statistic.value, side), _rename_groups(statistic.interval_of, side))
     return type(statistic)(_rename_groups(statistic.first, side), _rename_groups(statistic.second, side))

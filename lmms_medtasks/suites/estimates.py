@@ -14,26 +14,26 @@ from typing import NamedTuple
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
+from lmms_medtasks.samples.table import QuestionTable, Where
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals, point_estimates
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
-    Difference,
-    Group,
-    Ratio,
-    Statistic,
-    Through,
-    bounds_of,
-    group,
+    DifferenceOf,
+    IntervalFrom,
+    RatioOf,
+    SumGroup,
+    SumStatistic,
+    make_scored_group,
+    make_sum_group,
     mean_of_means,
     mean_statistic,
-    range_of,
-    scored,
+    statistic_bounds,
+    value_range,
 )
 
 Bounds = tuple[float, float]
 
-EMPTY = Interval(None, None, None, 0, 0)
+EMPTY = IntervalEstimate(None, None, None, 0, 0)
 """The interval of a number that does not exist."""
 
 Unit = tuple[str, float | None]
@@ -43,7 +43,7 @@ Unit = tuple[str, float | None]
 class Draw(NamedTuple):
     """Groups of rows, and statistics of them."""
 
-    groups: Mapping[str, Group]
+    groups: Mapping[str, SumGroup]
     statistics: Mapping[str, AnyStatistic]
 
 
@@ -61,16 +61,16 @@ class Estimate:
     main: str = "mean"
     exact: bool = False
 
-    def draw(self, rows: Samples) -> Draw | None:
+    def draw(self, rows: QuestionTable) -> Draw | None:
         """Make groups and statistics of ``rows``, which are already restricted; None if nothing can be estimated."""
         raise NotImplementedError
 
-    def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
+    def of(self, rows: QuestionTable, with_intervals: bool = True) -> Mapping[str, IntervalEstimate]:
         """Name -> statistic with its interval; {} if nothing can be estimated."""
         drawn = self.draw(rows.where(self.where))
         if drawn is None:
             return {}
-        return intervals(*drawn) if with_intervals and not self.exact else estimates(*drawn)
+        return estimate_intervals(*drawn) if with_intervals and not self.exact else point_estimates(*drawn)
 
     @property
     def columns(self) -> list[str]:
@@ -80,14 +80,14 @@ class Estimate:
         pairing = (getattr(self, "by", ""), *getattr(self, "pair", ()))
         return list(dict.fromkeys([*restricting, *filter(None, pairing)]))
 
-    def value(self, rows: Samples) -> float | int | None:
+    def value(self, rows: QuestionTable) -> float | int | None:
         """The main statistic without its interval: the number in the harness's table."""
         return self.of(rows, with_intervals=False).get(self.main, EMPTY).estimate
 
-    def range(self, rows: Samples) -> Bounds:
+    def range(self, rows: QuestionTable) -> Bounds:
         """The range of the main statistic; 0 to 1 if unknown (a ratio)."""
         drawn = self.draw(rows.where(self.where))
-        return (drawn and self.main in drawn.statistics and bounds_of(drawn.statistics[self.main])) or (0.0, 1.0)
+        return (drawn and self.main in drawn.statistics and statistic_bounds(drawn.statistics[self.main])) or (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ class Mean(Estimate):
     measure: str = "accuracy"
     bounds: Bounds | None = None
 
-    def draw(self, rows: Samples) -> Draw:
+    def draw(self, rows: QuestionTable) -> Draw:
         """The questions with a score; their mean."""
         scored_rows = rows.scored(self.measure)
         scores = scored_rows.column(f"{self.measure}.score")
-        questions = scored(scored_rows.column("cluster").tolist(), scores)
-        return Draw({"": questions}, {"mean": mean_statistic("", range_of(scores, self.bounds))})
+        questions = make_scored_group(scored_rows.column("cluster").tolist(), scores)
+        return Draw({"": questions}, {"mean": mean_statistic("", value_range(scores, self.bounds))})
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Macro(Estimate):
     skip_empty: bool = False
     bounds: Bounds | None = None
 
-    def draw(self, rows: Samples) -> Draw | None:
+    def draw(self, rows: QuestionTable) -> Draw | None:
         """The scores of all groups, a cell each; the mean of the cells' means."""
         chosen = rows.by([self.by]).values() if self.by else (rows.where(part) for part in self.groups)
         parts = [part.scored(self.measure) for part in chosen]
@@ -136,8 +136,8 @@ class Macro(Estimate):
         clusters = np.concatenate([part.column("cluster") for part in parts])
         scores = np.concatenate([part.column(f"{self.measure}.score") for part in parts])
         return Draw(
-            {"": scored(clusters.tolist(), scores, cells=cells, cell_count=len(parts))},
-            {"mean": mean_statistic("", range_of(scores, self.bounds), mean_of_means)},
+            {"": make_scored_group(clusters.tolist(), scores, cells=cells, cell_count=len(parts))},
+            {"mean": mean_statistic("", value_range(scores, self.bounds), mean_of_means)},
         )
 
 
@@ -155,16 +155,16 @@ class MacroContrast(Estimate):
     second: tuple[Where, ...] = ()
     bounds: Bounds | None = None
 
-    def draw(self, rows: Samples) -> Draw | None:
+    def draw(self, rows: QuestionTable) -> Draw | None:
         """The scores of the groups on both sides, a cell each; the means of the cells' means."""
         sides = {name: Macro(measure=self.measure, groups=groups).draw(rows)
                  for name, groups in (("first", self.first), ("second", self.second))}  # fmt: skip
         groups = {name: drawn.groups[""] for name, drawn in sides.items() if drawn}
         if len(groups) < len(sides):
             return None
-        bounds = range_of(np.concatenate([cells.columns[:, 0] for cells in groups.values()]), self.bounds)
+        bounds = value_range(np.concatenate([cells.columns[:, 0] for cells in groups.values()]), self.bounds)
         first, second = (mean_statistic(name, bounds, mean_of_means) for name in ("first", "second"))
-        return Draw(groups, {"first": first, "second": second, "change": Difference(second, first)})
+        return Draw(groups, {"first": first, "second": second, "change": DifferenceOf(second, first)})
 
 
 @dataclass(frozen=True)
@@ -186,24 +186,27 @@ class Contrast(Estimate):
     ratio: bool = False
     bounds: Bounds | None = None
 
-    def draw(self, rows: Samples) -> Draw:
+    def draw(self, rows: QuestionTable) -> Draw:
         """The scores on both sides."""
         first, second = (rows.where(each).scored(self.measure) for each in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
         first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
-        bounds = range_of(np.concatenate([first_scores, second_scores]), self.bounds)
+        bounds = value_range(np.concatenate([first_scores, second_scores]), self.bounds)
         clusters = first.column("cluster").tolist()
         second_clusters = clusters if self.pair else second.column("cluster").tolist()
-        groups = {"first": scored(clusters, first_scores), "second": scored(second_clusters, second_scores)}
+        groups = {
+            "first": make_scored_group(clusters, first_scores),
+            "second": make_scored_group(second_clusters, second_scores),
+        }
         before, after = mean_statistic("first", bounds), mean_statistic("second", bounds)
-        statistics: dict[str, AnyStatistic] = {"first": before, "second": after, "change": Difference(after, before)}
+        statistics: dict[str, AnyStatistic] = {"first": before, "second": after, "change": DifferenceOf(after, before)}
         if self.pair:
-            groups["pairs"] = scored(clusters, second_scores - first_scores)
+            groups["pairs"] = make_scored_group(clusters, second_scores - first_scores)
             width = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
-            statistics["change"] = Through(Difference(after, before), mean_statistic("pairs", width))
+            statistics["change"] = IntervalFrom(DifferenceOf(after, before), mean_statistic("pairs", width))
         if self.ratio or self.main == "ratio":
-            statistics["ratio"] = Ratio(after, before)
+            statistics["ratio"] = RatioOf(after, before)
         return Draw(groups, statistics)
 
 
@@ -216,10 +219,10 @@ class Fraction(Estimate):
     """
 
     main: str = "fraction"
-    top: Callable[[Samples], Sequence[float] | np.ndarray] = lambda rows: np.zeros(len(rows))
-    bottom: Callable[[Samples], Sequence[float] | np.ndarray] = lambda rows: np.ones(len(rows))
+    top: Callable[[QuestionTable], Sequence[float] | np.ndarray] = lambda rows: np.zeros(len(rows))
+    bottom: Callable[[QuestionTable], Sequence[float] | np.ndarray] = lambda rows: np.ones(len(rows))
 
-    def draw(self, rows: Samples) -> Draw | None:
+    def draw(self, rows: QuestionTable) -> Draw | None:
         """Both numbers of each question; the one sum over the other."""
         columns = [np.asarray(column(rows), dtype=float) for column in (self.top, self.bottom)]
         for column in columns:
@@ -230,8 +233,8 @@ class Fraction(Estimate):
                 )
         if not len(rows):
             return None
-        both = group(rows.column("cluster").tolist(), *columns)
-        return Draw({"": both}, {self.main: Statistic(_fraction_of_sums, ("",), (0.0, 1.0), mean=False)})
+        both = make_sum_group(rows.column("cluster").tolist(), *columns)
+        return Draw({"": both}, {self.main: SumStatistic(_fraction_of_sums, ("",), (0.0, 1.0), mean=False)})
 
 
 def _fraction_of_sums(sums: np.ndarray) -> np.ndarray:
@@ -244,16 +247,16 @@ def _fraction_of_sums(sums: np.ndarray) -> np.ndarray:
 class Units(Estimate):
     """Mean over units other than questions, such as whether all answers about an item agree."""
 
-    units: Callable[[Samples], Sequence[Unit]] = lambda rows: ()
+    units: Callable[[QuestionTable], Sequence[Unit]] = lambda rows: ()
 
-    def draw(self, rows: Samples) -> Draw:
+    def draw(self, rows: QuestionTable) -> Draw:
         """The units that have a value; their mean."""
         known = [(cluster, value) for cluster, value in self.units(rows) if value is not None]
         clusters, values = [cluster for cluster, _ in known], [value for _, value in known]
-        bounds = range_of(np.array(values, dtype=float))
-        return Draw({"": scored(clusters, values)}, {"mean": mean_statistic("", bounds)})
+        bounds = value_range(np.array(values, dtype=float))
+        return Draw({"": make_scored_group(clusters, values)}, {"mean": mean_statistic("", bounds)})
 
-    def without_value(self, rows: Samples) -> int:
+    def without_value(self, rows: QuestionTable) -> int:
         """Number of units that have none."""
         return sum(value is None for _, value in self.units(rows.where(self.where)))
 
@@ -262,9 +265,9 @@ class Units(Estimate):
 class Custom(Estimate):
     """Groups and statistics that a benchmark's own function makes."""
 
-    function: Callable[[Samples], Draw | None] = lambda rows: None
+    function: Callable[[QuestionTable], Draw | None] = lambda rows: None
 
-    def draw(self, rows: Samples) -> Draw | None:
+    def draw(self, rows: QuestionTable) -> Draw | None:
         """The function's result."""
         return self.function(rows)
 
@@ -275,14 +278,14 @@ class Count(Estimate):
 
     main: str = "count"
     exact: bool = True
-    function: Callable[[Samples], float | int | None] = len
+    function: Callable[[QuestionTable], float | int | None] = len
 
-    def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
+    def of(self, rows: QuestionTable, with_intervals: bool = True) -> Mapping[str, IntervalEstimate]:
         """The number; ``n`` is the number of rows."""
         counted = self.value(rows)
         restricted = rows.where(self.where)
-        return {"count": Interval(counted, None, None, len(restricted), len(set(restricted.column("cluster"))))}
+        return {"count": IntervalEstimate(counted, None, None, len(restricted), len(set(restricted.column("cluster"))))}
 
-    def value(self, rows: Samples) -> float | int | None:
+    def value(self, rows: QuestionTable) -> float | int | None:
         """The number."""
         return self.function(rows.where(self.where))

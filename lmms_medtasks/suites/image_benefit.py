@@ -9,8 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.sums import AnyStatistic, Difference, Ratio, Through, mean_statistic, range_of, scored
+from lmms_medtasks.samples.table import QuestionTable, Where
+from lmms_medtasks.statistics.sums import (
+    AnyStatistic,
+    DifferenceOf,
+    IntervalFrom,
+    RatioOf,
+    make_scored_group,
+    mean_statistic,
+    value_range,
+)
 from lmms_medtasks.suites.estimates import Bounds, Draw, Estimate
 
 Question = tuple[Any, ...]
@@ -50,7 +58,7 @@ class LostBenefit(Estimate):
     pair: tuple[str, ...] = ()
     bounds: Bounds | None = None
 
-    def draw(self, rows: Samples) -> Draw | None:
+    def draw(self, rows: QuestionTable) -> Draw | None:
         """The scores with and without the image on both sides; None if a side has no score."""
         first, second = (self._with_floor(rows.where(each)) for each in (self.first, self.second))
         if self.pair:
@@ -61,38 +69,38 @@ class LostBenefit(Estimate):
         second_clusters = clusters if self.pair else second.column("cluster").tolist()
         first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
         first_floor, second_floor = (self._floor_scores(each) for each in (first, second))
-        bounds = range_of(np.concatenate([first_scores, second_scores, first_floor, second_floor]), self.bounds)
+        bounds = value_range(np.concatenate([first_scores, second_scores, first_floor, second_floor]), self.bounds)
         change = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
         groups = {
-            "first": scored(clusters, first_scores),
-            "second": scored(second_clusters, second_scores),
-            "floor": scored(clusters, first_floor),
-            "second_floor": scored(second_clusters, second_floor),
-            "benefit": scored(clusters, first_scores - first_floor),
-            "second_benefit": scored(second_clusters, second_scores - second_floor),
+            "first": make_scored_group(clusters, first_scores),
+            "second": make_scored_group(second_clusters, second_scores),
+            "floor": make_scored_group(clusters, first_floor),
+            "second_floor": make_scored_group(second_clusters, second_floor),
+            "benefit": make_scored_group(clusters, first_scores - first_floor),
+            "second_benefit": make_scored_group(second_clusters, second_scores - second_floor),
         }
         statistics: dict[str, AnyStatistic] = {
             name: mean_statistic(name, change if "benefit" in name else bounds) for name in groups
         }
-        statistics["drop"] = Difference(statistics["first"], statistics["second"])
-        loss: AnyStatistic = Difference(statistics["benefit"], statistics["second_benefit"])
+        statistics["drop"] = DifferenceOf(statistics["first"], statistics["second"])
+        loss: AnyStatistic = DifferenceOf(statistics["benefit"], statistics["second_benefit"])
         if self.pair:
-            groups["pairs"] = scored(clusters, first_scores - second_scores)
+            groups["pairs"] = make_scored_group(clusters, first_scores - second_scores)
             # The same question has the same score without its image, so that what is lost of the benefit is the drop.
             drop = mean_statistic("pairs", change)
-            statistics["drop"], loss = Through(statistics["drop"], drop), Through(loss, drop)
-        statistics["lost"] = Ratio(loss, statistics["benefit"])
+            statistics["drop"], loss = IntervalFrom(statistics["drop"], drop), IntervalFrom(loss, drop)
+        statistics["lost"] = RatioOf(loss, statistics["benefit"])
         return Draw(groups, statistics)
 
-    def _with_floor(self, rows: Samples) -> Samples:
+    def _with_floor(self, rows: QuestionTable) -> QuestionTable:
         known = rows.scored(self.measure)
         return known.take(np.array([key in self.floor for key in _question_keys(known, self.question)], dtype=bool))
 
-    def _floor_scores(self, rows: Samples) -> np.ndarray:
+    def _floor_scores(self, rows: QuestionTable) -> np.ndarray:
         return np.array([self.floor[key] for key in _question_keys(rows, self.question)])
 
 
-def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
+def floor_of(rows: QuestionTable, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
     """Question -> its mean score without the image; the columns ``question`` identify it."""
     scored = rows.scored(measure)
     scores_by_question: dict[Question, list[float]] = {}
@@ -101,5 +109,5 @@ def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) ->
     return {key: math.fsum(scores) / len(scores) for key, scores in scores_by_question.items()}
 
 
-def _question_keys(rows: Samples, names: Sequence[str]) -> list[Question]:
+def _question_keys(rows: QuestionTable, names: Sequence[str]) -> list[Question]:
     return list(zip(*(rows.column(name) for name in names), strict=True))

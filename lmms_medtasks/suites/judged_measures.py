@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.record import Judgement, MeasureValue, Record, Tag
-from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.judges.protocol import JudgeProtocol
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord, ScoreValue, Tag
+from lmms_medtasks.samples.table import QuestionTable, Where
 from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.suites.suite import Metric
 
@@ -28,24 +28,24 @@ COMPLETE = 0.95
 # --- A question -------------------------------------------------------------------------------------------------------
 
 
-def tags_of(doc: Mapping[str, Any], names: Sequence[str], protocol: Protocol) -> dict[str, Tag]:
+def tags_of(doc: Mapping[str, Any], names: Sequence[str], protocol: JudgeProtocol) -> dict[str, Tag]:
     """The document's tags of these names; if its data have terms of use, only those allowed in a log."""
     allowed = [name for name in names if not protocol.terms or name in ("data", *protocol.open_tags)]
     return {name: doc[name] for name in allowed if doc.get(name) is not None}
 
 
-def measure_value(judgement: Judgement, measure: records.Measure) -> MeasureValue:
+def measure_value(judgement: QuestionJudgement, measure: records.Measure) -> ScoreValue:
     """The value of a measure from a question's verdicts: one dimension, or a function of all dimensions.
 
     ``score`` is the mean over the judgements that were obtained; a question whose requests all failed has none
     requested.
     """
-    numbers = records.scores(judgement, measure)
+    numbers = records.verdict_scores(judgement, measure)
     known = [number for number in numbers if number is not None]
     if not numbers:
-        return MeasureValue(judged=0, requested=0)
-    worst, best = records.bounds(records.protocol_of(judgement), measure)
-    return MeasureValue(
+        return ScoreValue(judged=0, requested=0)
+    worst, best = records.score_bounds(records.judgement_protocol(judgement), measure)
+    return ScoreValue(
         score=math.fsum(known) / len(known) if known else None,
         low=math.fsum(worst if number is None else number for number in numbers) / len(numbers),
         high=math.fsum(best if number is None else number for number in numbers) / len(numbers),
@@ -54,7 +54,7 @@ def measure_value(judgement: Judgement, measure: records.Measure) -> MeasureValu
     )
 
 
-def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:
+def with_measures(record: QuestionRecord, measures: Mapping[str, ScoreValue]) -> QuestionRecord:
     """The record with these measures added or replaced."""
     return replace(record, measures={**record.measures, **measures})
 
@@ -62,24 +62,24 @@ def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Recor
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
 
-def coverage(measure: str, where: Where | None = None) -> Count:
+def judgement_coverage(measure: str, where: Where | None = None) -> Count:
     """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
     return Count(where=where or {}, function=functools.partial(_judged_share, measure=measure))
 
 
-def bound(measure: str, which: str, where: Where | None = None) -> Count:
+def bounded_mean(measure: str, which: str, where: Where | None = None) -> Count:
     """Mean had every missing judgement been the worst (``which`` is "low") or the best ("high") of the scale."""
     return Count(where=where or {}, function=lambda rows: bound_of(rows, measure, which))
 
 
-def bound_of(rows: Samples, measure: str, which: str) -> float | None:
+def bound_of(rows: QuestionTable, measure: str, which: str) -> float | None:
     """The mean of ``low`` or ``high`` over the questions of which a judgement was requested; None without any."""
     values = rows.column(f"{measure}.{which}")
     known = values[~np.isnan(values)]
     return math.fsum(known) / len(known) if len(known) else None
 
 
-def judgement_counts(rows: Samples, measure: str) -> tuple[int, int]:
+def judgement_counts(rows: QuestionTable, measure: str) -> tuple[int, int]:
     """Judgements obtained and requested."""
     obtained, requested = (np.nansum(rows.column(f"{measure}.{name}")) for name in ("judged", "requested"))
     return int(obtained), int(requested)
@@ -88,9 +88,9 @@ def judgement_counts(rows: Samples, measure: str) -> tuple[int, int]:
 def judged_metrics(measure: str) -> tuple[Metric, ...]:
     """Coverage, both bounds and completeness of a judged measure."""
     return (
-        Metric("coverage", coverage(measure), about="Share of the judgements that were obtained."),
-        Metric("bound_worst", bound(measure, "low"), about="Mean, missing judgements at worst."),
-        Metric("bound_best", bound(measure, "high"), about="Mean, missing judgements at best."),
+        Metric("coverage", judgement_coverage(measure), about="Share of the judgements that were obtained."),
+        Metric("bound_worst", bounded_mean(measure, "low"), about="Mean, missing judgements at worst."),
+        Metric("bound_best", bounded_mean(measure, "high"), about="Mean, missing judgements at best."),
         Metric(
             "complete",
             Count(function=functools.partial(is_complete, measure=measure)),
@@ -101,10 +101,10 @@ def judged_metrics(measure: str) -> tuple[Metric, ...]:
     )
 
 
-def incomplete_notice(measure: str) -> Callable[[Samples, float | int | None], str]:
+def incomplete_notice(measure: str) -> Callable[[QuestionTable, float | int | None], str]:
     """Make the notice for a run that obtained a smaller share of judgements than :data:`COMPLETE`."""
 
-    def notice(rows: Samples, reached: float | int | None) -> str:
+    def notice(rows: QuestionTable, reached: float | int | None) -> str:
         if reached is None or reached:
             return ""
         obtained, requested = judgement_counts(rows, measure)
@@ -119,12 +119,12 @@ def incomplete_notice(measure: str) -> Callable[[Samples, float | int | None], s
     return notice
 
 
-def _judged_share(rows: Samples, measure: str) -> float | None:
+def _judged_share(rows: QuestionTable, measure: str) -> float | None:
     obtained, requested = judgement_counts(rows, measure)
     return obtained / requested if requested else None
 
 
-def is_complete(rows: Samples, measure: str) -> float | None:
+def is_complete(rows: QuestionTable, measure: str) -> float | None:
     """1 if the coverage reaches :data:`COMPLETE`, else 0; None if nothing was requested."""
     share = _judged_share(rows, measure)
     return None if share is None else float(share >= COMPLETE)

@@ -20,13 +20,13 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from lmms_medtasks.errors import UserError, line_of, unknown
-from lmms_medtasks.extensions import Part, check_arguments, load
-from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.errors import UserError, line_of, unknown_name_error
+from lmms_medtasks.extensions import Extension, check_arguments, load_extension
+from lmms_medtasks.record import QuestionRecord, ScoreValue
 from lmms_medtasks.suites.estimates import Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, why_not_main
 
-OfQuestion = Callable[[Record], "float | None"]
+OfQuestion = Callable[[QuestionRecord], "float | None"]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _WANTED = (
     "Expected a function of a question's record that returns a number or None, or a lmms_medtasks.suites.suite.Metric."
@@ -45,7 +45,7 @@ class QuestionMetric:
     measure: Measure
     main: bool = False
 
-    def __call__(self, record: Record) -> float | None:
+    def __call__(self, record: QuestionRecord) -> float | None:
         """Score a record."""
         return self.function(record)
 
@@ -90,14 +90,14 @@ def question_metric(
 
 
 @dataclass(frozen=True)
-class OwnMetric:
+class CustomMetric:
     """A custom metric. ``function`` scores each record; ``metric`` and ``measure`` go into the declaration.
 
     ``measure`` and ``function`` are None of an estimate, which takes what the records have.
     """
 
     metric: Metric
-    part: Part
+    part: Extension
     measure: Measure | None = None
     function: OfQuestion | None = None
 
@@ -108,7 +108,7 @@ class OwnMetric:
 
 
 @functools.cache
-def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
+def get(reference: str, ours: tuple[str, ...] = ()) -> CustomMetric:
     """Load the custom metric of a reference; a reference to a file includes the folder.
 
     Args:
@@ -118,7 +118,7 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
     Raises:
         UserError: if the metric does not exist, is not a metric, or has an invalid or used name.
     """
-    part = load("metric", reference, ours)
+    part = load_extension("metric", reference, ours)
     subject = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
     custom = _metric_from_part(part, subject)
     name = custom.metric.name
@@ -135,7 +135,7 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
     return custom
 
 
-def _line_of_part(part: Part) -> str:
+def _line_of_part(part: Extension) -> str:
     """The line of the definition in its file, as ", line 3"; "" if not found."""
     text = part.file.read_text("utf-8", "replace") if part.file and part.file.suffix == ".py" else ""
     name = part.reference.rpartition(":")[2]
@@ -145,7 +145,7 @@ def _line_of_part(part: Part) -> str:
     return ", line " + str(text.count("\n", 0, match.start()) + 1)
 
 
-def _metric_from_part(part: Part, subject: str) -> OwnMetric:
+def _metric_from_part(part: Extension, subject: str) -> CustomMetric:
     value = part.value
     if isinstance(value, Metric):
         if not isinstance(value.estimate, Estimate):
@@ -153,7 +153,7 @@ def _metric_from_part(part: Part, subject: str) -> OwnMetric:
                 f"{subject}: its estimate is {value.estimate!r:.40}, expected one of "
                 "lmms_medtasks.suites.estimates, such as Mean({'finding': 'yes'})."
             )
-        return OwnMetric(value, part)
+        return CustomMetric(value, part)
     if isinstance(value, QuestionMetric):
         function, measure, main = value.function, value.measure, value.main
     elif callable(value) and not inspect.isclass(value):
@@ -163,10 +163,10 @@ def _metric_from_part(part: Part, subject: str) -> OwnMetric:
     check_arguments(function, ("a record",), "one record", subject, _WANTED)
     about = measure.about or (inspect.getdoc(function) or "").partition("\n")[0]
     measure = replace(measure, name=measure.name or part.name, about=about)
-    return OwnMetric(QuestionMetric(function, measure, main).metric, part, measure, function)
+    return CustomMetric(QuestionMetric(function, measure, main).metric, part, measure, function)
 
 
-def with_values(record: Record, custom_metrics: Sequence[OwnMetric]) -> Record:
+def with_values(record: QuestionRecord, custom_metrics: Sequence[CustomMetric]) -> QuestionRecord:
     """Add the numbers of these metrics' functions to the record's measures.
 
     Raises:
@@ -178,11 +178,11 @@ def with_values(record: Record, custom_metrics: Sequence[OwnMetric]) -> Record:
     if not values:
         return record
     return replace(
-        record, measures={**record.measures, **{name: MeasureValue(number) for name, number in values.items()}}
+        record, measures={**record.measures, **{name: ScoreValue(number) for name, number in values.items()}}
     )
 
 
-def _question_value(custom: OwnMetric, record: Record) -> float | None:
+def _question_value(custom: CustomMetric, record: QuestionRecord) -> float | None:
     if custom.function is None or custom.measure is None:
         return None
     subject = f"{custom.where} on question {record.id!r}"
@@ -210,13 +210,15 @@ def _question_value(custom: OwnMetric, record: Record) -> float | None:
     return number
 
 
-def _describe_record(record: Record) -> str:
+def _describe_record(record: QuestionRecord) -> str:
     return f"Tags: {', '.join(record.tags) or 'none'}. Measures: {', '.join(record.measures) or 'none'}."
 
 
-def check_columns(custom_metrics: Sequence[OwnMetric], columns: Collection[str]) -> None:
+def check_columns(custom_metrics: Sequence[CustomMetric], columns: Collection[str]) -> None:
     """Raise UserError if an estimate restricts by a column that questions do not have."""
     for custom in custom_metrics:
         for name in custom.metric.estimate.columns:
             if name not in columns:
-                raise unknown("tag", name, columns, f"{custom.where}. Columns become tags by `tags=` in the adapter")
+                raise unknown_name_error(
+                    "tag", name, columns, f"{custom.where}. Columns become tags by `tags=` in the adapter"
+                )

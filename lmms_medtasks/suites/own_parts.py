@@ -15,14 +15,14 @@ from typing import Any
 
 from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.extensions import OWN_PARTS, Part, is_reference, located
+from lmms_medtasks.extensions import OWN_PARTS, Extension, is_reference, resolve_extension_path
 from lmms_medtasks.judges import own_scales
-from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.judges.protocol import JudgeProtocol
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites import own_metrics
 from lmms_medtasks.suites.estimates import Contrast, Estimate, Macro, MacroContrast, Mean
-from lmms_medtasks.suites.own_metrics import OwnMetric
+from lmms_medtasks.suites.own_metrics import CustomMetric
 from lmms_medtasks.suites.suite import Measure, Metric
 
 KEY = OWN_PARTS
@@ -34,12 +34,12 @@ _NOT_DECLARED = ("origin", "digest", "reference")
 
 
 @dataclass(frozen=True)
-class NotFound(Estimate):
+class MissingEstimate(Estimate):
     """An estimate whose code is not available: only the printed value is known. ``reason``: why, and the way out."""
 
     reason: str = ""
 
-    def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
+    def of(self, rows: QuestionTable, with_intervals: bool = True) -> Mapping[str, IntervalEstimate]:
         """Nothing."""
         return {}
 
@@ -47,8 +47,8 @@ class NotFound(Estimate):
 # --- What a task says -------------------------------------------------------------------------------------------------
 
 
-def described(
-    metrics: Sequence[OwnMetric], protocol: Protocol | None, parser: tuple[str, Part] | None
+def describe_custom_parts(
+    metrics: Sequence[CustomMetric], protocol: JudgeProtocol | None, parser: tuple[str, Extension] | None
 ) -> dict[str, Any]:
     """Describe a task's custom parts, JSON-safe; {} if there are none.
 
@@ -62,17 +62,17 @@ def described(
     if protocol is not None and protocol.reference:
         description["judge"] = {
             "name": protocol.name,
-            "reference": own_scales.without_folder(protocol.reference),
+            "reference": own_scales.hide_folder(protocol.reference),
             "scale": own_scales.scale_of(protocol),
         }
     return description
 
 
-def _describe_origin(part: Part) -> dict[str, str]:
-    return {"origin": part.origin, "digest": digest(part.file)}
+def _describe_origin(part: Extension) -> dict[str, str]:
+    return {"origin": part.origin, "digest": custom_code_digest(part.file)}
 
 
-def digest(file: Path | None) -> str:
+def custom_code_digest(file: Path | None) -> str:
     """Digest of a part's module and the others of its package; "" if the source is not available.
 
     A file beside a YAML counts alone: the folder has a digest of its own.
@@ -84,11 +84,11 @@ def digest(file: Path | None) -> str:
     return digests.of_files(files)
 
 
-def _describe_metric(custom: OwnMetric) -> dict[str, Any]:
+def _describe_metric(custom: CustomMetric) -> dict[str, Any]:
     metric = custom.metric
     description: dict[str, Any] = {
         "name": metric.name,
-        "reference": own_scales.without_folder(custom.part.reference),
+        "reference": own_scales.hide_folder(custom.part.reference),
         **_describe_origin(custom.part),
         "about": metric.about,
         "higher_is_better": metric.higher_is_better,
@@ -113,7 +113,7 @@ def _describe_estimate(estimate: Estimate) -> dict[str, Any]:
     return description
 
 
-def declared(metadata: object) -> str:
+def serialize_declaration(metadata: object) -> str:
     """The custom parts that determine a task's declaration, as JSON; "" without a custom metric or protocol.
 
     The same for two versions of the code that declare the same.
@@ -144,20 +144,20 @@ def _is_code_only(described_metric: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Declared:
-    """Custom measures and metrics, and the judge's protocol if it is custom; see :func:`declared`."""
+class CustomDeclaration:
+    """Custom measures and metrics, and the judge's protocol if it is custom; see :func:`serialize_declaration`."""
 
     measures: tuple[Measure, ...] = ()
     metrics: tuple[Metric, ...] = ()
-    protocol: Protocol | None = None
+    protocol: JudgeProtocol | None = None
 
 
 @functools.cache
-def restored(text: str, folder: Path | None) -> Declared:
+def restore_declaration(text: str, folder: Path | None) -> CustomDeclaration:
     """Make the declaration from its JSON. ``folder``: the benchmark's, None if unknown.
 
     Raises:
-        UserError: if it is not as :func:`declared` wrote it.
+        UserError: if it is not as :func:`serialize_declaration` wrote it.
     """
     try:
         content = json.loads(text) if text else {}
@@ -166,12 +166,12 @@ def restored(text: str, folder: Path | None) -> Declared:
             Measure(**metric["measure"]) for metric in content.get("metrics") or [] if metric.get("measure")
         )
         judge = content.get("judge")
-        protocol = own_scales.restored(judge["name"], judge["scale"]) if judge else None
+        protocol = own_scales.protocol_from_scale(judge["name"], judge["scale"]) if judge else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, UserError):
             raise
         raise UserError(f"What a run says of its own metrics can't be read ({error!r:.100}). Was it edited?") from error
-    return Declared(measures, tuple(metrics), protocol)
+    return CustomDeclaration(measures, tuple(metrics), protocol)
 
 
 def _metric_from_json(described_metric: Mapping[str, Any], folder: Path | None) -> Metric:
@@ -195,13 +195,13 @@ def _metric_from_json(described_metric: Mapping[str, Any], folder: Path | None) 
 
 def _load_estimate(name: str, reference: str, folder: Path | None) -> Estimate:
     if is_reference(reference) and not (folder and _is_named_by(folder, reference)):
-        return NotFound(reason=f"{reference} is not here. Give its folder with --include_path.")
+        return MissingEstimate(reason=f"{reference} is not here. Give its folder with --include_path.")
     try:
-        custom = own_metrics.get(located(reference, folder))
+        custom = own_metrics.get(resolve_extension_path(reference, folder))
     except UserError as error:
-        return NotFound(reason=str(error))
+        return MissingEstimate(reason=str(error))
     if custom.metric.name != name:
-        return NotFound(reason=f"{reference} is called {custom.metric.name!r} now.")
+        return MissingEstimate(reason=f"{reference} is called {custom.metric.name!r} now.")
     return custom.metric.estimate
 
 

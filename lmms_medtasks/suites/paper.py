@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.suites import registry
 
 VARIABLE = "MEDTASKS_SETTINGS"
@@ -44,7 +44,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class PaperSettings:
     """The settings of a paper.
 
     ``default``: what they change under ``lmms_eval_specific_kwargs: default``; ``generation``: under
@@ -57,8 +57,8 @@ class Settings:
     generation: Mapping[str, Any]
 
 
-OF_ALL: Mapping[str, Settings] = {
-    THINKING: Settings(
+OF_ALL: Mapping[str, PaperSettings] = {
+    THINKING: PaperSettings(
         THINKING, f"Replies have up to {THINKING_TOKENS:,} new tokens.", {}, {"max_new_tokens": THINKING_TOKENS}
     )
 }
@@ -66,7 +66,7 @@ OF_ALL: Mapping[str, Settings] = {
 
 
 @dataclass(frozen=True)
-class Difference:
+class PaperDifference:
     """One difference between the paper's protocol and ours.
 
     Attributes:
@@ -92,8 +92,8 @@ class Difference:
         """Whether a run of ``task`` with these facts differs in this way."""
         return (
             any(fnmatch.fnmatchcase(task, pattern) for pattern in self.tasks)
-            and hold(self.only, facts)
-            and not any(hold(facts_without_it, facts) for facts_without_it in self.gone)
+            and has_facts(self.only, facts)
+            and not any(has_facts(facts_without_it, facts) for facts_without_it in self.gone)
         )
 
     def said(self, facts: Facts) -> str:
@@ -102,14 +102,14 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Paper:
+class PaperProtocol:
     """A benchmark's ``paper.yml``. ``ours``: facts of our own protocol, for the card."""
 
-    settings: Mapping[str, Settings]
-    differences: tuple[Difference, ...]
+    settings: Mapping[str, PaperSettings]
+    differences: tuple[PaperDifference, ...]
     ours: Facts
 
-    def remaining(self, task: str, facts: Facts) -> list[Difference]:
+    def remaining(self, task: str, facts: Facts) -> list[PaperDifference]:
         """The differences that reports name of a run of ``task`` with these facts."""
         return [
             difference
@@ -118,7 +118,7 @@ class Paper:
         ]
 
 
-def hold(expected: Mapping[str, Any], facts: Facts) -> bool:
+def has_facts(expected: Mapping[str, Any], facts: Facts) -> bool:
     return all(facts.get(name) == value for name, value in expected.items())
 
 
@@ -136,37 +136,41 @@ def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
         **{f"setting.{name}": value for name, value in {**kwargs, **(kwargs.get("default") or {})}.items()},
         **{f"generation.{name}": value for name, value in (config.get("generation_kwargs") or {}).items()},
         "repeats": config.get("repeats"),
-        "settings": label(metadata),
+        "settings": settings_label(metadata),
         "own_prompt": bool(metadata.get("own_prompt")),
         "own_judge_prompt": bool((kwargs.get("default") or {}).get("judge_prompt")),
         "paper_judge": bool(isinstance(judge, Mapping) and judge.get("is_paper_judge")),
     }
 
 
-def label(metadata: Mapping[str, Any]) -> str:
+def settings_label(metadata: Mapping[str, Any]) -> str:
     """The name of the settings that changed a task, by its metadata; "" for ours."""
     settings = metadata.get("settings")
     return str(settings.get("name") or "") if isinstance(settings, Mapping) and settings.get("changes") else ""
 
 
-def chosen() -> str:
+def requested_settings() -> str:
     """The name of the settings in :data:`VARIABLE`, "" for ours.
 
     Raises UserError for a name that no installed benchmark has.
     """
     name = os.environ.get(VARIABLE, "").strip()
-    return "" if name in ("", OURS) else checked(name)
+    return "" if name in ("", OURS) else checked_settings_name(name)
 
 
-def checked(name: str) -> str:
+def checked_settings_name(name: str) -> str:
     """Return ``name``. Raises UserError if no installed benchmark has settings of that name."""
-    known = {OURS, *OF_ALL, *(setting for paper in map(of, registry.names()) if paper for setting in paper.settings)}
+    known = {
+        OURS,
+        *OF_ALL,
+        *(setting for paper in map(find_paper_protocol, registry.names()) if paper for setting in paper.settings),
+    }
     if name not in known:
-        raise unknown("settings", name, sorted(known), f"--settings or {VARIABLE}")
+        raise unknown_name_error("settings", name, sorted(known), f"--settings or {VARIABLE}")
     return name
 
 
-def of(suite: str) -> Paper | None:
+def find_paper_protocol(suite: str) -> PaperProtocol | None:
     """A benchmark's ``paper.yml``; None if its folder has none. Raises UserError if it is not well-formed."""
     folder = registry.folder_of(suite)
     path = folder / FILE if folder else None
@@ -174,7 +178,7 @@ def of(suite: str) -> Paper | None:
 
 
 @functools.cache
-def _read_file(path: Path) -> Paper:
+def _read_file(path: Path) -> PaperProtocol:
     content = folders.read_yaml(path)
     if not isinstance(content, Mapping) or not isinstance(content.get("settings"), Mapping):
         raise UserError(f"{path}: expected mappings settings and differences.")
@@ -184,18 +188,20 @@ def _read_file(path: Path) -> Paper:
                 raise UserError(f"{path}, {part}, {name}: expected a mapping with {', '.join(sorted(known))}.")
             for key in each:
                 if key not in known:
-                    raise unknown("key", str(key), sorted(known), f"{path}, {part}, {name}")
+                    raise unknown_name_error("key", str(key), sorted(known), f"{path}, {part}, {name}")
     settings = {
-        name: Settings(name, _join_words(each.get("about")), each.get("default") or {}, each.get("generation") or {})
+        name: PaperSettings(
+            name, _join_words(each.get("about")), each.get("default") or {}, each.get("generation") or {}
+        )
         for name, each in content["settings"].items()
     }
     found = tuple(_parse_difference(each) for each in (content.get("differences") or {}).values())
-    return Paper({**OF_ALL, **settings}, found, content.get("ours") or {})
+    return PaperProtocol({**OF_ALL, **settings}, found, content.get("ours") or {})
 
 
-def _parse_difference(row: Mapping[str, Any]) -> Difference:
+def _parse_difference(row: Mapping[str, Any]) -> PaperDifference:
     gone = row.get("gone") or ()
-    return Difference(
+    return PaperDifference(
         title=_join_words(row.get("title")),
         line=_join_words(row.get("line")),
         place=_join_words(row.get("place")),

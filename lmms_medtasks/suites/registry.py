@@ -10,9 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lmms_medtasks.errors import UserError, line_in_file, unknown
-from lmms_medtasks.folders import PACKAGE, folder, task_files
-from lmms_medtasks.samples.degraded import base_of
+from lmms_medtasks.errors import UserError, line_in_file, unknown_name_error
+from lmms_medtasks.folders import PACKAGE, suites_root, task_files
+from lmms_medtasks.samples.degraded import find_base_task
 from lmms_medtasks.suites.suite import Suite
 
 PROTOCOL = "medtasks://"
@@ -22,7 +22,7 @@ _TEMPLATE = "template:"
 @functools.cache
 def names() -> tuple[str, ...]:
     """The folders of the installed benchmarks that declare their measures."""
-    return tuple(sorted(path.parent.name for path in folder().glob("*/measures.py")))
+    return tuple(sorted(path.parent.name for path in suites_root().glob("*/measures.py")))
 
 
 _GIVEN: dict[str, Path] = {}
@@ -30,7 +30,7 @@ _GIVEN: dict[str, Path] = {}
 values, so what they name must be found here."""
 
 
-def give(paths: Iterable[Path]) -> None:
+def add_suite_folders(paths: Iterable[Path]) -> None:
     """Add benchmarks that are not installed: every folder at or below ``paths`` with a task's YAML.
 
     Raises UserError if a path is not a folder or has no task, or if two folders have the same name or the same task.
@@ -44,12 +44,12 @@ def give(paths: Iterable[Path]) -> None:
                 f"{path} has no task: expected a folder with YAML files of tasks, or with such folders in it."
             )
         for each in found:
-            if not each.is_relative_to(folder().resolve()):
+            if not each.is_relative_to(suites_root().resolve()):
                 _add_folder(each)
 
 
-def given() -> tuple[Path, ...]:
-    """The folders added by :func:`give`, for another process."""
+def added_suite_folders() -> tuple[Path, ...]:
+    """The folders added by :func:`add_suite_folders`, for another process."""
     return tuple(_GIVEN.values())
 
 
@@ -58,7 +58,7 @@ def _add_folder(path: Path) -> None:
         raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
     if not any(path.glob("*.yaml")):
         raise UserError(f"{path} has no task: expected at least one YAML file beside measures.py.")
-    known = _GIVEN.get(path.name) or (folder() / path.name if (folder() / path.name).is_dir() else None)
+    known = _GIVEN.get(path.name) or (suites_root() / path.name if (suites_root() / path.name).is_dir() else None)
     if known is not None and known.resolve() != path:
         raise UserError(
             f"Two benchmarks are called {path.name!r}: {known} and {path}. Rename the folder of one of them."
@@ -71,7 +71,7 @@ def _add_folder(path: Path) -> None:
 
 
 def is_here(task: str) -> bool:
-    """Whether a task is installed or in a folder added by :func:`give`."""
+    """Whether a task is installed or in a folder added by :func:`add_suite_folders`."""
     return _find_task_file(task) is not None
 
 
@@ -87,7 +87,7 @@ def _tasks_in(path: Path) -> Mapping[str, Path]:
 
 def folder_of(name: str) -> Path | None:
     """The folder of a benchmark, installed or added; None if unknown."""
-    installed = folder() / name
+    installed = suites_root() / name
     return installed if installed.is_dir() and any(installed.glob("*.yaml")) else _GIVEN.get(name)
 
 
@@ -102,8 +102,8 @@ def get(name: str) -> Suite:
 
         return measures.of_name(name)
     if name not in names() and name not in _GIVEN:
-        raise unknown("benchmark", name, (*names(), *_GIVEN), str(folder()))
-    benchmark_folder = folder() / name if name in names() else _GIVEN[name]
+        raise unknown_name_error("benchmark", name, (*names(), *_GIVEN), str(suites_root()))
+    benchmark_folder = suites_root() / name if name in names() else _GIVEN[name]
     file = benchmark_folder / "measures.py"
     suite = getattr(_import_module(name, "measures"), "SUITE", None)
     if not isinstance(suite, Suite):
@@ -115,13 +115,13 @@ def get(name: str) -> Suite:
     return suite
 
 
-def find(task: str, config: Mapping[str, Any]) -> Suite | None:
+def find_suite(task: str, config: Mapping[str, Any]) -> Suite | None:
     """Find a task's benchmark by its folder, else by its template, else by the data that it reads.
 
     None if it is of none, as a task that was asked on degraded pictures is: its numbers are not the benchmark's.
     ``config``: the task's configuration as a result file records it. Raises UserError where two benchmarks claim it.
     """
-    if base_of(task, config) is not None:
+    if find_base_task(task, config) is not None:
         return None
     path = _find_task_file(task)
     if path is not None and (path.parent.name in names() or (path.parent / "measures.py").is_file()):
@@ -166,7 +166,7 @@ def metrics_of(hook: str) -> tuple[str, ...] | None:
     return scored[0].tasks[scored[1]] if scored else None
 
 
-def companion(name: str, module: str) -> ModuleType | None:
+def load_companion(name: str, module: str) -> ModuleType | None:
     """Load another module of a benchmark's folder ("report", "judging", "source"); None if there is none."""
     benchmark_folder = folder_of(name)
     return (
@@ -181,7 +181,7 @@ def _import_module(name: str, module: str) -> ModuleType:
 
     Raises UserError, with the file, where it can't be imported.
     """
-    benchmark_folder = folder() / name
+    benchmark_folder = suites_root() / name
     if name in _GIVEN:
         benchmark_folder = _GIVEN[name]
         package = importlib.import_module(PACKAGE)

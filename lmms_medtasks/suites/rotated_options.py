@@ -1,7 +1,7 @@
 """Records of questions with options, and metrics of questions asked once per rotation of their options.
 
-Questions are copied by :func:`lmms_medtasks.data.rotated_options.rotations`. The record of a copy is paired by its
-question's id and has the tags ``rotation`` (0: as the question is) and ``option_count``; its trials are letters.
+Questions are copied by :func:`lmms_medtasks.data.rotated_options.rotate_documents`. The record of a copy is paired by
+its question's id and has the tags ``rotation`` (0: as the question is) and ``option_count``; its trials are letters.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.record import FAILED, MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import FAILED, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.estimates import Count, Unit, Units
 from lmms_medtasks.suites.suite import Metric
 
@@ -30,7 +30,7 @@ LETTERS = "ABCDE"
 # --- A question -------------------------------------------------------------------------------------------------------
 
 
-def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: Mapping[str, Any]) -> Record:
+def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: Mapping[str, Any]) -> QuestionRecord:
     """The record of a question whose answer is an option's letter, or of one rotation of it.
 
     An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
@@ -40,12 +40,12 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
     readings = [read_option(reply, doc["options"]) for reply in replies]
     correct = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
     turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
-    return Record(
+    return QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
         trials=tuple(reading.value or reading.status for reading in readings),
         expected=str(doc["answer"]),
-        measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
+        measures={"accuracy": ScoreValue(sum(correct) / len(correct) if correct else None)},
         tags={**tags, "option_count": len(doc["options"]), **turned},
         pair=str(doc.get("question_id") or ""),
         replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
@@ -55,7 +55,7 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
 # --- Whole questions --------------------------------------------------------------------------------------------------
 
 
-def whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) -> list[Unit]:
+def whole_questions(rows: QuestionTable, value: Callable[[Sequence[float]], float]) -> list[Unit]:
     """Image and ``value`` of each question's scores in rotation order; questions in the order of first rows.
 
     A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
@@ -89,7 +89,7 @@ INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
 # --- Letters ----------------------------------------------------------------------------------------------------------
 
 
-def position_bias(rows: Samples) -> float | None:
+def position_bias(rows: QuestionTable) -> float | None:
     """Total variation distance between the picked letters and the correct ones.
 
     Half the sum over letters of the difference between a letter's share among the readable picks and its share as the
@@ -106,7 +106,7 @@ def position_bias(rows: Samples) -> float | None:
     )
 
 
-def letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:
+def letter_shares(rows: QuestionTable) -> tuple[Counter[str], Counter[str]]:
     """The share of each letter among the readable picks, and among the correct answers of the same copies."""
     pairs = [
         (trial, expected)
@@ -120,7 +120,7 @@ def letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:
     return picked, right
 
 
-def excess(rows: Samples, letter: str) -> float | None:
+def letter_excess(rows: QuestionTable, letter: str) -> float | None:
     """A letter's share among the readable picks less its share among correct answers; None without a pick."""
     picked, right = letter_shares(rows)
     return picked[letter] - right[letter] if picked else None
@@ -144,7 +144,7 @@ def rotation_metrics(letters: str = LETTERS) -> tuple[Metric, ...]:
         *(
             Metric(
                 f"excess_{letter.lower()}",
-                Count(function=functools.partial(excess, letter=letter)),
+                Count(function=functools.partial(letter_excess, letter=letter)),
                 higher_is_better=None,
                 about="The letter's share among the readable picks less its share as the correct answer.",
             )

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.record import FAILED, NO_ANSWER, Record
-from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.record import FAILED, NO_ANSWER, QuestionRecord
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, QuestionTable
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, MacroContrast, Mean
 
 
@@ -70,7 +70,7 @@ class Metric:
     about: str = ""
     main: bool = False
     standard_error: bool = True
-    notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
+    notice: Callable[[QuestionTable, float | int | None], str] = lambda rows, value: ""
     unit: str | None = None
 
 
@@ -101,7 +101,7 @@ def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
     )
 
 
-def count_read_replies(rows: Samples) -> tuple[int, int]:
+def count_read_replies(rows: QuestionTable) -> tuple[int, int]:
     """Count the parsed replies, and all replies that arrived.
 
     A judged reply counts as parsed if it is not empty; judged questions count only if all questions are judged.
@@ -151,8 +151,8 @@ class Suite:
     identity: tuple[str, ...] = ("id",)
     paired: tuple[str, ...] = ("pair",)
     default: bool = False
-    check: Callable[[Record], str] = lambda record: ""
-    read_replies: Callable[[Samples], tuple[int, int]] = count_read_replies
+    check: Callable[[QuestionRecord], str] = lambda record: ""
+    read_replies: Callable[[QuestionTable], tuple[int, int]] = count_read_replies
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -176,14 +176,14 @@ class Suite:
             _check_distinct("metric", metric_names, f"{self.name}, {kind}")
             for name in metric_names:
                 if name not in self.estimates:
-                    raise unknown("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
+                    raise unknown_name_error("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
         declared = {each.name for each in self.measures}
         for metric in self.metrics:
             if why := why_not_main(metric, self.reply_tags):
                 raise UserError(f"The metric {metric.name!r} of {self.name} {why}")
             measure = getattr(metric.estimate, "measure", None)
             if measure is not None and measure not in declared:
-                raise unknown("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
+                raise unknown_name_error("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
 
     def _with_bounds(self, metric: Metric) -> Metric:
         """The metric with the range of its measure, unless its estimate has bounds."""
@@ -198,14 +198,14 @@ class Suite:
         for each in self.measures:
             if each.name == name:
                 return each
-        raise unknown("measure", name, (each.name for each in self.measures), f"the suite {self.name}")
+        raise unknown_name_error("measure", name, (each.name for each in self.measures), f"the suite {self.name}")
 
     def metric(self, name: str) -> Metric:
         """Get a metric by name. Raises UserError if there is none."""
         for each in self.metrics:
             if each.name == name:
                 return each
-        raise unknown("metric", name, self.estimates, f"the suite {self.name}")
+        raise unknown_name_error("metric", name, self.estimates, f"the suite {self.name}")
 
     def unit(self, metric: Metric) -> str:
         """How a metric is shown, see :class:`Metric`; a share where neither it nor its measure says."""
@@ -237,7 +237,7 @@ def _check_distinct(kind: str, names: Iterable[str], where: str) -> None:
         raise UserError(f"The {kind} {twice[0]!r} stands twice in the declaration of {where}. Each name stands once.")
 
 
-def means(measure: str, parts: Mapping[str, Mapping[str, Any]], **options: Any) -> tuple[Metric, ...]:
+def mean_metrics(measure: str, parts: Mapping[str, Mapping[str, Any]], **options: Any) -> tuple[Metric, ...]:
     """One metric for each part: the mean of ``measure`` over the questions of the part."""
     return tuple(Metric(name, Mean(where, measure=measure), **options) for name, where in parts.items())
 

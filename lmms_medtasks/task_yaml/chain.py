@@ -12,14 +12,14 @@ from typing import Any
 import yaml
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import nearest
+from lmms_medtasks.errors import nearest_name
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import nodes
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 
 @dataclass(frozen=True)
-class Entry:
+class YamlKey:
     """A top-level key of a task: its file, its YAML nodes, and its value."""
 
     file: Path
@@ -28,15 +28,15 @@ class Entry:
 
     @property
     def value(self) -> Any:
-        return nodes.plain(self.node)
+        return nodes.node_to_python(self.node)
 
     @property
     def line(self) -> int:
-        return nodes.line(self.key)
+        return nodes.node_line(self.key)
 
 
 @dataclass
-class Chain:
+class IncludeChain:
     """A task's YAML with its includes. ``entries``: key -> the entry that counts. ``files``: all YAMLs, its own first.
 
     ``joined``: those of its settings that are mappings, joined with what they stand above
@@ -44,8 +44,8 @@ class Chain:
     """
 
     path: Path
-    entries: dict[str, Entry] = field(default_factory=dict)
-    joined: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, YamlKey] = field(default_factory=dict)
+    joined: dict[str, YamlKey] = field(default_factory=dict)
     files: list[Path] = field(default_factory=list)
 
     def value(self, key: str, default: Any = None) -> Any:
@@ -59,9 +59,9 @@ class Chain:
         for part in location[1:]:
             if isinstance(part, int) and isinstance(entry.node, yaml.SequenceNode):
                 node = entry.node.value[part]
-                entry = Entry(entry.file, node, node)
+                entry = YamlKey(entry.file, node, node)
             else:
-                entry = inner(entry).get(str(part), entry)
+                entry = inner_keys(entry).get(str(part), entry)
         return entry.file, entry.line
 
     @property
@@ -79,16 +79,18 @@ class Chain:
         return {key: entry.value for key, entry in self.entries.items()}
 
 
-def inner(entry: Entry) -> dict[str, Entry]:
+def inner_keys(entry: YamlKey) -> dict[str, YamlKey]:
     """The entries of a key whose value is a mapping; {} if it is not."""
     if not isinstance(entry.node, yaml.MappingNode):
         return {}
-    return {name: Entry(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.items(entry.node).items()}
+    return {
+        name: YamlKey(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.mapping_items(entry.node).items()
+    }
 
 
-def follow(path: Path, folder: Path, log: Findings) -> Chain | None:
+def read_include_chain(path: Path, folder: Path, log: ValidationLog) -> IncludeChain | None:
     """Read a YAML with its includes. Returns None, with a problem in ``log``, if a file is missing or unreadable."""
-    chain = Chain(path)
+    chain = IncludeChain(path)
     if not _join_file(path, folder, chain, (), log):
         return None
     if on_template(chain.value("process_results")):
@@ -96,13 +98,13 @@ def follow(path: Path, folder: Path, log: Findings) -> Chain | None:
     return chain
 
 
-def installed(names: Iterable[str]) -> list[Chain]:
+def installed_chains(names: Iterable[str]) -> list[IncludeChain]:
     """The installed tasks that ``names`` stand for (tasks, groups, patterns), each once."""
-    files, chains = folders.task_files(), dict[str, Chain]()
+    files, chains = folders.task_files(), dict[str, IncludeChain]()
     waiting = [member for name in names for member in fnmatch.filter(sorted(files), name)]
     while waiting:
         name = waiting.pop(0)
-        chain = follow(files[name], files[name].parent, Findings()) if name not in chains else None
+        chain = read_include_chain(files[name], files[name].parent, ValidationLog()) if name not in chains else None
         if chain is not None and "group" in chain.entries:
             members = chain.value("task") or []
             waiting += [member for member in members if isinstance(member, str) and member in files]
@@ -116,50 +118,50 @@ def on_template(hook: object) -> bool:
     return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
-def _join_file(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], log: Findings) -> bool:
+def _join_file(path: Path, folder: Path, chain: IncludeChain, above: tuple[Path, ...], log: ValidationLog) -> bool:
     chain.files.append(path)
-    root = nodes.read(path, log)
+    root = nodes.read_yaml_tree(path, log)
     if root is None:
         return False
-    pairs = nodes.items(root)
+    pairs = nodes.mapping_items(root)
     merged = True
     if "include" in pairs:
         merged = _join_includes(path, pairs.pop("include")[1], folder, chain, (*above, path), log)
     for name, (key, node) in pairs.items():
-        chain.entries[name] = Entry(path, key, node)
+        chain.entries[name] = YamlKey(path, key, node)
         if name in nodes.NESTED:
             below = chain.joined.get(name)
-            chain.joined[name] = Entry(path, key, nodes.join(name, below.node if below else None, node))
+            chain.joined[name] = YamlKey(path, key, nodes.join_nodes(name, below.node if below else None, node))
     return merged
 
 
 def _join_includes(
-    path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], log: Findings
+    path: Path, node: yaml.Node, folder: Path, chain: IncludeChain, above: tuple[Path, ...], log: ValidationLog
 ) -> bool:
-    value = nodes.plain(node)
+    value = nodes.node_to_python(node)
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) for name in names):
-        log.add(path, "expected a file's name or a list of them", line=nodes.line(node), key="include",
+        log.add(path, "expected a file's name or a list of them", line=nodes.node_line(node), key="include",
                 value=str(value))  # fmt: skip
         return False
     done = True
     for name in reversed(names):  # the first of several counts most, as in the harness
-        target = _included_file(path, name, nodes.line(node), folder, above, log)
+        target = _included_file(path, name, nodes.node_line(node), folder, above, log)
         done = target is not None and _join_file(target, folder, chain, above, log) and done
     return done
 
 
 def _included_file(
-    path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], log: Findings
+    path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], log: ValidationLog
 ) -> Path | None:
     location = {"line": row, "key": "include", "value": name}
     target = path.parent / name
-    if Path(name).is_absolute() or not inside(target, folder):
+    if Path(name).is_absolute() or not is_inside(target, folder):
         log.add(path, "leads out of the task's folder, and to nothing on other machines", **location)
         return None
     if not is_file(target):
         file_names = sorted(file.name for file in path.parent.iterdir() if file.is_file() and file != path)
-        log.add(path, "no such file beside the YAML", near=nearest(name, file_names), **location)
+        log.add(path, "no such file beside the YAML", near=nearest_name(name, file_names), **location)
         return None
     target = target.resolve()
     if target in (file.resolve() for file in above):
@@ -169,7 +171,7 @@ def _included_file(
     return target
 
 
-def inside(path: Path, folder: Path) -> bool:
+def is_inside(path: Path, folder: Path) -> bool:
     """Whether ``path`` lies in ``folder`` after following links; a cycle of links is not followed."""
     try:
         return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))

@@ -15,22 +15,22 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, WrapValidator, model_validator
 
 from lmms_medtasks.data import text_tables
-from lmms_medtasks.errors import UserError, nearest
-from lmms_medtasks.samples.run_options import given_tags
+from lmms_medtasks.errors import UserError, nearest_name
+from lmms_medtasks.samples.run_options import parse_given_tags
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
-from lmms_medtasks.task_yaml.chain import Chain, follow, on_template
-from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, Function
-from lmms_medtasks.task_yaml.problems import Findings, Problem
-from lmms_medtasks.task_yaml.settings import Settings
-from lmms_medtasks.task_yaml.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
+from lmms_medtasks.task_yaml.chain import IncludeChain, on_template, read_include_chain
+from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, FunctionTag
+from lmms_medtasks.task_yaml.problems import ValidationLog, ValidationProblem
+from lmms_medtasks.task_yaml.settings import TaskSettings
+from lmms_medtasks.task_yaml.strict_model import OPTIONAL, KeyMistake, OneOf, StrictModel, Texts, validation_error
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
-class Arguments:
+class ArgumentRange:
     """The least and the largest number of arguments that a function is called with."""
 
     least: int
@@ -38,32 +38,36 @@ class Arguments:
 
 
 def _check_function_or_text(value: Any) -> Any:
-    if not isinstance(value, Function | str):
+    if not isinstance(value, FunctionTag | str):
         raise strict_model.wrong_type(value, "!function and a dotted name, or a text")
     return value
 
 
 def _check_name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise refused(Wrong("expected letters, digits and _ . - only: --tasks could not name it", (), value))
+        raise validation_error(
+            KeyMistake("expected letters, digits and _ . - only: --tasks could not name it", (), value)
+        )
     return value
 
 
 def _check_no_secret(value: Any) -> Any:
     if isinstance(value, str):
-        raise refused(Wrong("is a secret, and this file is for others: set HF_TOKEN instead"))
+        raise validation_error(KeyMistake("is a secret, and this file is for others: set HF_TOKEN instead"))
     return value
 
 
 def _check_tags(value: Any) -> Any:
     try:
-        given_tags(value, "")
+        parse_given_tags(value, "")
     except UserError:
-        raise refused(Wrong("no list of pairs of marks, expected [[OPENING, CLOSING]]", (), value)) from None
+        raise validation_error(
+            KeyMistake("no list of pairs of marks, expected [[OPENING, CLOSING]]", (), value)
+        ) from None
     return value
 
 
-DECLARED = Function("lmms_medtasks.harness.scoring.DECLARED")
+DECLARED = FunctionTag("lmms_medtasks.harness.scoring.DECLARED")
 """Placeholder for the metrics that a task's benchmark or template declares."""
 
 
@@ -74,11 +78,13 @@ def _check_metrics(value: Any, check: Callable[[Any], Any]) -> Any:
 def _check_declared(value: Any) -> Any:
     if value != DECLARED:
         message = "of a task on a template the setting `metrics` names them, where they are not the template's own"
-        raise refused(Wrong(f"expected !function {DECLARED}: {message}", (), None if value is None else "a list"))
+        raise validation_error(
+            KeyMistake(f"expected !function {DECLARED}: {message}", (), None if value is None else "a list")
+        )
     return value
 
 
-FunctionOrText = Annotated[Function | str, PlainValidator(_check_function_or_text)]
+FunctionOrText = Annotated[FunctionTag | str, PlainValidator(_check_function_or_text)]
 Name = Annotated[str, AfterValidator(_check_name)]
 
 
@@ -103,11 +109,11 @@ class GenerationKwargs(StrictModel):
                 "the harness or the model would put a value of its own there. Say which one you want; `until: []` is "
                 "no stop text, `top_k: 0` and `top_p: 1.0` no limit"
             )
-            raise refused(*(Wrong(message, (key,), "null") for key in empty))
+            raise validation_error(*(KeyMistake(message, (key,), "null") for key in empty))
         return values
 
 
-class Metadata(StrictModel):
+class MetadataKeys(StrictModel):
     """The task's version and template; further keys are the contributor's."""
 
     model_config = ConfigDict(extra="allow")
@@ -129,7 +135,7 @@ class DatasetKwargs(StrictModel):
     token: Annotated[Any, AfterValidator(_check_no_secret)] = OPTIONAL
 
 
-class Filter(StrictModel):
+class FilterKeys(StrictModel):
     """A filter applied to replies before scoring; further keys of a step belong to its function."""
 
     name: str
@@ -140,21 +146,21 @@ class MetricRow(StrictModel):
     """A metric and the function that aggregates the questions' values."""
 
     metric: str
-    aggregation: Annotated[FunctionOrText, Arguments(1, 1)]
+    aggregation: Annotated[FunctionOrText, ArgumentRange(1, 1)]
     higher_is_better: bool | None
 
 
-class Group(StrictModel):
+class GroupKeys(StrictModel):
     """The keys of a group of tasks."""
 
     group: Name
     group_alias: str = OPTIONAL
     task: list[Any]
     aggregate_metric_list: list[Any] = OPTIONAL
-    metadata: Metadata
+    metadata: MetadataKeys
 
 
-class Task(StrictModel):
+class TaskKeys(StrictModel):
     """The keys of a task with hooks of its own."""
 
     task: Name
@@ -169,58 +175,60 @@ class Task(StrictModel):
     fewshot_split: str = OPTIONAL
     num_fewshot: int = OPTIONAL
     full_docs: bool = OPTIONAL
-    process_docs: Annotated[Function, Arguments(1, 1)] = OPTIONAL
+    process_docs: Annotated[FunctionTag, ArgumentRange(1, 1)] = OPTIONAL
     process_results_use_image: bool = OPTIONAL
-    doc_to_visual: Annotated[Function, Arguments(1, 2)]
-    doc_to_text: Annotated[FunctionOrText, Arguments(1, 2)]
-    doc_to_target: Annotated[FunctionOrText, Arguments(1, 1)]
-    doc_to_choice: Annotated[FunctionOrText, Arguments(1, 1)] = OPTIONAL
-    doc_to_messages: Annotated[Function, Arguments(1, 2)] = OPTIONAL
-    process_results: Annotated[Function, Arguments(2, 2)]
+    doc_to_visual: Annotated[FunctionTag, ArgumentRange(1, 2)]
+    doc_to_text: Annotated[FunctionOrText, ArgumentRange(1, 2)]
+    doc_to_target: Annotated[FunctionOrText, ArgumentRange(1, 1)]
+    doc_to_choice: Annotated[FunctionOrText, ArgumentRange(1, 1)] = OPTIONAL
+    doc_to_messages: Annotated[FunctionTag, ArgumentRange(1, 2)] = OPTIONAL
+    process_results: Annotated[FunctionTag, ArgumentRange(2, 2)]
     description: str = OPTIONAL
     metric_list: Annotated[list[MetricRow], WrapValidator(_check_metrics)]
     output_type: Annotated[str, AfterValidator(OneOf("not allowed", ("generate_until",)))]
     generation_kwargs: GenerationKwargs
     repeats: Annotated[int, Field(ge=1)] = 1
-    filter_list: list[Filter] = OPTIONAL
+    filter_list: list[FilterKeys] = OPTIONAL
     cluster_key: str = OPTIONAL
     score_key: str = OPTIONAL
     reasoning_tags: Annotated[Any, AfterValidator(_check_tags)] = OPTIONAL
     auto_strip_thinking: bool = OPTIONAL
-    metadata: Metadata
+    metadata: MetadataKeys
     lmms_eval_specific_kwargs: dict[str, Any] = OPTIONAL
     model_specific_generation_kwargs: dict[str, Any] = OPTIONAL
     model_specific_target_kwargs: dict[str, Any] = OPTIONAL
 
-    def relations(self) -> Iterator[Wrong]:
+    def relations(self) -> Iterator[KeyMistake]:
         yield from self._of_data()
         taken = [step.get("k") for step in self.filter_steps if step.get("function") == "take_first_k"]
         if any(k != self.repeats for k in taken):
             message = f"take_first_k takes {taken[0]} of {self.repeats} replies (repeats): the two must be the same"
-            yield Wrong(message, ("filter_list",))
+            yield KeyMistake(message, ("filter_list",))
         names = [] if self.metric_list == DECLARED else [row.metric for row in self.metric_list]
         for index, name in enumerate(names):
             if name in names[:index]:
-                yield Wrong("the metric is listed twice", ("metric_list", index, "metric"), name)
+                yield KeyMistake("the metric is listed twice", ("metric_list", index, "metric"), name)
 
-    def _of_data(self) -> Iterator[Wrong]:
+    def _of_data(self) -> Iterator[KeyMistake]:
         kwargs = self.dataset_kwargs or DatasetKwargs()
         at: tuple[str, ...] = ("dataset_kwargs", "data_files")
         if "/" not in self.dataset_path and self.dataset_path not in LOCAL and not kwargs.load_from_disk:
-            yield Wrong("no loader of that name, and no hub's owner/name", ("dataset_path",), self.dataset_path,
-                        LOCAL, nearest(self.dataset_path, LOCAL))  # fmt: skip
+            yield KeyMistake("no loader of that name, and no hub's owner/name", ("dataset_path",), self.dataset_path,
+                        LOCAL, nearest_name(self.dataset_path, LOCAL))  # fmt: skip
         if self.dataset_path in text_tables.OPTIONS:
             for name in text_tables.refused_options(self.dataset_path, kwargs.model_extra or {}):
-                yield Wrong(text_tables.AS_TEXT, ("dataset_kwargs", name), (kwargs.model_extra or {})[name],
+                yield KeyMistake(text_tables.AS_TEXT, ("dataset_kwargs", name), (kwargs.model_extra or {})[name],
                             text_tables.OPTIONS[self.dataset_path])  # fmt: skip
         if kwargs.data_files is None:
             if self.dataset_path in LOCAL:
-                yield Wrong(f"is missing: {self.dataset_path} reads files", at)
+                yield KeyMistake(f"is missing: {self.dataset_path} reads files", at)
             return
         for key, split in (("test_split", self.test_split), ("training_split", self.training_split)):
             splits = sorted(kwargs.data_files)
             if split is not None and split not in splits:
-                yield Wrong(f"has no split {split!r}, the task's {key}", at, splits, (), nearest(split, splits))
+                yield KeyMistake(
+                    f"has no split {split!r}, the task's {key}", at, splits, (), nearest_name(split, splits)
+                )
 
     @property
     def filter_steps(self) -> list[dict[str, Any]]:
@@ -233,10 +241,10 @@ class OurSettings(StrictModel):
 
     model_config = ConfigDict(extra="allow")
 
-    default: Settings
+    default: TaskSettings
 
 
-class TaskWithOurHooks(Task):
+class TaskWithOurHooks(TaskKeys):
     """The keys of a task that uses one of our hooks which read the settings."""
 
     lmms_eval_specific_kwargs: OurSettings = OPTIONAL  # type: ignore[assignment]
@@ -247,10 +255,10 @@ class TemplateSettings(StrictModel):
 
     UNKNOWN_KEY: ClassVar[str] = schema.ONLY_DEFAULT
 
-    default: Settings
+    default: TaskSettings
 
 
-class TaskOnTemplate(Task):
+class TaskOnTemplate(TaskKeys):
     """The keys of a task scored by a template's hook; keys that scoring relies on are fixed."""
 
     metric_list: Annotated[Any, PlainValidator(_check_declared)]
@@ -259,60 +267,60 @@ class TaskOnTemplate(Task):
     ] = OPTIONAL
     lmms_eval_specific_kwargs: TemplateSettings = OPTIONAL  # type: ignore[assignment]
 
-    def relations(self) -> Iterator[Wrong]:
+    def relations(self) -> Iterator[KeyMistake]:
         yield from super().relations()
         if self.num_fewshot:
             message = "expected 0: a run would end in the harness, whose examples have no images"
-            yield Wrong(message, ("num_fewshot",), self.num_fewshot)
+            yield KeyMistake(message, ("num_fewshot",), self.num_fewshot)
         functions = [step.get("function") for step in self.filter_steps]
         if self.filter_list is not None and functions != ["take_first_k"]:
             message = "expected the template's one filter, take_first_k: its scoring reads whole replies"
-            yield Wrong(message, ("filter_list",), functions)
+            yield KeyMistake(message, ("filter_list",), functions)
         module = self.process_results.name.rpartition(".")[0]
         template, plain = templates.of_hook(module, {"template": self.metadata.template}), templates.of_hook(module)
         if template is None or plain is None or template.kind != plain.kind:
-            yield Wrong(f"is not scored by {module}, its hook", ("metadata", "template"), self.metadata.template)
+            yield KeyMistake(f"is not scored by {module}, its hook", ("metadata", "template"), self.metadata.template)
             return
         kwargs = self.lmms_eval_specific_kwargs
         settings = kwargs.default.model_dump(exclude_unset=True) if kwargs else {}
         try:
             schema.check_fit({**template.settings, **settings}, template, "")
         except UserError as error:
-            yield Wrong(str(error).removeprefix(": "), (SETTINGS, "default"))
+            yield KeyMistake(str(error).removeprefix(": "), (SETTINGS, "default"))
 
 
-def model_of(values: Mapping[str, Any]) -> type[StrictModel]:
+def keys_model(values: Mapping[str, Any]) -> type[StrictModel]:
     """The model that fits the content of a YAML."""
     if isinstance(values.get("task"), list):
-        return Group
+        return GroupKeys
     if on_template(values.get("process_results")):
         return TaskOnTemplate
     hooks = [values.get(key) for key in ("doc_to_text", "doc_to_visual", "process_results")]
-    ours = any(isinstance(hook, Function) and hook.name.startswith("lmms_medtasks.") for hook in hooks)
-    return TaskWithOurHooks if ours else Task
+    ours = any(isinstance(hook, FunctionTag) and hook.name.startswith("lmms_medtasks.") for hook in hooks)
+    return TaskWithOurHooks if ours else TaskKeys
 
 
-def reads_settings(chain: Chain) -> bool:
+def reads_settings(chain: IncludeChain) -> bool:
     """Whether one of our hooks reads the task's settings."""
-    return issubclass(model_of(chain.plain), TaskOnTemplate | TaskWithOurHooks)
+    return issubclass(keys_model(chain.plain), TaskOnTemplate | TaskWithOurHooks)
 
 
-def problems(chain: Chain) -> list[Problem]:
+def task_key_problems(chain: IncludeChain) -> list[ValidationProblem]:
     """All problems of a YAML and its includes, with file and line."""
     values = chain.plain
-    return strict_model.problems(model_of(values), values, chain.place)
+    return strict_model.model_problems(keys_model(values), values, chain.place)
 
 
-def template_of(chain: Chain) -> templates.Template | None:
+def template_of(chain: IncludeChain) -> templates.TaskTemplate | None:
     """The template of a YAML, see :func:`lmms_medtasks.suites.templates.of_hook`."""
     return templates.of_hook(str(chain.value("process_results")).rpartition(".")[0], chain.value("metadata"))
 
 
 def check_file(path: Path) -> None:
     """Raise UserError if a YAML does not fit its model; called for tasks on a template when a run starts."""
-    log = Findings()
-    chain = follow(path, path.parent, log)
+    log = ValidationLog()
+    chain = read_include_chain(path, path.parent, log)
     if chain is not None:
-        log.problems += problems(chain)
+        log.problems += task_key_problems(chain)
     if log.errors:
         raise UserError("\n".join(map(str, log.errors)))

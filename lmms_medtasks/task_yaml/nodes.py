@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 FUNCTION = "!function"
 
@@ -25,13 +25,13 @@ _STANDARD = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 
-def read(path: Path, log: Findings) -> yaml.MappingNode | None:
+def read_yaml_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
     """Read the tree of a YAML. Returns None, with the problems in ``log``, if it is not usable."""
     text = _read_text(path, log)
     if text is None:
         return None
     try:
-        root = compose(text, path)
+        root = compose_yaml(text, path)
     except yaml.YAMLError as error:
         _add_yaml_error(path, text, error, log)
         return None
@@ -42,7 +42,7 @@ def read(path: Path, log: Findings) -> yaml.MappingNode | None:
         log.add(path, "the file is empty: the harness can then read no task of any folder beside it")
         return None
     if not isinstance(root, yaml.MappingNode):
-        log.add(path, f"holds {_describe_kind(root)}, expected a mapping of keys", line=line(root))
+        log.add(path, f"holds {_describe_kind(root)}, expected a mapping of keys", line=node_line(root))
         return None
     if not _is_plain(path, root, log):
         return None
@@ -51,7 +51,7 @@ def read(path: Path, log: Findings) -> yaml.MappingNode | None:
             log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
                     f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
             return None
-        plain(root)
+        node_to_python(root)
     except RecursionError:
         log.add(path, _TOO_DEEP)
         return None
@@ -65,7 +65,7 @@ def _count_values(node: yaml.Node, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-def _read_text(path: Path, log: Findings) -> str | None:
+def _read_text(path: Path, log: ValidationLog) -> str | None:
     content = path.read_bytes()
     try:
         return content.decode("utf-8")
@@ -75,7 +75,7 @@ def _read_text(path: Path, log: Findings) -> str | None:
         return None
 
 
-def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: Findings) -> None:
+def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: ValidationLog) -> None:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     row = mark.line + 1 if mark else None
     reason = str(getattr(error, "problem", None) or error).splitlines()[0]
@@ -87,36 +87,40 @@ def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: Findings)
     log.add(path, f"is no YAML: {reason}", line=row)
 
 
-def _is_plain(path: Path, root: yaml.Node, log: Findings) -> bool:
+def _is_plain(path: Path, root: yaml.Node, log: ValidationLog) -> bool:
     """Whether a tree has only plain values and !function, and no repeated key."""
     before = len(log.problems)
-    for node in walk(root):
+    for node in iter_nodes(root):
         kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
         if kind == "merge":
-            log.add(path, "expected the keys themselves: what is merged in would not be looked at", line=line(node),
-                    value="<<")  # fmt: skip
+            log.add(
+                path,
+                "expected the keys themselves: what is merged in would not be looked at",
+                line=node_line(node),
+                value="<<",
+            )
         elif kind not in _KINDS and node.tag != FUNCTION:
-            log.add(path, "unknown tag", line=line(node), value=tag, allowed=(FUNCTION,))
+            log.add(path, "unknown tag", line=node_line(node), value=tag, allowed=(FUNCTION,))
         elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):
-            log.add(path, "!function wants a dotted name", line=line(node))
+            log.add(path, "!function wants a dotted name", line=node_line(node))
         if isinstance(node, yaml.MappingNode):
             _check_keys(path, node, log)
     return len(log.problems) == before
 
 
-def _check_keys(path: Path, node: yaml.MappingNode, log: Findings) -> None:
+def _check_keys(path: Path, node: yaml.MappingNode, log: ValidationLog) -> None:
     seen: dict[str, int] = {}
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            log.add(path, "a key must be a word", line=line(key))
+            log.add(path, "a key must be a word", line=node_line(key))
         elif key.value in seen:
             log.add(path, f"the key stands on line {seen[key.value]} already; only the last would count",
-                    line=line(key), key=key.value)  # fmt: skip
+                    line=node_line(key), key=key.value)  # fmt: skip
         else:
-            seen[key.value] = line(key)
+            seen[key.value] = node_line(key)
 
 
-def walk(root: yaml.Node) -> Iterator[yaml.Node]:
+def iter_nodes(root: yaml.Node) -> Iterator[yaml.Node]:
     """Yield every node of a tree once."""
     seen: set[int] = set()
     waiting = [root]
@@ -134,18 +138,18 @@ def _child_nodes(node: yaml.Node) -> list[yaml.Node]:
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
-def line(node: yaml.Node) -> int:
+def node_line(node: yaml.Node) -> int:
     """The line number of a node, from 1."""
     return int(node.start_mark.line) + 1
 
 
-def items(node: yaml.MappingNode) -> dict[str, tuple[yaml.Node, yaml.Node]]:
+def mapping_items(node: yaml.MappingNode) -> dict[str, tuple[yaml.Node, yaml.Node]]:
     """Key -> (node of the key, node of the value)."""
     return {str(key.value): (key, value) for key, value in node.value}
 
 
 @dataclass(frozen=True)
-class Function:
+class FunctionTag:
     """The dotted name after ``!function``."""
 
     name: str
@@ -154,14 +158,14 @@ class Function:
         return self.name
 
 
-def plain(node: yaml.Node) -> Any:
-    """Convert a tree to Python values: str, numbers, list, dict, and :class:`Function`."""
+def node_to_python(node: yaml.Node) -> Any:
+    """Convert a tree to Python values: str, numbers, list, dict, and :class:`FunctionTag`."""
     if node.tag == FUNCTION:
-        return Function(node.value)
+        return FunctionTag(node.value)
     if isinstance(node, yaml.MappingNode):
-        return {plain(key): plain(value) for key, value in node.value}
+        return {node_to_python(key): node_to_python(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
-        return [plain(child) for child in node.value]
+        return [node_to_python(child) for child in node.value]
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_object(node)
@@ -189,7 +193,7 @@ _WITH_NULL = (SETTINGS, "dataset_kwargs")
 _NULL = "tag:yaml.org,2002:null"
 
 
-def join(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Node:
+def join_nodes(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Node:
     """Join the value of ``name`` in a file, ``above``, with the value in its include, ``below``."""
     if name not in NESTED or not isinstance(below, yaml.MappingNode) or not isinstance(above, yaml.MappingNode):
         return above
@@ -198,7 +202,7 @@ def join(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Node:
         if name in _WITH_NULL and value.tag == _NULL and key.value in pairs:
             del pairs[key.value]
         elif name == SETTINGS and key.value == "default" and "default" in pairs:
-            pairs["default"] = (key, join(name, pairs["default"][1], value))
+            pairs["default"] = (key, join_nodes(name, pairs["default"][1], value))
         else:
             pairs[key.value] = (key, value)
     return yaml.MappingNode(above.tag, list(pairs.values()), above.start_mark, above.end_mark)
@@ -216,12 +220,12 @@ def read_joined(path: Path) -> dict[str, Any]:
         for key, value in mapping.value:
             local = value.value in LOCAL if key.value == "dataset_path" else local
             if key.value in NESTED:
-                nodes[key.value] = join(key.value, nodes.get(key.value), value)
+                nodes[key.value] = join_nodes(key.value, nodes.get(key.value), value)
     joined = {key: _plain_value(node, path) for key, node in nodes.items()}
     kwargs = joined.get("dataset_kwargs")
     if local and isinstance(kwargs, dict) and "data_files" in kwargs:
         stated_in = next(key.start_mark.name for key, _ in nodes["dataset_kwargs"].value if key.value == "data_files")
-        kwargs["data_files"] = located(kwargs["data_files"], Path(stated_in).parent)
+        kwargs["data_files"] = resolve_data_files(kwargs["data_files"], Path(stated_in).parent)
     return joined
 
 
@@ -229,16 +233,16 @@ LOCAL = ("csv", "json", "excel", "parquet", "text", "pandas", "arrow")
 """The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``."""
 
 
-def located(value: Any, folder: Path) -> Any:
+def resolve_data_files(value: Any, folder: Path) -> Any:
     """Prefix names of data files with ``folder`` where the files exist there, as the harness does."""
     if isinstance(value, dict):
-        return {key: located(item, folder) for key, item in value.items()}
+        return {key: resolve_data_files(item, folder) for key, item in value.items()}
     if isinstance(value, list):
-        return [located(item, folder) for item in value]
+        return [resolve_data_files(item, folder) for item in value]
     return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
 
 
-def compose(text: str, path: Path) -> yaml.Node | None:
+def compose_yaml(text: str, path: Path) -> yaml.Node | None:
     """Parse a YAML into a tree whose nodes' marks name ``path``."""
     loader = yaml.SafeLoader(text)
     loader.name = str(path)
@@ -250,7 +254,7 @@ def compose(text: str, path: Path) -> yaml.Node | None:
 
 def _included_mappings(path: Path) -> Iterator[yaml.MappingNode]:
     """Yield the mappings of a YAML's includes, then its own, resolved as the harness does."""
-    root = compose(path.read_text("utf-8"), path)
+    root = compose_yaml(path.read_text("utf-8"), path)
     if not isinstance(root, yaml.MappingNode):
         return
     for key, value in root.value:
@@ -274,6 +278,6 @@ def _plain_value(node: yaml.Node, path: Path) -> Any:
 
 def template_generation(text: str) -> Mapping[str, Any]:
     """``generation_kwargs`` of a template's YAML text."""
-    root = compose(text, Path())
-    generation: Mapping[str, Any] = plain(root)["generation_kwargs"] if root else {}
+    root = compose_yaml(text, Path())
+    generation: Mapping[str, Any] = node_to_python(root)["generation_kwargs"] if root else {}
     return generation

@@ -13,7 +13,7 @@ _LONG = 120
 
 
 @dataclass(frozen=True)
-class Problem:
+class ValidationProblem:
     """One problem. ``key`` is a dotted path in a YAML ("metadata.version"); ``line`` counts from 1."""
 
     file: str
@@ -44,19 +44,19 @@ class Problem:
 
 
 @dataclass
-class Findings:
+class ValidationLog:
     """Problems in the order in which they were found, and notes on what was checked."""
 
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ValidationProblem] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
     def add(self, file: Path | str, message: str, **more: object) -> None:
         """Add a problem in ``file``."""
         name = file.name if isinstance(file, Path) else file
-        self.problems.append(Problem(name, message, **more))  # type: ignore[arg-type]
+        self.problems.append(ValidationProblem(name, message, **more))  # type: ignore[arg-type]
 
     @property
-    def errors(self) -> list[Problem]:
+    def errors(self) -> list[ValidationProblem]:
         return [problem for problem in self.problems if problem.level == "error"]
 
 

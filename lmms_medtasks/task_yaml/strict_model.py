@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, mod
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from lmms_medtasks.errors import nearest
-from lmms_medtasks.task_yaml.problems import Problem
+from lmms_medtasks.errors import nearest_name
+from lmms_medtasks.task_yaml.problems import ValidationProblem
 
 Location = tuple[str | int, ...]
 """The way to a value: keys of mappings and places in lists, ("metric_list", 0, "metric")."""
@@ -36,7 +36,7 @@ _WANTED = {
 _TYPES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
 
 
-class Wrong(NamedTuple):
+class KeyMistake(NamedTuple):
     """A mistake found by a validator; ``at``: location of the wrong part, relative to the checked value."""
 
     message: str
@@ -55,7 +55,7 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=True, protected_namespaces=())
     UNKNOWN_KEY: ClassVar[str] = "unknown key"
 
-    def relations(self) -> Iterator[Wrong]:
+    def relations(self) -> Iterator[KeyMistake]:
         """Mistakes between keys that are each valid."""
         yield from ()
 
@@ -63,7 +63,7 @@ class StrictModel(BaseModel):
     def _check_relations(self) -> typing.Any:
         wrongs = list(self.relations())
         if wrongs:
-            raise refused(*wrongs)
+            raise validation_error(*wrongs)
         return self
 
 
@@ -85,21 +85,23 @@ class OneOf:
     def __call__(self, value: Any) -> Any:
         allowed = self.allowed()
         if value == []:
-            raise refused(Wrong("an empty list", (), value, tuple(sorted(allowed))))
+            raise validation_error(KeyMistake("an empty list", (), value, tuple(sorted(allowed))))
         for word in value if isinstance(value, list) else [value]:
             if str(word) not in allowed and not self.accepts(word):
-                raise refused(Wrong(self.message, (), word, tuple(sorted(allowed)), nearest(word, allowed)))
+                raise validation_error(
+                    KeyMistake(self.message, (), word, tuple(sorted(allowed)), nearest_name(word, allowed))
+                )
         return value
 
 
-def refused(*wrongs: Wrong) -> PydanticCustomError:
+def validation_error(*wrongs: KeyMistake) -> PydanticCustomError:
     """Make the error that a validator raises for mistakes."""
     return PydanticCustomError("refused", "refused", {"wrongs": wrongs})
 
 
 def wrong_type(value: object, expected: str) -> PydanticCustomError:
     """Make the error for a value of the wrong type."""
-    return refused(Wrong(f"wrong type ({_type_name(value)}), expected {expected}", (), value))
+    return validation_error(KeyMistake(f"wrong type ({_type_name(value)}), expected {expected}", (), value))
 
 
 def _check_texts(value: Any) -> Any:
@@ -112,9 +114,9 @@ Texts = typing.Annotated[str | list[str], PlainValidator(_check_texts)]
 """A text or a list of texts."""
 
 
-def problems(
+def model_problems(
     model: type[StrictModel], values: Mapping[Any, Any], place: Callable[[Location], tuple[Path | str, int | None]]
-) -> list[Problem]:
+) -> list[ValidationProblem]:
     """All problems of ``values``. ``place``: location -> its file and line."""
     try:
         model.model_validate(values)
@@ -128,33 +130,33 @@ def problems(
     return []
 
 
-def _to_problem(mistake: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
+def _to_problem(mistake: KeyMistake, place: Callable[[Location], tuple[Path | str, int | None]]) -> ValidationProblem:
     file, line = place(mistake.at)
     key = ".".join(str(part) for part in mistake.at if isinstance(part, str))
     value = None if mistake.value is None else str(mistake.value)
     name = file.name if isinstance(file, Path) else file
-    return Problem(name, mistake.message, line, key, value, mistake.allowed, mistake.near)
+    return ValidationProblem(name, mistake.message, line, key, value, mistake.allowed, mistake.near)
 
 
-def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
+def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[KeyMistake]:
     at, kind, value, context = error["loc"], error["type"], error["input"], error.get("ctx", {})
     if kind == "refused":
         yield from (mistake._replace(at=(*at, *mistake.at)) for mistake in context["wrongs"])
     elif kind in ("extra_forbidden", "invalid_key"):
         owner = _model_at(model, at[:-1])
         known = tuple(sorted(owner.model_fields))
-        yield Wrong(owner.UNKNOWN_KEY, (*at[:-1], str(at[-1])), None, known, nearest(at[-1], known))
+        yield KeyMistake(owner.UNKNOWN_KEY, (*at[:-1], str(at[-1])), None, known, nearest_name(at[-1], known))
     elif kind == "missing":
-        yield Wrong("is missing" + _type_hint(model, at), at)
+        yield KeyMistake("is missing" + _type_hint(model, at), at)
     elif kind in _WANTED:
         message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _type_hint(model, at)
-        yield Wrong(message, at, "null" if value is None else value, _allowed_values(model, at))
+        yield KeyMistake(message, at, "null" if value is None else value, _allowed_values(model, at))
     elif kind == "greater_than_equal":
-        yield Wrong(f"expected {context['ge']:g} or more", at, value)
+        yield KeyMistake(f"expected {context['ge']:g} or more", at, value)
     elif kind in ("greater_than", "finite_number"):
-        yield Wrong("expected a finite number above 0", at, value)
+        yield KeyMistake("expected a finite number above 0", at, value)
     else:
-        yield Wrong(error["msg"], at, value)
+        yield KeyMistake(error["msg"], at, value)
 
 
 def _type_hint(model: type[StrictModel], at: Location) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.task_configs.bones_joints.source_forms import forms, sites
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.task_configs.bones_joints.source_forms import site_names, task_forms
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -35,25 +35,25 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
-def _of(dataset: Dataset, task: str) -> Dataset:
+def _questions_of_task(dataset: Dataset, task: str) -> Dataset:
     rows = [row for row, name in enumerate(dataset["task"]) if name == task]
     if not rows:
-        raise UserError(f"The data has no question of {forms()[task].title}.")
+        raise UserError(f"The data has no question of {task_forms()[task].title}.")
     return dataset.select(rows)
 
 
 def _with_report(dataset: Dataset, task: str) -> Dataset:
     """The rows of a task that have a radiology report; how many have none is said in the log."""
-    chosen = _of(dataset, task)
+    chosen = _questions_of_task(dataset, task)
     rows = [row for row, report in enumerate(chosen["report"]) if report.strip()]
     if not rows:
-        raise UserError(f"No case of {forms()[task].title} has a radiology report: the *_report tasks need them.")
+        raise UserError(f"No case of {task_forms()[task].title} has a radiology report: the *_report tasks need them.")
     if len(rows) < len(chosen):
-        _warn(f"{len(chosen) - len(rows)} of {len(chosen)} cases have no radiology report and are not asked.")
+        _log_warning(f"{len(chosen) - len(rows)} of {len(chosen)} cases have no radiology report and are not asked.")
     return chosen.select(rows)
 
 
-t4, t5, t6, t7 = (functools.partial(_of, task=task) for task in _ASKED)
+t4, t5, t6, t7 = (functools.partial(_questions_of_task, task=task) for task in _ASKED)
 t4_report, t5_report, t6_report, t7_report = (functools.partial(_with_report, task=task) for task in _ASKED)
 
 
@@ -73,12 +73,12 @@ def t8_made(dataset: Dataset) -> Dataset:
     ``case_id`` and ``site`` are the text's, ``image_case`` and ``image_site`` those of the images; the answer names
     both sites. Cases of a site that is none of the seven take no part, since they may overlap with one of them.
     """
-    cases = _of(dataset, "t4")
-    rows = [row for row, site in enumerate(cases["site"]) if site in sites()]
+    cases = _questions_of_task(dataset, "t4")
+    rows = [row for row, site in enumerate(cases["site"]) if site in site_names()]
     if len(rows) < 2:
         raise UserError(
             f"Task VIII can't be made: {len(rows)} of {len(cases)} cases are of one of the seven sites "
-            f"({', '.join(sites())}). "
+            f"({', '.join(site_names())}). "
             "Does the release name sites in another column, or otherwise?"
         )
     there = sorted({cases["site"][row] for row in rows})
@@ -88,7 +88,7 @@ def t8_made(dataset: Dataset) -> Dataset:
             "images of another. Leave bones_joints_t8_inconsistency out: name the other tasks."
         )
     if len(rows) < len(cases):
-        _warn(
+        _log_warning(
             f"Task VIII: {len(cases) - len(rows)} of {len(cases)} cases have none of the seven sites and take no part."
         )
     chosen = cases.select(rows)
@@ -119,7 +119,7 @@ Fits = Callable[[int, int], bool]
 """Whether row ``one`` may have the images of row ``other``."""
 
 
-def partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
+def draw_partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
     """For each of ``count`` rows the row whose images it gets; a row's images are given to one other row.
 
     Of all assignments in which every pair ``fits`` one is drawn by ``seed``. Where there is none for all rows (one site
@@ -131,7 +131,7 @@ def partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    rng = generator("bones_joints partners", *seed)
+    rng = seeded_generator("bones_joints partners", *seed)
     rows, columns = rng.permutation(count), rng.permutation(count)
     allowed = np.array([[fits(int(one), int(other)) for other in columns] for one in rows], dtype=bool).reshape(
         count, count
@@ -151,7 +151,9 @@ def partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
 
 def other_sites(sites: Sequence[str], images: Sequence[str], *seed: str | int) -> list[int]:
     """For each case one of another site: never the same site, nor the same images under another site's name."""
-    return partners(len(sites), lambda one, other: sites[one] != sites[other] and images[one] != images[other], *seed)
+    return draw_partners(
+        len(sites), lambda one, other: sites[one] != sites[other] and images[one] != images[other], *seed
+    )
 
 
 def other_cases(images: Sequence[str], diseases: Sequence[str], *seed: str | int) -> list[int]:
@@ -161,12 +163,12 @@ def other_cases(images: Sequence[str], diseases: Sequence[str], *seed: str | int
         return images[one] != images[other] and (not diseases[one] or diseases[one] != diseases[other])
 
     try:
-        return partners(len(images), other_disease, *seed)
+        return draw_partners(len(images), other_disease, *seed)
     except UserError:
-        return partners(len(images), lambda one, other: images[one] != images[other], *seed)
+        return draw_partners(len(images), lambda one, other: images[one] != images[other], *seed)
 
 
-def _warn(text: str) -> None:
+def _log_warning(text: str) -> None:
     from loguru import logger  # the harness's log
 
     logger.warning(text)

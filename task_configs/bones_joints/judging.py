@@ -24,37 +24,37 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.judges import checklists
-from lmms_medtasks.judges.checklists import Checklist
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.judges.checklists import PointChecklist
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 from lmms_medtasks.parsing.reasoned import split_steps
-from lmms_medtasks.task_configs.bones_joints.source_forms import forms
+from lmms_medtasks.task_configs.bones_joints.source_forms import task_forms
 
 PAPER_JUDGE = "GPT-4o"
 TRIALS = 3
 
 CORRECT, INCORRECT, UNCLEAR = "Correct", "Incorrect", "Unclear"
-VERDICT = Dimension("verdict", {CORRECT: 1.0, INCORRECT: 0.0, UNCLEAR: 0.0})
+VERDICT = ScoreDimension("verdict", {CORRECT: 1.0, INCORRECT: 0.0, UNCLEAR: 0.0})
 
 NAMED, WENT_ON, MISSED, OTHERWISE = "Named", "Named but went on", "Missed", "Objected to something else"
-CONTRADICTION = Dimension("verdict", {NAMED: 1.0, WENT_ON: 1.0, MISSED: 0.0, OTHERWISE: 0.0, UNCLEAR: 0.0})
+CONTRADICTION = ScoreDimension("verdict", {NAMED: 1.0, WENT_ON: 1.0, MISSED: 0.0, OTHERWISE: 0.0, UNCLEAR: 0.0})
 
-STEPS = Checklist("steps_found", "reference")
+STEPS = PointChecklist("steps_found", "reference")
 NOT_KNOWN = "not known"
 _FOLDER = Path(__file__).resolve().parent
 
 
-def _item(steps: bool, doc: Mapping[str, Any], reply: str) -> Item:
-    reference = checklists.numbered(split_steps(doc["answer"])) if steps else doc["answer"]
+def _judged_item(steps: bool, doc: Mapping[str, Any], reply: str) -> JudgedItem:
+    reference = checklists.number_points(split_steps(doc["answer"])) if steps else doc["answer"]
     fields = {
         "question": doc["question"],
-        "asked": forms()[doc["task"]].asked,
+        "asked": task_forms()[doc["task"]].asked,
         "reference": reference,
         "answer": reply,
     }
-    return Item(str(doc["id"]), fields)
+    return JudgedItem(str(doc["id"]), fields)
 
 
-def _inconsistency_item(doc: Mapping[str, Any], reply: str) -> Item:
+def _inconsistency_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
     fields = {
         "question": doc["question"],
         "text_site": doc["site"] or NOT_KNOWN,
@@ -62,10 +62,10 @@ def _inconsistency_item(doc: Mapping[str, Any], reply: str) -> Item:
         "reference": doc["answer"],
         "answer": reply,
     }
-    return Item(str(doc["id"]), fields)
+    return JudgedItem(str(doc["id"]), fields)
 
 
-def _settle(label: str, checklist: bool, item: Item) -> tuple[Mapping[str, str], str] | None:
+def _settle_empty_answer(label: str, checklist: bool, item: JudgedItem) -> tuple[Mapping[str, str], str] | None:
     if item.fields["answer"]:
         return None
     ticked = {STEPS.name: ""} if checklist else {}
@@ -78,17 +78,17 @@ _SOURCE = (
 )
 
 
-def _protocol(
+def _make_protocol(
     kind: str,
-    dimension: Dimension,
+    dimension: ScoreDimension,
     fields: tuple[str, ...],
-    item: Callable[[Mapping[str, Any], str], Item],
+    item: Callable[[Mapping[str, Any], str], JudgedItem],
     wrong: str,
     judge: str = PAPER_JUDGE,
-    checklist: Checklist | None = None,
-) -> Protocol:
+    checklist: PointChecklist | None = None,
+) -> JudgeProtocol:
     """A protocol; ``wrong``: the label of an answer without a word."""
-    return Protocol(
+    return JudgeProtocol(
         name=f"bones_joints_{kind}",
         prompt=str(_FOLDER / "prompts" / f"bones_joints_{kind}.txt"),
         version=2,
@@ -96,7 +96,7 @@ def _protocol(
         fields=fields,
         paper_judge=judge,
         item=item,
-        settle=functools.partial(_settle, wrong, checklist is not None),
+        settle=functools.partial(_settle_empty_answer, wrong, checklist is not None),
         checklist=checklist,
         trials=TRIALS,
         check=str(_FOLDER / "judge_checks" / f"bones_joints_{kind}.yml"),
@@ -105,9 +105,11 @@ def _protocol(
 
 
 _OF_ANSWERS = ("question", "asked", "reference", "answer")
-ANSWER = _protocol("answer", VERDICT, _OF_ANSWERS, functools.partial(_item, False), INCORRECT)
-REASONING = _protocol("reasoning", VERDICT, _OF_ANSWERS, functools.partial(_item, True), INCORRECT, checklist=STEPS)
-INCONSISTENCY = _protocol(
+ANSWER = _make_protocol("answer", VERDICT, _OF_ANSWERS, functools.partial(_judged_item, False), INCORRECT)
+REASONING = _make_protocol(
+    "reasoning", VERDICT, _OF_ANSWERS, functools.partial(_judged_item, True), INCORRECT, checklist=STEPS
+)
+INCONSISTENCY = _make_protocol(
     "inconsistency",
     CONTRADICTION,
     ("question", "text_site", "image_site", "reference", "answer"),

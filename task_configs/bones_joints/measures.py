@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.protocol import JudgeProtocol
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Count, Mean
@@ -32,7 +32,7 @@ from lmms_medtasks.suites.judged_measures import (
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
-from lmms_medtasks.task_configs.bones_joints.source_forms import forms, sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import site_names, task_forms
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
 CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED, ROTATED)
@@ -65,28 +65,28 @@ MEASURES = (
 # --- A question -------------------------------------------------------------------------------------------------------
 
 
-def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of a multiple-choice question, or of one rotation of it."""
-    return option_record(doc, results, _tags(doc))
+    return option_record(doc, results, _record_tags(doc))
 
 
-def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> Record:
+def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: JudgeProtocol) -> QuestionRecord:
     """The record of a judged question, by the verdicts that the judging stage has got."""
     replies = [Reply.of(result) for result in results]
-    trials, judgement = records.judgement_of(doc, replies, protocol)
-    return Record(
+    trials, judgement = records.make_judgement(doc, replies, protocol)
+    return QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
         trials=trials,
         expected=None,
         measures=judged_measures(judgement),
-        tags=_tags(doc, protocol),
+        tags=_record_tags(doc, protocol),
         judgement=judgement,
         replies=tuple(reply.note() for reply in replies),
     )
 
 
-def judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
+def judged_measures(judgement: QuestionJudgement) -> dict[str, ScoreValue]:
     """The measures of a judged answer: those of its task only."""
     labels = labels_of(judgement)
     requested = sum(map(len, judgement.verdicts))
@@ -97,11 +97,11 @@ def judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
         "unanimous": float(len(set(labels)) == 1) if len(labels) > 1 else None,
         **({"steps_found": _steps_found(judgement)} if protocol == judging.REASONING.name else {}),
     }
-    counted = {name: MeasureValue(score, judged=len(labels), requested=requested) for name, score in scores.items()}
+    counted = {name: ScoreValue(score, judged=len(labels), requested=requested) for name, score in scores.items()}
     return {"accuracy": measure_value(judgement, judging.VERDICT.name), **counted}
 
 
-def labels_of(judgement: Judgement) -> list[str]:
+def labels_of(judgement: QuestionJudgement) -> list[str]:
     """The labels of the judgements that were obtained, in order."""
     return [
         verdict["labels"][judging.VERDICT.name]
@@ -111,7 +111,7 @@ def labels_of(judgement: Judgement) -> list[str]:
     ]
 
 
-def _steps_found(judgement: Judgement) -> float | None:
+def _steps_found(judgement: QuestionJudgement) -> float | None:
     """The share of the experts' steps that were found, mean over the judgements that were obtained."""
     shares = [
         judging.STEPS.share(verdict["labels"], item)
@@ -123,7 +123,7 @@ def _steps_found(judgement: Judgement) -> float | None:
     return math.fsum(obtained) / len(obtained) if obtained else None
 
 
-def _tags(doc: Mapping[str, Any], protocol: Protocol | None = None) -> dict[str, Any]:
+def _record_tags(doc: Mapping[str, Any], protocol: JudgeProtocol | None = None) -> dict[str, Any]:
     # "task" is the column of the harness's task in a table of runs.
     own = tags_of(doc, TAGS, protocol) if protocol else {name: doc[name] for name in TAGS if doc.get(name) is not None}
     return {**own, "paper_task": str(doc["task"])}
@@ -134,11 +134,11 @@ def _tags(doc: Mapping[str, Any], protocol: Protocol | None = None) -> dict[str,
 ACCURACY = Mean()
 
 
-def _end(which: Literal["low", "high"]) -> Count:
+def _interval_end(which: Literal["low", "high"]) -> Count:
     """An end of the accuracy's 95 % interval: the paper prints those, so a report at another level has them too."""
 
-    def end(rows: Samples) -> float | None:
-        with confidence.at(confidence.DEFAULT):
+    def end(rows: QuestionTable) -> float | None:
+        with confidence.use_level(confidence.DEFAULT):
             found: float | None = getattr(ACCURACY.of(rows)["mean"], which)
         return found
 
@@ -148,11 +148,11 @@ def _end(which: Literal["low", "high"]) -> Count:
 METRICS = (
     number_of_questions(),
     Metric("accuracy", ACCURACY, main=True, about="Share of right answers; a judged one's is over its judgements."),
-    Metric("accuracy_low", _end("low"), about="The lower end of the accuracy's 95 % interval."),
-    Metric("accuracy_high", _end("high"), about="The upper end of the accuracy's 95 % interval."),
+    Metric("accuracy_low", _interval_end("low"), about="The lower end of the accuracy's 95 % interval."),
+    Metric("accuracy_high", _interval_end("high"), about="The upper end of the accuracy's 95 % interval."),
     *(
         Metric(f"accuracy_{site}", Mean({"site": site}), about="Of Task VIII the site of the text.")
-        for site in sites()
+        for site in site_names()
     ),
     *rotation_metrics(),
     *READ,
@@ -161,7 +161,7 @@ METRICS = (
     *judged_metrics("accuracy"),
 )  # fmt: skip
 
-_ACCURACY = (KEY, "accuracy", "accuracy_low", "accuracy_high", *(f"accuracy_{site}" for site in sites()))
+_ACCURACY = (KEY, "accuracy", "accuracy_low", "accuracy_high", *(f"accuracy_{site}" for site in site_names()))
 _JUDGED = (*_ACCURACY, "unclear_rate", "unanimous")
 _COVERAGE = ("coverage", "bound_worst", "bound_best", "complete", *JUDGED_NAMES)
 
@@ -182,7 +182,7 @@ SUITE = Suite(
     cluster="image",
     data=("bones_joints",),
     tags=(*TAGS, "paper_task", "option_count", "rotation"),
-    tag_values={"paper_task": tuple(forms())},
+    tag_values={"paper_task": tuple(task_forms())},
     measures=MEASURES,
     metrics=METRICS,
     tasks={
@@ -201,17 +201,17 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-def _remeasured(record: Record) -> Record:
+def _remeasured_record(record: QuestionRecord) -> QuestionRecord:
     """A record that was judged again, with the measures of its new judgement."""
     return with_measures(record, judged_measures(record.judgement)) if record.judgement else record
 
 
-def _judged(kind: str, protocol: Protocol) -> ScoringHook:
-    return ScoringHook(SUITE, kind, functools.partial(judged_record, protocol=protocol), _remeasured)
+def _judged_hook(kind: str, protocol: JudgeProtocol) -> ScoringHook:
+    return ScoringHook(SUITE, kind, functools.partial(judged_record, protocol=protocol), _remeasured_record)
 
 
 process_results_choice = ScoringHook(SUITE, "choice", choice_record)
 process_results_circular = ScoringHook(SUITE, "circular", choice_record)
-process_results_open = _judged("open", judging.ANSWER)
-process_results_chain = _judged("chain", judging.REASONING)
-process_results_contradiction = _judged("contradiction", judging.INCONSISTENCY)
+process_results_open = _judged_hook("open", judging.ANSWER)
+process_results_chain = _judged_hook("chain", judging.REASONING)
+process_results_contradiction = _judged_hook("contradiction", judging.INCONSISTENCY)

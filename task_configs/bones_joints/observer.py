@@ -42,33 +42,33 @@ class Templates:
     spectra: NDArray[np.complex128]
 
 
-def texts() -> Mapping[str, Any]:
+def phantom_texts() -> Mapping[str, Any]:
     """The texts of ``phantom_texts.yml``."""
     found: dict[str, Any] = read_yaml(Path(__file__).with_name("phantom_texts.yml"))
     return found
 
 
-def diagnosis(site: str, finding: str) -> str:
+def observer_diagnosis(site: str, finding: str) -> str:
     """The experts' diagnosis of a finding: "Fracture at the knee"."""
-    disease = str(texts()["diseases"][finding])
-    return str(texts()["diagnosis"]).format(Disease=disease[:1].upper() + disease[1:], site=site)
+    disease = str(phantom_texts()["diseases"][finding])
+    return str(phantom_texts()["diagnosis"]).format(Disease=disease[:1].upper() + disease[1:], site=site)
 
 
 @functools.cache
-def templates() -> Templates:
+def reference_templates() -> Templates:
     """The noiseless phantoms of all sites, findings, views and sides."""
-    grid, keys, planes = canvas.grid(bone.SIZE), [], []
+    grid, keys, planes = canvas.make_grid(bone.SIZE), [], []
     for site in bone.SITES:
         for finding in bone.FINDINGS:
             for view in bone.VIEWS:
                 for side in bone.SIDES:
                     facts = {"site": site, "finding": finding, "view": view, "side": side}
                     keys.append((site, finding))
-                    planes.append(np.conj(np.fft.rfft2(_edges(bone.shown(facts, grid)))))
+                    planes.append(np.conj(np.fft.rfft2(_edge_detail(bone.render_phantom(facts, grid)))))
     return Templates(tuple(keys), np.stack(planes))
 
 
-def _edges(picture: Plane) -> Plane:
+def _edge_detail(picture: Plane) -> Plane:
     """What two pictures are compared by: (SIDE, SIDE), detail of middle size, mean 0 and norm 1."""
     small = ndimage.zoom(
         ndimage.gaussian_filter(picture, 0.5 * picture.shape[0] / SIDE), SIDE / picture.shape[0], order=1
@@ -78,7 +78,7 @@ def _edges(picture: Plane) -> Plane:
     return detail / max(float(np.linalg.norm(detail)), 1e-9)
 
 
-def scores(pictures: Sequence[Image.Image]) -> dict[tuple[str, str], float]:
+def finding_scores(pictures: Sequence[Image.Image]) -> dict[tuple[str, str], float]:
     """(site, finding) -> how well it explains the pictures: the mean over them of the best correlation, -1 to 1."""
     total: dict[tuple[str, str], float] = {}
     for picture in pictures:
@@ -90,8 +90,8 @@ def scores(pictures: Sequence[Image.Image]) -> dict[tuple[str, str], float]:
 @functools.lru_cache(maxsize=256)
 def _scores_of(pixels: bytes) -> tuple[tuple[tuple[str, str], float], ...]:
     picture = np.frombuffer(pixels, dtype=np.uint8).reshape(bone.SIZE, bone.SIZE).astype(float)
-    known = templates()
-    maps = np.fft.irfft2(np.fft.rfft2(_edges(picture)) * known.spectra, s=(SIDE, SIDE))
+    known = reference_templates()
+    maps = np.fft.irfft2(np.fft.rfft2(_edge_detail(picture)) * known.spectra, s=(SIDE, SIDE))
     near = np.roll(maps, (REACH, REACH), axis=(1, 2))[:, : 2 * REACH + 1, : 2 * REACH + 1]
     best: dict[tuple[str, str], float] = {}
     for key, value in zip(known.keys, near.max(axis=(1, 2)).tolist(), strict=True):
@@ -99,19 +99,19 @@ def _scores_of(pixels: bytes) -> tuple[tuple[tuple[str, str], float], ...]:
     return tuple(best.items())
 
 
-def reply(pictures: Sequence[Image.Image], prompt: str) -> str | None:
+def observer_reply(pictures: Sequence[Image.Image], prompt: str) -> str | None:
     """The answer to a prompt of the bone phantoms' questions, from its pictures; None for any other prompt."""
     asked = read_prompt(prompt)
-    findings = {disease: finding for finding, disease in texts()["diseases"].items()}
+    findings = {disease: finding for finding, disease in phantom_texts()["diseases"].items()}
     if asked.options and set(asked.options.values()) <= set(findings):
-        found = scores(pictures)
+        found = finding_scores(pictures)
         by_letter = {
             letter: max(found[site, findings[text]] for site in bone.SITES) for letter, text in asked.options.items()
         }
         return max(by_letter, key=lambda letter: by_letter[letter])
     text = _case_text(prompt)
     named = [site for site in bone.SITES if re.search(rf"\b{site}\b", text)]
-    return None if asked.options or len(named) != 1 else _open_reply(scores(pictures), named[0], prompt)
+    return None if asked.options or len(named) != 1 else _open_reply(finding_scores(pictures), named[0], prompt)
 
 
 def _case_text(prompt: str) -> str:
@@ -124,10 +124,10 @@ def _open_reply(found: Mapping[tuple[str, str], float], named: str, prompt: str)
     site, finding = max(found, key=lambda key: found[key])
     if site != named:
         return f"The images show the {site}, but the text is about the {named}: they do not belong together."
-    known = texts()["cases"][finding]
+    known = phantom_texts()["cases"][finding]
     asked = prompt.splitlines()[-1]
     seen = " ".join(known["chain"][number - 1].format(site=site) + "." for number in known["image_steps"])
-    named_so = diagnosis(site, finding)
+    named_so = observer_diagnosis(site, finding)
     if "treatment" in asked:
         return f"{seen} Treatment: {known['treatment']}." if "step by step" in asked else known["treatment"] + "."
     return f"{seen} Diagnosis: {named_so}." if "step by step" in asked else f"{named_so}."

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from lmms_medtasks.baselines import canvas
-from lmms_medtasks.baselines.canvas import Array, Grid, Point
+from lmms_medtasks.baselines.canvas import Array, CanvasGrid, Point
 
 SIZE = 144
 SITES = ("knee", "hip", "shoulder", "ankle", "elbow", "wrist", "spine")
@@ -71,7 +71,7 @@ def _longer(rod: Rod) -> Rod:
     return Rod((rod.points[0], (bx + 0.6 * (bx - ax), by + 0.6 * (by - ay))), rod.radius)
 
 
-def _vertebrae(levels: Sequence[float]) -> tuple[Bone, ...]:
+def _make_vertebrae(levels: Sequence[float]) -> tuple[Bone, ...]:
     return tuple(
         bone
         for y in levels
@@ -137,108 +137,108 @@ ANATOMY: Mapping[str, Anatomy] = {
         close=(0.0, 0.09), slip=(0.36, 0.0), joint=(-0.08, 0.16), shaft=_WRIST_RADIUS, lesion=(-0.16, 0.38),
     ),
     "spine": Anatomy(
-        near=_vertebrae((-0.92, -0.54, -0.18)),
-        far=_vertebrae((0.20, 0.56, 0.92)),
+        near=_make_vertebrae((-0.92, -0.54, -0.18)),
+        far=_make_vertebrae((0.20, 0.56, 0.92)),
         close=(0.0, -0.15), slip=(0.30, 0.0), joint=(0.0, 0.01), shaft=_SPINE_BODY, lesion=(-0.10, 0.56),
     ),
 }  # fmt: skip
 """Site -> its bones, in unit coordinates of a picture whose middle is near the joint."""
 
 
-def draw(facts: Mapping[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
+def draw_phantom(facts: Mapping[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     """The radiograph that shows ``facts`` (one value of each of :data:`FACTS`): uint8, (SIZE, SIZE)."""
-    flat = canvas.grid(SIZE)
+    flat = canvas.make_grid(SIZE)
     shift, scale, turn = rng.uniform(-0.05, 0.05, 2), rng.uniform(0.97, 1.03), rng.uniform(-0.05, 0.05)
     x, y = (flat.x - shift[0]) / scale, (flat.y - shift[1]) / scale
-    moved = Grid(np.cos(turn) * x + np.sin(turn) * y, np.cos(turn) * y - np.sin(turn) * x)
-    picture = shown(facts, canvas.bend(moved, rng, 0.006, 30)) + 4.0 * canvas.noise(rng, SIZE, 0.8)
+    moved = CanvasGrid(np.cos(turn) * x + np.sin(turn) * y, np.cos(turn) * y - np.sin(turn) * x)
+    picture = render_phantom(facts, canvas.bend_grid(moved, rng, 0.006, 30)) + 4.0 * canvas.smooth_noise(rng, SIZE, 0.8)
     return canvas.to_bytes(picture, 6)
 
 
-def shown(facts: Mapping[str, str], g: Grid) -> Array:
+def render_phantom(facts: Mapping[str, str], g: CanvasGrid) -> Array:
     """The picture on a grid without noise: (n, n) levels from 0 to 255."""
     across = 1.0 + (_NARROW if facts["view"] == "second" else 0.0)
-    g = Grid(g.x * (across if facts["side"] == "left" else -across), g.y)
+    g = CanvasGrid(g.x * (across if facts["side"] == "left" else -across), g.y)
     anatomy, finding = ANATOMY[facts["site"]], facts["finding"]
     move = {"osteoarthritis": anatomy.close, "dislocation": anatomy.slip}.get(finding, (0.0, 0.0))
-    far = tuple(_moved(bone, move) for bone in anatomy.far)
+    far = tuple(_move_bone(bone, move) for bone in anatomy.far)
     bones = (*anatomy.near, *far)
-    thick = 0.10 + 0.22 * _flesh(g, bones)
+    thick = 0.10 + 0.22 * _flesh_absorption(g, bones)
     for bone in bones:
-        thick += _bone(g, bone)
+        thick += _bone_absorption(g, bone)
     thick = np.minimum(thick, 1.9)
     if finding == "osteoarthritis":
-        thick += 0.75 * canvas.ellipse(
-            g, (anatomy.joint[0] + move[0] / 2, anatomy.joint[1] + move[1] / 2), (0.15, 0.07), _across(move)
+        thick += 0.75 * canvas.ellipse_mask(
+            g, (anatomy.joint[0] + move[0] / 2, anatomy.joint[1] + move[1] / 2), (0.15, 0.07), _angle_across(move)
         )
     if finding == "fracture":
-        thick -= (thick - 0.34) * _gap(g, anatomy.shaft)
+        thick -= (thick - 0.34) * _fracture_gap(g, anatomy.shaft)
     if finding == "lesion":
-        thick -= 0.8 * (thick - 0.25) * canvas.ellipse(g, anatomy.lesion, (0.085, 0.085), soft=4)
+        thick -= 0.8 * (thick - 0.25) * canvas.ellipse_mask(g, anatomy.lesion, (0.085, 0.085), soft=4)
     picture = 245 * (1 - np.exp(-1.15 * ndimage.gaussian_filter(thick, 0.6)))
     if finding == "plate":
-        canvas.paint(picture, _plate(g, anatomy.shaft), 252)
+        canvas.paint_mask(picture, _plate_and_screws(g, anatomy.shaft), 252)
     return picture
 
 
-def _moved(bone: Bone, by: Point) -> Bone:
+def _move_bone(bone: Bone, by: Point) -> Bone:
     if isinstance(bone, Knob):
         return Knob((bone.at[0] + by[0], bone.at[1] + by[1]), bone.radii, bone.turn)
     return Rod(tuple((x + by[0], y + by[1]) for x, y in bone.points), bone.radius)
 
 
-def _mask(g: Grid, bone: Bone, shrink: float = 1.0) -> Array:
+def _bone_mask(g: CanvasGrid, bone: Bone, shrink: float = 1.0) -> Array:
     if isinstance(bone, Knob):
-        return canvas.ellipse(g, bone.at, (bone.radii[0] * shrink, bone.radii[1] * shrink), bone.turn)
-    return canvas.stroke(g, bone.points, bone.radius * shrink)
+        return canvas.ellipse_mask(g, bone.at, (bone.radii[0] * shrink, bone.radii[1] * shrink), bone.turn)
+    return canvas.stroke_mask(g, bone.points, bone.radius * shrink)
 
 
-def _bone(g: Grid, bone: Bone) -> Array:
+def _bone_absorption(g: CanvasGrid, bone: Bone) -> Array:
     """Absorption of a bone: a dense rim around a lighter inside."""
-    return 1.05 * _mask(g, bone) - _CORTEX * _mask(g, bone, 0.62)
+    return 1.05 * _bone_mask(g, bone) - _CORTEX * _bone_mask(g, bone, 0.62)
 
 
-def _flesh(g: Grid, bones: Sequence[Bone]) -> Array:
+def _flesh_absorption(g: CanvasGrid, bones: Sequence[Bone]) -> Array:
     wide = [
-        canvas.ellipse(g, bone.at, (bone.radii[0] + 0.2, bone.radii[1] + 0.2), soft=10)
+        canvas.ellipse_mask(g, bone.at, (bone.radii[0] + 0.2, bone.radii[1] + 0.2), soft=10)
         if isinstance(bone, Knob)
-        else canvas.stroke(g, bone.points, bone.radius + 0.18, 10)
+        else canvas.stroke_mask(g, bone.points, bone.radius + 0.18, 10)
         for bone in bones
     ]
-    return canvas.union(wide)
+    return canvas.unite_masks(wide)
 
 
-def _along(shaft: Rod, place: float) -> tuple[Point, Point]:
+def _point_along(shaft: Rod, place: float) -> tuple[Point, Point]:
     """The point at ``place`` (0 to 1) of a shaft and its direction there."""
     (ax, ay), (bx, by) = shaft.points[0], shaft.points[-1]
     length = float(np.hypot(bx - ax, by - ay))
     return (ax + place * (bx - ax), ay + place * (by - ay)), ((bx - ax) / length, (by - ay) / length)
 
 
-def _gap(g: Grid, shaft: Rod) -> Array:
+def _fracture_gap(g: CanvasGrid, shaft: Rod) -> Array:
     """An oblique cut across the shaft."""
-    (x, y), (ux, uy) = _along(shaft, 0.45)
+    (x, y), (ux, uy) = _point_along(shaft, 0.45)
     reach = shaft.radius * 1.7
     cut = [
         (x - reach * (uy - 0.5 * ux), y + reach * (ux + 0.5 * uy)),
         (x + reach * (uy - 0.5 * ux), y - reach * (ux + 0.5 * uy)),
     ]
-    return canvas.stroke(g, cut, 0.034, 2)
+    return canvas.stroke_mask(g, cut, 0.034, 2)
 
 
-def _plate(g: Grid, shaft: Rod) -> Array:
+def _plate_and_screws(g: CanvasGrid, shaft: Rod) -> Array:
     """A plate along the shaft and screws through it."""
     offset = shaft.radius * 0.95
-    ends = [_along(shaft, place) for place in (0.12, 0.78)]
+    ends = [_point_along(shaft, place) for place in (0.12, 0.78)]
     plate = [(x + offset * uy, y - offset * ux) for (x, y), (ux, uy) in ends]
-    masks = [canvas.stroke(g, plate, 0.035)]
+    masks = [canvas.stroke_mask(g, plate, 0.035)]
     for place in (0.18, 0.34, 0.56, 0.72):
-        (x, y), (ux, uy) = _along(shaft, place)
+        (x, y), (ux, uy) = _point_along(shaft, place)
         screw = [(x + offset * uy, y - offset * ux), (x - offset * uy, y + offset * ux)]
-        masks.append(canvas.stroke(g, screw, 0.018))
-    return canvas.union(masks)
+        masks.append(canvas.stroke_mask(g, screw, 0.018))
+    return canvas.unite_masks(masks)
 
 
-def _across(move: Point) -> float:
+def _angle_across(move: Point) -> float:
     """The angle of a joint's space: square to the way that closes it."""
     return float(np.arctan2(move[1], move[0]) + np.pi / 2)

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.document import Cell, ReportNotice
 from lmms_medtasks.report.findings import Number, chance_of_options
 from lmms_medtasks.report.headlines import BoardColumn, Headline
-from lmms_medtasks.report.published import span
+from lmms_medtasks.report.published import published_span
 from lmms_medtasks.report.shared_sections import rotation_view
-from lmms_medtasks.report.suite_report import Report, question_ids
-from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.suite_report import SuiteReportSpec, question_ids
+from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, SectionSpec, TableSpec, row_count
+from lmms_medtasks.samples.runs import make_printable
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import READINGS, outcome_count
 from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean, Unit, Units
-from lmms_medtasks.suites.judged_measures import bound, judgement_counts
+from lmms_medtasks.suites.judged_measures import bounded_mean, judgement_counts
 from lmms_medtasks.task_configs.bones_joints import report_paper
 from lmms_medtasks.task_configs.bones_joints.measures import (
     ACCURACY,
@@ -36,14 +36,14 @@ from lmms_medtasks.task_configs.bones_joints.report_published import (
     PATHWAY_OF_MODELS,
     PUBLISHED_TABLE,
     SHOWN,
-    asked,
+    asked_imaging,
     judged_marks,
     label_of,
-    sketch,
-    sources,
+    pathway_chart,
+    results_by_condition,
     where_asked,
 )
-from lmms_medtasks.task_configs.bones_joints.source_forms import forms, paper_share, sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import paper_share, site_names, task_forms
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
@@ -52,33 +52,33 @@ STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6
 # --- Tasks ------------------------------------------------------------------------------------------------------------
 
 
-def _judgements(place: int) -> Count:
+def _judgement_count(place: int) -> Count:
     """Judgements obtained (0) or requested (1); none where nothing is judged."""
     return Count(function=lambda rows: judgement_counts(rows, "accuracy")[place] if any(rows.values("judge")) else None)
 
 
-def _asked_once(sources: Sequence[Source]) -> list[Row]:
+def _asked_once(sources: Sequence[ModelResults]) -> list[RowSpec]:
     """A row a task and condition; copies with rotated options have a section of their own."""
-    found = [(task, condition) for task, condition in asked(sources[0]) if condition != ROTATED]
-    return [Row((f"{label_of(*each)}: {each[0].name}",), where_asked(*each)) for each in found]
+    found = [(task, condition) for task, condition in asked_imaging(sources[0]) if condition != ROTATED]
+    return [RowSpec((f"{label_of(*each)}: {each[0].name}",), where_asked(*each)) for each in found]
 
 
-TASKS = Table(
+TASKS = TableSpec(
     "tasks",
     "Accuracy by task",
     ("task",),
     _asked_once,
     (
-        Column("questions", row_count, "count"),
-        Column("accuracy", ACCURACY, mark=judged_marks),
-        Column("Unclear", Mean(measure="unclear_rate"), bare=True),
-        Column("all judgements agree", Mean(measure="unanimous"), bare=True),
-        Column("steps found", Mean(measure="steps_found"), bare=True),
-        Column("n judged", _judgements(0), "count"),
-        Column("n", _judgements(1), "count"),
-        Column("missing as wrong", bound("accuracy", "low")),
-        Column("missing as correct", bound("accuracy", "high")),
-        *(Column(name, outcome_count(name), "count") for name in READINGS),
+        ColumnSpec("questions", row_count, "count"),
+        ColumnSpec("accuracy", ACCURACY, mark=judged_marks),
+        ColumnSpec("Unclear", Mean(measure="unclear_rate"), bare=True),
+        ColumnSpec("all judgements agree", Mean(measure="unanimous"), bare=True),
+        ColumnSpec("steps found", Mean(measure="steps_found"), bare=True),
+        ColumnSpec("n judged", _judgement_count(0), "count"),
+        ColumnSpec("n", _judgement_count(1), "count"),
+        ColumnSpec("missing as wrong", bounded_mean("accuracy", "low")),
+        ColumnSpec("missing as correct", bounded_mean("accuracy", "high")),
+        *(ColumnSpec(name, outcome_count(name), "count") for name in READINGS),
     ),
     (
         INTERVALS,
@@ -92,23 +92,23 @@ TASKS = Table(
 )
 
 
-def _contradiction_rows(sources: Sequence[Source]) -> list[Row]:
-    found = [each for each in asked(sources[0]) if each[0].form == "contradiction"]
-    rows = [Row((label_of(*each),), where_asked(*each)) for each in found]
+def _contradiction_rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
+    found = [each for each in asked_imaging(sources[0]) if each[0].form == "contradiction"]
+    rows = [RowSpec((label_of(*each),), where_asked(*each)) for each in found]
     return [row for row in rows if len(sources[0].rows.where(row.where).scored("accuracy"))]
 
 
-CONTRADICTIONS = Table(
+CONTRADICTIONS = TableSpec(
     "contradictions",
     "What became of contradictions",
     ("task",),
     _contradiction_rows,
     (
-        Column("named", ACCURACY, mark=judged_marks),
-        Column("of these: went on all the same", Mean(measure="went_on")),
-        Column("missed", Mean(measure="missed")),
-        Column("objected to something else", Mean(measure="objected_otherwise")),
-        Column("Unclear", Mean(measure="unclear_rate")),
+        ColumnSpec("named", ACCURACY, mark=judged_marks),
+        ColumnSpec("of these: went on all the same", Mean(measure="went_on")),
+        ColumnSpec("missed", Mean(measure="missed")),
+        ColumnSpec("objected to something else", Mean(measure="objected_otherwise")),
+        ColumnSpec("Unclear", Mean(measure="unclear_rate")),
     ),
     ("Shares of the judgements.", INTERVALS),
     marks=judged_tables.MEANINGS,
@@ -118,7 +118,7 @@ CONTRADICTIONS = Table(
 # --- Multiple choice and open answers ---------------------------------------------------------------------------------
 
 
-def _gap(structured: Sequence[str], imaging: str) -> MacroContrast:
+def _format_gap(structured: Sequence[str], imaging: str) -> MacroContrast:
     """Multiple choice less open answers: each side is the mean over its tasks' accuracies, all tasks weighing alike."""
     return MacroContrast(
         first=tuple({"paper_task": task, "condition": imaging} for task in OPEN),
@@ -127,31 +127,31 @@ def _gap(structured: Sequence[str], imaging: str) -> MacroContrast:
 
 
 GAP_ESTIMATES: Mapping[tuple[str, str], MacroContrast] = {
-    ("I to III less IV to VII", "images"): _gap(STRUCTURED, AS_PUBLISHED),
-    ("I and II less IV to VII", "images"): _gap(TEXT_ONLY, AS_PUBLISHED),
+    ("I to III less IV to VII", "images"): _format_gap(STRUCTURED, AS_PUBLISHED),
+    ("I and II less IV to VII", "images"): _format_gap(TEXT_ONLY, AS_PUBLISHED),
     # With reports only the texts of Tasks I and II are of the same kind.
-    ("I and II less IV to VII", "reports"): _gap(TEXT_ONLY, REPORTS),
+    ("I and II less IV to VII", "reports"): _format_gap(TEXT_ONLY, REPORTS),
 }
 
 
-def _gap_rows(sources: Sequence[Source]) -> Iterator[Row]:
+def _gap_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     for (name, imaging), estimate in GAP_ESTIMATES.items():
         if sources[0].intervals(estimate):
             judged = {"paper_task": OPEN, "condition": REPORTS if imaging == "reports" else AS_PUBLISHED}
             label = Cell(name, mark=judged_marks(sources[0].rows.where(judged)))
             estimates = dict.fromkeys(("multiple choice", "open answers", "gap"), estimate)
-            yield Row((label, imaging), estimates=estimates)
+            yield RowSpec((label, imaging), estimates=estimates)
 
 
-GAPS = Table(
+GAPS = TableSpec(
     "gap",
     "Multiple choice against open answers",
     ("gap", "imaging in IV to VII"),
     _gap_rows,
     (
-        Column("multiple choice", statistic="second"),
-        Column("open answers", statistic="first"),
-        Column("gap", unit="points"),
+        ColumnSpec("multiple choice", statistic="second"),
+        ColumnSpec("open answers", statistic="first"),
+        ColumnSpec("gap", unit="points"),
     ),
     (
         f"Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: {LEVEL} intervals "
@@ -165,7 +165,7 @@ GAPS = Table(
 # --- Does it look -----------------------------------------------------------------------------------------------------
 
 
-def _read_twice(rows: Samples, condition: str) -> list[tuple[str, str, str]]:
+def _read_twice(rows: QuestionTable, condition: str) -> list[tuple[str, str, str]]:
     """The case, and the letters read with the images and under ``condition``, where both were read."""
     shown, other = (rows.where({"paper_task": "t3", "condition": each}) for each in (AS_PUBLISHED, condition))
     shown, other = shown.paired(other, ("id",))
@@ -174,12 +174,12 @@ def _read_twice(rows: Samples, condition: str) -> list[tuple[str, str, str]]:
     return [each for each in found if len(each[1]) == len(each[2]) == 1]
 
 
-def _stayed(rows: Samples, condition: str) -> list[Unit]:
+def _unchanged_answers(rows: QuestionTable, condition: str) -> list[Unit]:
     """Whether each answer stayed the same."""
     return [(case, float(one == two)) for case, one, two in _read_twice(rows, condition)]
 
 
-def _by_chance(rows: Samples, condition: str) -> float | None:
+def _by_chance(rows: QuestionTable, condition: str) -> float | None:
     """The share that two series of answers of these frequencies, which know nothing of each other, have alike."""
     found = _read_twice(rows, condition)
     one, other = Counter(each[1] for each in found), Counter(each[2] for each in found)
@@ -187,28 +187,30 @@ def _by_chance(rows: Samples, condition: str) -> float | None:
 
 
 _DONE = {"taken away": NO_IMAGE, "swapped": SWAPPED}
-SAME_ANSWERS = {said: Units(units=functools.partial(_stayed, condition=each)) for said, each in _DONE.items()}
+SAME_ANSWERS = {
+    said: Units(units=functools.partial(_unchanged_answers, condition=each)) for said, each in _DONE.items()
+}
 """The text-shortcut rate of Task III, by what was done to its images: 1 is a model that does not look."""
 
 
-def _shortcut_row(said: str, condition: str) -> Row:
+def _shortcut_row(said: str, condition: str) -> RowSpec:
     estimates = {
         **dict.fromkeys(("questions", "same answer"), SAME_ANSWERS[said]),
         "by chance": Count(function=functools.partial(_by_chance, condition=condition)),
     }
-    return Row((said,), estimates=estimates)
+    return RowSpec((said,), estimates=estimates)
 
 
 _SHORTCUT_ROWS = tuple(_shortcut_row(*each) for each in _DONE.items())
-SHORTCUT = Table(
+SHORTCUT = TableSpec(
     "shortcut",
     "Text-shortcut rate",
     ("images",),
     lambda sources: [each for each in _SHORTCUT_ROWS if sources[0].interval(SAME_ANSWERS[str(each.labels[0])]).n],
     (
-        Column("questions", unit="n"),
-        Column("same answer"),
-        Column("by chance"),
+        ColumnSpec("questions", unit="n"),
+        ColumnSpec("same answer"),
+        ColumnSpec("by chance"),
     ),
     (
         "Task III with its images against the same questions with the images taken away, or swapped for another "
@@ -218,20 +220,20 @@ SHORTCUT = Table(
     ),
 )
 _BENEFIT = Contrast(first={"condition": NO_IMAGE}, second={"condition": AS_PUBLISHED}, pair=("id",))
-WITHOUT_IMAGES = Table(
+WITHOUT_IMAGES = TableSpec(
     "without_images",
     "With and without the images",
     ("task",),
     lambda sources: [
-        Row((f"{task.numeral}: {task.name}",), {"paper_task": task.key})
-        for task in forms().values()
+        RowSpec((f"{task.numeral}: {task.name}",), {"paper_task": task.key})
+        for task in task_forms().values()
         if sources[0].interval(_BENEFIT, {"paper_task": task.key}, "second").n
     ],
     (
-        Column("questions", _BENEFIT, "n", statistic="second"),
-        Column("with images", _BENEFIT, statistic="second"),
-        Column("without", _BENEFIT, statistic="first"),
-        Column("the images' benefit", _BENEFIT, "points"),
+        ColumnSpec("questions", _BENEFIT, "n", statistic="second"),
+        ColumnSpec("with images", _BENEFIT, statistic="second"),
+        ColumnSpec("without", _BENEFIT, statistic="first"),
+        ColumnSpec("the images' benefit", _BENEFIT, "points"),
     ),
     (
         "Over the questions that have a score both ways. Without: the case's text alone, no report in the images' "
@@ -244,34 +246,34 @@ WITHOUT_IMAGES = Table(
 # --- Sites ----------------------------------------------------------------------------------------------------------
 
 
-def _site_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+def _site_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
     """How many questions the paper's way, and a column a task and condition: the accuracy at a row's site.
 
     None for a task without an accuracy.
     """
     rows = sources[0].rows
-    found = [each for each in asked(sources[0]) if each[1] != ROTATED]
+    found = [each for each in asked_imaging(sources[0]) if each[1] != ROTATED]
     return (
-        Column("of the paper's questions", _paper_share),
-        Column("questions", row_count, "count", within={"condition": SHOWN}),
+        ColumnSpec("of the paper's questions", _paper_share),
+        ColumnSpec("questions", row_count, "count", within={"condition": SHOWN}),
         *(
-            Column(label_of(*each), ACCURACY, within=where_asked(*each), mark=judged_marks)
+            ColumnSpec(label_of(*each), ACCURACY, within=where_asked(*each), mark=judged_marks)
             for each in found
             if len(rows.where(where_asked(*each)).scored("accuracy"))
         ),
     )
 
 
-def _site_rows(sources: Sequence[Source]) -> list[Row]:
-    others = sorted(set(sources[0].rows.column("site")) - {None, "", *sites()})
-    return [Row((printable(site),), {"site": site}) for site in (*sites(), *others)]
+def _site_rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
+    others = sorted(set(sources[0].rows.column("site")) - {None, "", *site_names()})
+    return [RowSpec((make_printable(site),), {"site": site}) for site in (*site_names(), *others)]
 
 
-def _paper_share(source: Source, row: Row, rows: Samples) -> Cell:
-    return Cell(paper_share(row.where["site"]) if row.where["site"] in sites() else None)
+def _paper_share(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
+    return Cell(paper_share(row.where["site"]) if row.where["site"] in site_names() else None)
 
 
-SITES = Table(
+SITES = TableSpec(
     "sites",
     "Accuracy by site",
     ("site",),
@@ -285,31 +287,31 @@ SITES = Table(
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
-def caveats(source: Source) -> Iterator[Flag]:
+def judged_caveats(source: ModelResults) -> Iterator[ReportNotice]:
     """Who judged and what is missing, which tasks were not asked, whether the model looks."""
-    yield from judged_tables.flags(judged_tables.by_task(source))
-    shown = {task.key for task, condition in asked(source) if condition in SHOWN}
-    missing = [task.numeral for key, task in forms().items() if key not in shown]
+    yield from judged_tables.judging_notices(judged_tables.by_task(source))
+    shown = {task.key for task, condition in asked_imaging(source) if condition in SHOWN}
+    missing = [task.numeral for key, task in task_forms().items() if key not in shown]
     if missing:
-        yield Flag("note", f"Not asked here: Task {', '.join(missing)}.")
+        yield ReportNotice("note", f"Not asked here: Task {', '.join(missing)}.")
     for said, estimate in SAME_ANSWERS.items():
         found = source.interval(estimate)
         if found.estimate == 1.0 and found.n > 1:
-            yield Flag(
+            yield ReportNotice(
                 "warning",
                 f"With the images of Task III {said} all {found.n} answers stayed the same, as those of a model that "
                 "does not look.",
             )
 
 
-def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
+def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
     """What limits the judged numbers of several models: what is the same of several is said once, by their names."""
-    found: dict[Flag, list[str]] = {}
+    found: dict[ReportNotice, list[str]] = {}
     for source in sources:
-        for flag in judged_tables.flags(judged_tables.protocols(source.rows)):
+        for flag in judged_tables.judging_notices(judged_tables.judgings_by_protocol(source.rows)):
             found.setdefault(flag, []).append(source.name)
     for flag, names in found.items():
-        yield Flag(flag.kind, f"{', '.join(names)}: {flag.text}")
+        yield ReportNotice(flag.kind, f"{', '.join(names)}: {flag.text}")
 
 
 # --- The headline -----------------------------------------------------------------------------------------------------
@@ -322,19 +324,19 @@ _TITLES = {
 }  # fmt: skip
 
 
-def _numbers(source: Source) -> Iterator[Number]:
+def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """The accuracy of each task as the paper asks it."""
     for key, title in _TITLES.items():
         where = {"paper_task": key, "condition": AS_PUBLISHED}
         rows = source.rows.where(where)
         if len(rows.scored("accuracy")):
             chance = chance_of_options(rows)
-            printed = span(SUITE, str(rows.values("task")[0]), "accuracy")
+            printed = published_span(SUITE, str(rows.values("task")[0]), "accuracy")
             yield Number(title, f"at {title}", ACCURACY, where, chance=chance, published=printed)
 
 
 HEADLINE = Headline(
-    _numbers,
+    _headline_numbers,
     "orthopedic cases",
     (
         BoardColumn("bones_joints_t3_image", "accuracy", "on reading the image"),
@@ -344,34 +346,34 @@ HEADLINE = Headline(
         BoardColumn("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
     ),
     most=3,
-    sketch=sketch,
+    sketch=pathway_chart,
 )
 
-REPORT = Report(
+REPORT = SuiteReportSpec(
     headline=HEADLINE,
     views=(
-        View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
-        View("tasks", "Tasks", (TASKS, CONTRADICTIONS)),
-        View("gap", "Multiple choice and open answers", (GAPS,)),
-        View("shortcut", "Does it look", (WITHOUT_IMAGES, SHORTCUT)),
+        SectionSpec("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
+        SectionSpec("tasks", "Tasks", (TASKS, CONTRADICTIONS)),
+        SectionSpec("gap", "Multiple choice and open answers", (GAPS,)),
+        SectionSpec("shortcut", "Does it look", (WITHOUT_IMAGES, SHORTCUT)),
         rotation_view(
             {"condition": ROTATED},
             INTERVALS,
-            groups={f"Task {forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
+            groups={f"Task {task_forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
         ),
-        View("sites", "Sites", (SITES,)),
-        View("judgements", "Judgements", judged_tables.judging_tables()),
+        SectionSpec("sites", "Sites", (SITES,)),
+        SectionSpec("judgements", "Judgements", judged_tables.judging_tables()),
     ),
     compared=(
-        View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),
-        View("paper-tests", "As the paper tests it", (report_paper.kruskal_table, report_paper.dunn_table)),
+        SectionSpec("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),
+        SectionSpec("paper-tests", "As the paper tests it", (report_paper.kruskal_table, report_paper.dunn_table)),
     ),
-    caveats=caveats,
+    caveats=judged_caveats,
     compared_caveats=compared_caveats,
-    sources=sources,
+    sources=results_by_condition,
     tests=lambda source: {
         f"Task {label_of(*each)}": question_ids(source.rows.where(where_asked(*each)))
-        for each in asked(source)
+        for each in asked_imaging(source)
         if each[1] in SHOWN
     },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lmms_medtasks.task_yaml import settings
 
 
-class Settings(settings.Settings):
+class BonesJointsSettings(settings.TaskSettings):
     """The settings of Bones and Joints."""
 
-    report: bool = settings.setting("Give the model the radiology report instead of the image.", True)
+    report: bool = settings.optional_setting("Give the model the radiology report instead of the image.", True)

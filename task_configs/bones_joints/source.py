@@ -10,25 +10,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import ImageCells
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import RejectedRow, RowReader
-from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.bones_joints.source_forms import forms
-from lmms_medtasks.task_configs.bones_joints.source_layout import rows, survey
-from lmms_medtasks.task_configs.bones_joints.source_rows import Question
+from lmms_medtasks.task_configs.bones_joints.source_forms import task_forms
+from lmms_medtasks.task_configs.bones_joints.source_layout import read_release_rows, survey_release
+from lmms_medtasks.task_configs.bones_joints.source_rows import CaseQuestion
 
 
 class BonesJointsReader(RowReader):
     """Reads the rows of one split out of all tables of a release."""
 
-    def __init__(self, release: Release, split: Split) -> None:
+    def __init__(self, release: Release, split: SourceSplit) -> None:
         """Look the tables through; ``UserError`` if there are none, or they are not as expected."""
         self._release, self._split = release, split
-        self._tasks = [task for task in forms().values() if task.split == split.name]
-        every = survey(release)  # type: ignore[arg-type]
+        self._tasks = [task for task in task_forms().values() if task.split == split.name]
+        every = survey_release(release)  # type: ignore[arg-type]
         self._tables = [table for table in every if any(task.key in table.tasks for task in self._tasks)]
         if not self._tables:
             there = dict.fromkeys(task for table in every for task in table.tasks)
@@ -46,46 +46,46 @@ class BonesJointsReader(RowReader):
             "columns_unused": {table.name: list(table.unused) for table in self._tables},
         }
 
-    def read_rows(self) -> Iterator[tuple[int, Question | RejectedRow]]:
+    def read_rows(self) -> Iterator[tuple[int, CaseQuestion | RejectedRow]]:
         """Every row as a question of each of its tasks."""
         number = 0
         for table in self._tables:
-            for row in rows(self._release, table):
+            for row in read_release_rows(self._release, table):
                 number += 1
                 if row is None:
                     yield number, RejectedRow("it has another number of cells than the header")
                 elif not (named := table.tasks_of(row)) and table.layout == "task column":
                     yield number, RejectedRow("it names no task")
                 else:
-                    yield from ((number, Question(table, row, task, number))
+                    yield from ((number, CaseQuestion(table, row, task, number))
                                 for task in self._tasks if task.key in named)  # fmt: skip
 
-    def read_name(self, row: Question) -> str:
+    def read_name(self, row: CaseQuestion) -> str:
         """The document's id."""
         return row.name
 
-    def find_missing(self, row: Question) -> list[str]:
+    def find_missing(self, row: CaseQuestion) -> list[str]:
         """The paths in the row's cells at which no image is."""
         return self._cells.missing(row.image_cells, row.table.name)
 
-    def make_document(self, row: Question) -> dict[str, Any]:
+    def make_document(self, row: CaseQuestion) -> dict[str, Any]:
         """The document of a question; RejectedRow with the reason why it is none."""
         return row.document(self._cells)
 
 
 @dataclass(frozen=True)
-class TablesSplit(Split):
+class TablesSplit(SourceSplit):
     """A split whose questions may be in any table of the release: its files are found by what they hold."""
 
     def files_in(self, release: Release) -> tuple[str, ...] | None:
         """The tables with questions of this split, None if there are none; raises UserError as ``survey`` does."""
-        own = {task.key for task in forms().values() if task.split == self.name}
-        return tuple(table.name for table in survey(release)  # type: ignore[arg-type]
+        own = {task.key for task in task_forms().values() if task.split == self.name}
+        return tuple(table.name for table in survey_release(release)  # type: ignore[arg-type]
                      if own & set(table.tasks)) or None  # fmt: skip
 
     def wanted(self) -> str:
         """What it can be made from, for messages."""
-        titles = ", ".join(task.title for task in forms().values() if task.split == self.name)
+        titles = ", ".join(task.title for task in task_forms().values() if task.split == self.name)
         return f"a table (parquet, CSV, TSV, JSON, JSON lines) with rows of {titles}"
 
 
@@ -118,11 +118,11 @@ BONES_JOINTS = DataSource(
         "open questions on cases (IV to VII)": 4 * 203,
     },
     expected=(
-        Expected(("t1",), 129),
-        Expected(("t2",), 101),
-        Expected(("t3",), 203),
-        Expected(("open",), 4 * 203),
-        Expected(("t8",), 203),
+        ExpectedCounts(("t1",), 129),
+        ExpectedCounts(("t2",), 101),
+        ExpectedCounts(("t3",), 203),
+        ExpectedCounts(("open",), 4 * 203),
+        ExpectedCounts(("t8",), 203),
     ),
     open_split=BonesJointsReader,
     images_optional=True,

@@ -17,7 +17,7 @@ Form = Literal["choice", "open", "chain", "contradiction"]
 
 
 @dataclass(frozen=True)
-class Task:
+class PathwayTask:
     """One of the eight. ``form``: multiple choice; an open answer; a chain of reasoning; or a contradiction to find.
 
     ``split`` holds its questions, ``paper`` is how many the paper has, ``images`` whether each needs one, ``asked``
@@ -39,45 +39,55 @@ class Task:
         return f"Task {self.numeral}, {self.name}"
 
 
-def _table() -> Mapping[str, Any]:
+def _forms_table() -> Mapping[str, Any]:
     table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("forms.yml"))
     return table
 
 
 @functools.cache
-def forms() -> Mapping[str, Task]:
+def task_forms() -> Mapping[str, PathwayTask]:
     """The tasks by their keys, "t1" to "t8"."""
-    return MappingProxyType({
-        key: Task(key, row["numeral"], row["name"], row["form"], row["split"], row["paper"], row.get("images", False),
-                  row.get("asked", ""))
-        for key, row in _table()["tasks"].items()
-    })  # fmt: skip
+    return MappingProxyType(
+        {
+            key: PathwayTask(
+                key,
+                row["numeral"],
+                row["name"],
+                row["form"],
+                row["split"],
+                row["paper"],
+                row.get("images", False),
+                row.get("asked", ""),
+            )
+            for key, row in _forms_table()["tasks"].items()
+        }
+    )
 
 
 @functools.cache
-def sites() -> tuple[str, ...]:
+def site_names() -> tuple[str, ...]:
     """The seven sites, the most frequent first."""
-    return tuple(_table()["sites"])
+    return tuple(_forms_table()["sites"])
 
 
 @functools.cache
-def columns() -> Mapping[str, tuple[str, ...]]:
+def column_aliases() -> Mapping[str, tuple[str, ...]]:
     """What is wanted of a row -> the columns that may hold it, the surest first."""
-    return MappingProxyType({concept: tuple(names) for concept, names in _table()["columns"].items()})
+    return MappingProxyType({concept: tuple(names) for concept, names in _forms_table()["columns"].items()})
 
 
 @functools.cache
 def weak_task_columns() -> tuple[str, ...]:
     """Columns that hold the task only where nothing but tasks stands in them."""
-    return tuple(_table()["weak_task_columns"])
+    return tuple(_forms_table()["weak_task_columns"])
 
 
 def option_columns(letter: str) -> list[str]:
     """The columns that may hold the option of this letter."""
-    return [pattern.format(letter=letter) for pattern in _table()["option_columns"]]
+    return [pattern.format(letter=letter) for pattern in _forms_table()["option_columns"]]
 
 
-def folded(text: str) -> str:
+def fold_name(text: str) -> str:
     """What counts of a name: letters and digits of any script, without case.
 
     >>> folded("Task_III (Images)")
@@ -89,12 +99,12 @@ def folded(text: str) -> str:
 @functools.cache
 def _task_spellings() -> Mapping[str, str]:
     found = {}
-    for number, (key, row) in enumerate(_table()["tasks"].items(), start=1):
+    for number, (key, row) in enumerate(_forms_table()["tasks"].items(), start=1):
         for name in (row["name"], *row["also"]):
-            found[folded(name)] = key
+            found[fold_name(name)] = key
         for mark in (row["numeral"], str(number)):
             for prefix in ("", "t", "task"):
-                found[folded(prefix + mark)] = key
+                found[fold_name(prefix + mark)] = key
     return found
 
 
@@ -114,7 +124,7 @@ def tasks_named(text: str) -> tuple[str, ...]:
 def tasks_read(text: str) -> tuple[str, ...]:
     """As :func:`tasks_named`; raises UserError for a text that names no task."""
     if not (found := tasks_named(text)):
-        allowed = ", ".join(f"{task.numeral} ({task.name})" for task in forms().values())
+        allowed = ", ".join(f"{task.numeral} ({task.name})" for task in task_forms().values())
         raise UserError(f"Unknown task {text!r}. Allowed, by number or name: {allowed}.")
     return found
 
@@ -122,10 +132,10 @@ def tasks_read(text: str) -> tuple[str, ...]:
 def _one_task(text: str) -> str:
     """The task that a text names, by number, name, or both; "" if it names none."""
     spellings = _task_spellings()
-    if folded(text) in spellings:
-        return spellings[folded(text)]
+    if fold_name(text) in spellings:
+        return spellings[fold_name(text)]
     # "Task III: Radiological Image Interpretation", "Diagnosis Generation (Task IV)"
-    parts = [folded(part) for part in re.split(r"[:()\-\u2013\u2014]|\.\s|_", text) if folded(part)]
+    parts = [fold_name(part) for part in re.split(r"[:()\-\u2013\u2014]|\.\s|_", text) if fold_name(part)]
     found = {spellings.get(part, "") for part in parts}
     return found.pop() if len(parts) > 1 and len(found) == 1 else ""
 
@@ -139,14 +149,14 @@ def task_of_file(name: str) -> str:
     for part in reversed(re.sub(r"\.\w+$", "", name).split("/")):
         # A plain number or a letter is no name of a task here: "data/1.csv".
         plain = re.sub(r"[-_](?:test|train|\d{5}of\d{5}|\d{5})+.*$", "", part)
-        if len(folded(plain)) > 1 and (found := _one_task(plain)) and not folded(plain).isdigit():
+        if len(fold_name(plain)) > 1 and (found := _one_task(plain)) and not fold_name(plain).isdigit():
             return found
     return ""
 
 
 @functools.cache
 def _site_spellings() -> Mapping[str, str]:
-    return {folded(name): site for site, row in _table()["sites"].items() for name in (site, *row["also"])}
+    return {fold_name(name): site for site, row in _forms_table()["sites"].items() for name in (site, *row["also"])}
 
 
 def site_named(text: str) -> str:
@@ -156,14 +166,14 @@ def site_named(text: str) -> str:
     ('knee', '')
     """
     bare = re.sub(r"\b(?:left|right|both|bilateral|the)\b|[左右双]侧?", "", text, flags=re.IGNORECASE)
-    return _site_spellings().get(folded(bare), "")
+    return _site_spellings().get(fold_name(bare), "")
 
 
 def is_listed(disease: str) -> bool:
     """Whether a disease is among those of the paper that we know by name."""
-    return folded(disease) in map(folded, _table()["diseases"]["known"])
+    return fold_name(disease) in map(fold_name, _forms_table()["diseases"]["known"])
 
 
 def paper_share(site: str) -> float:
     """The share in percent of the paper's questions that are of a site."""
-    return float(_table()["sites"][site]["paper"])
+    return float(_forms_table()["sites"][site]["paper"])

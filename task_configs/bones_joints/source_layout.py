@@ -19,11 +19,11 @@ from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import Row, Spellings
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.bones_joints.source_forms import columns as known_columns
+from lmms_medtasks.task_configs.bones_joints.source_forms import column_aliases as known_columns
 from lmms_medtasks.task_configs.bones_joints.source_forms import (
-    folded,
-    forms,
+    fold_name,
     option_columns,
+    task_forms,
     task_of_file,
     tasks_named,
     tasks_read,
@@ -44,7 +44,7 @@ REFERENCES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Table:
+class ReleaseTable:
     """A table of the release: its name, its columns, what each holds, and the tasks of its rows.
 
     ``used``: concept -> column. ``images``: the columns with images, ``options``: those with an option each, by letter.
@@ -78,41 +78,41 @@ class Table:
 
 
 @functools.lru_cache(maxsize=4)
-def survey(release: Release) -> tuple[Table, ...]:
+def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
     """Every table of the release, looked through once.
 
     Raises:
         UserError: a table can't be read, says nothing of its tasks, or lacks columns that they need.
     """
-    return tuple(_table(release, name) for name in release.names() if any_tables.is_table(name))
+    return tuple(_read_table_layout(release, name) for name in release.names() if any_tables.is_table(name))
 
 
-def _table(release: Release, name: str) -> Table:
+def _read_table_layout(release: Release, name: str) -> ReleaseTable:
     path = release.file(name)
-    columns = any_tables.columns(path)
-    used, images, options = _matched(columns)
-    layout, column, tasks = _layout(release, name, columns, used)
-    table = Table(name, columns, used, images, options, layout, column, tasks)
-    _check(table, release)
+    columns = any_tables.read_table_columns(path)
+    used, images, options = _match_columns(columns)
+    layout, column, tasks = _find_layout(release, name, columns, used)
+    table = ReleaseTable(name, columns, used, images, options, layout, column, tasks)
+    _check_table(table, release)
     return table
 
 
-def rows(release: Release, table: Table) -> Iterator[Row | None]:
+def read_release_rows(release: Release, table: ReleaseTable) -> Iterator[Row | None]:
     """The records of a table; None for one that is no record."""
-    return any_tables.rows(release.file(table.name))
+    return any_tables.iter_table_rows(release.file(table.name))
 
 
-def _matched(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+def _match_columns(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Concept -> column; the image columns; the option columns in the order of their letters."""
-    by_name = {folded(name): name for name in reversed(columns)}
+    by_name = {fold_name(name): name for name in reversed(columns)}
     used: dict[str, str] = {}
     for concept, names in known_columns().items():
-        found = next((by_name[folded(name)] for name in names if folded(name) in by_name), None)
+        found = next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
         if found is not None:
             used[concept] = found
     options = []
     for letter in LETTERS[:MOST_OPTIONS]:
-        spellings = [folded(name) for name in option_columns(letter)]
+        spellings = [fold_name(name) for name in option_columns(letter)]
         place = next((by_name[spelling] for spelling in spellings if spelling in by_name), None)
         if place is None:
             break
@@ -122,26 +122,26 @@ def _matched(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], t
 
 def _image_columns(columns: Sequence[str], found: str | None) -> tuple[str, ...]:
     """The image column, or image_1, image_2 ... in the order of their numbers."""
-    stems = {folded(name) for name in known_columns()["image"]}
+    stems = {fold_name(name) for name in known_columns()["image"]}
     numbered = []
     for name in columns:
-        match = re.fullmatch(r"(.*?)(\d+)", folded(name))
+        match = re.fullmatch(r"(.*?)(\d+)", fold_name(name))
         if match and match.group(1) in stems:
             numbered.append((int(match.group(2)), name))
     return (*([found] if found else []), *(name for _, name in sorted(numbered)))
 
 
-def _layout(
+def _find_layout(
     release: Release, name: str, columns: Sequence[str], used: Mapping[str, str]
 ) -> tuple[Layout, str, Mapping[str, int]]:
     path = release.file(name)
     if "task" in used:
         return "task column", used["task"], _tasks_in(path, used["task"], name)
-    by_name = {folded(each): each for each in columns}
-    for column in (by_name[folded(weak)] for weak in weak_task_columns() if folded(weak) in by_name):
+    by_name = {fold_name(each): each for each in columns}
+    for column in (by_name[fold_name(weak)] for weak in weak_task_columns() if fold_name(weak) in by_name):
         if found := _tasks_in(path, column):
             return "task column", column, found
-    count = sum(1 for _ in any_tables.rows(path))
+    count = sum(1 for _ in any_tables.iter_table_rows(path))
     if task := task_of_file(name):
         return "file name", "", {task: count}
     tasks = [task for task, concepts in REFERENCES.items() if any(concept in used for concept in concepts)]
@@ -150,7 +150,7 @@ def _layout(
     answers = [each for some in REFERENCES.values() for each in some]
     raise UserError(
         f"{name} does not say which tasks its rows are of. Expected one of: a column with the task "
-        f"({_aliases('task')}); a file name like task_3.csv; or a row a case, with columns for the text "
+        f"({_list_aliases('task')}); a file name like task_3.csv; or a row a case, with columns for the text "
         f"({', '.join(CASE_TEXT)}) and the answers ({', '.join(answers)}). "
         f"Found columns: {', '.join(columns) or 'none'}."
     )
@@ -164,34 +164,36 @@ def _tasks_in(path: Path, column: str, certain: str = "") -> Mapping[str, int]:
     """
     counts: Counter[str] = Counter()
     spellings = Spellings({column: tasks_read})
-    for number, row in enumerate(any_tables.rows(path), start=1):
+    for number, row in enumerate(any_tables.iter_table_rows(path), start=1):
         text = str((row or {}).get(column) or "")
         if not tasks_named(text) and not certain:
             return {}
         counts.update(tasks_named(text))
         spellings.look(number, {column: text})
     spellings.check(certain)
-    return {task: counts[task] for task in forms() if task in counts}
+    return {task: counts[task] for task in task_forms() if task in counts}
 
 
-def _aliases(concept: str) -> str:
+def _list_aliases(concept: str) -> str:
     return ", ".join(known_columns()[concept])
 
 
-def _check(table: Table, release: Release) -> None:
+def _check_table(table: ReleaseTable, release: Release) -> None:
     """``UserError`` unless the table has the columns that its tasks need."""
     missing: dict[str, str] = {}
-    for task in map(forms().__getitem__, table.tasks):
+    for task in map(task_forms().__getitem__, table.tasks):
         texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)
         if not any(concept in table.used for concept in texts):
-            missing["the text"] = "; ".join(map(_aliases, texts))
+            missing["the text"] = "; ".join(map(_list_aliases, texts))
         if task.form == "choice" and not _has_options(table, release):
-            missing["the options"] = f"{_aliases('options')}; or A, B, ... (option A, choice A) in columns of their own"
+            missing["the options"] = (
+                f"{_list_aliases('options')}; or A, B, ... (option A, choice A) in columns of their own"
+            )
         answers = ("answer", *REFERENCES.get(task.key, ()))
         if not any(concept in table.used for concept in answers):
-            missing[f"the answers of {task.title}"] = "; ".join(map(_aliases, answers))
+            missing[f"the answers of {task.title}"] = "; ".join(map(_list_aliases, answers))
         if task.images and not table.images:
-            missing["the images"] = f"{_aliases('image')}; also with a number behind"
+            missing["the images"] = f"{_list_aliases('image')}; also with a number behind"
     if missing:
         wanted = "\n  ".join(f"{what}: {names}" for what, names in missing.items())
         raise UserError(
@@ -200,10 +202,10 @@ def _check(table: Table, release: Release) -> None:
         )
 
 
-def _has_options(table: Table, release: Release) -> bool:
+def _has_options(table: ReleaseTable, release: Release) -> bool:
     if "options" in table.used or table.options:
         return True
-    found = (str(table.value(row, "question") or "") for row in rows(release, table) if row is not None)
+    found = (str(table.value(row, "question") or "") for row in read_release_rows(release, table) if row is not None)
     return any(len(options_in(text)[1]) > 1 for text in found)
 
 

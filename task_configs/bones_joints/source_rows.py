@@ -10,10 +10,10 @@ from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.release_images import ImageCells
-from lmms_medtasks.data.row_reader import RejectedRow, filled, need, right_letter
-from lmms_medtasks.pictures import stored
-from lmms_medtasks.task_configs.bones_joints.source_forms import Task, is_listed, site_named
-from lmms_medtasks.task_configs.bones_joints.source_layout import CASE_TEXT, REFERENCES, Row, Table, options_in
+from lmms_medtasks.data.row_reader import RejectedRow, filled_options, reject_unless, right_letter
+from lmms_medtasks.pictures import stored_images
+from lmms_medtasks.task_configs.bones_joints.source_forms import PathwayTask, is_listed, site_named
+from lmms_medtasks.task_configs.bones_joints.source_layout import CASE_TEXT, REFERENCES, ReleaseTable, Row, options_in
 
 LISTED, UNLISTED = "listed", "unlisted"
 
@@ -31,12 +31,12 @@ _FIGURES = re.compile(
 
 
 @dataclass(frozen=True)
-class Question:
+class CaseQuestion:
     """A row as a question of one task."""
 
-    table: Table
+    table: ReleaseTable
     row: Row
-    task: Task
+    task: PathwayTask
     number: int
 
     @property
@@ -60,9 +60,9 @@ class Question:
         images = cells.images(self.image_cells, self.table.name)
         said = self._text("image_count")
         wrong = re.fullmatch(r"\d+(?:\.0)?", said) and int(float(said)) != len(images)
-        need(not wrong, f"image count is {said}, there are {len(images)} images")
-        need(images or not self.task.images, f"there is no image, which {self.task.title} needs")
-        shown = stored(images)
+        reject_unless(not wrong, f"image count is {said}, there are {len(images)} images")
+        reject_unless(images or not self.task.images, f"there is no image, which {self.task.title} needs")
+        shown = stored_images(images)
         if not images:
             shown["image_id"] = f"text-{self.name}"
         disease = self._text("disease") or self._text("diagnosis")
@@ -93,13 +93,13 @@ class Question:
         asked = self._text("question")
         if self.task.form != "choice":
             text = "\n".join([*self._sections(), *([asked] if asked else [])])
-            need(text, "there is no text of the case")
+            reject_unless(text, "there is no text of the case")
             return text, []
         options = self._options()
         if not options:
             asked, options = options_in(asked)
-        need(asked, "question is empty")
-        need(len(options) > 1, "there are no options")
+        reject_unless(asked, "question is empty")
+        reject_unless(len(options) > 1, "there are no options")
         # Task III is diagnosed from the image alone.
         return "\n".join([*(self._sections() if self.task.key != "t3" else []), asked]), options
 
@@ -110,9 +110,9 @@ class Question:
     def _options(self) -> list[str]:
         value = self.table.value(self.row, "options")
         if value is not None and value != "":
-            return options_of(value)
+            return parse_options(value)
         texts = [_as_text(self.row.get(name), name) for name in self.table.options]
-        return filled(texts) if any(texts) else []
+        return filled_options(texts) if any(texts) else []
 
     def _answer(self) -> str:
         """The reference; of a chain of reasoning the experts' chain stands above a short answer."""
@@ -126,7 +126,7 @@ class Question:
         found = (_as_text(self.table.value(self.row, concept), concept, separator) for concept in concepts)
         answer = next((text for text in found if text), "")
         columns = [self.table.used[concept] for concept in concepts if concept in self.table.used]
-        need(answer, f"the reference ({', '.join(columns or concepts)}) is empty")
+        reject_unless(answer, f"the reference ({', '.join(columns or concepts)}) is empty")
         return answer
 
     def _site(self, concept: str) -> str:
@@ -145,12 +145,12 @@ def _as_text(value: Any, name: str, separator: str = "; ") -> str:
         return separator.join(filter(None, (_as_text(each, name) for each in value)))
     if isinstance(value, Mapping):
         return separator.join(f"{key}: {text}" for key, each in value.items() if (text := _as_text(each, name)))
-    need(not isinstance(value, bytes), f"{name} is no text")
+    reject_unless(not isinstance(value, bytes), f"{name} is no text")
     text = str(value).strip()
     return "" if text.lower() in ("nan", "none", "null") else text
 
 
-def options_of(value: Any) -> list[str]:
+def parse_options(value: Any) -> list[str]:
     """The options in one cell: a list, a mapping from letters, JSON of either, or lines "A. ...".
 
     Raises:
@@ -170,7 +170,7 @@ def options_of(value: Any) -> list[str]:
         raise RejectedRow(f"options is no list: {str(value)[:60]!r}")
     texts = [re.sub(r"^\s*[(]?[A-H][).:、．]\s*", "", _as_text(each, "options")) for each in value]
     empty = [letter for letter, text in zip(LETTERS, texts, strict=False) if not text]
-    need(not empty, f"option {', '.join(empty)} is empty")
+    reject_unless(not empty, f"option {', '.join(empty)} is empty")
     return texts
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 from lmms_medtasks.parsing.reasoned import read_reasoned
 
 WEIGHTS: Mapping[str, int] = {
@@ -33,7 +33,7 @@ HIGHEST = 5
 _LABELS = {str(score): float(score) for score in range(HIGHEST + 1)}
 
 
-def total(scores: Mapping[str, float]) -> float:
+def weighted_total(scores: Mapping[str, float]) -> float:
     """The weighted total of the four scores (0 to 5 each), from 0 to 100.
 
     >>> total({"consistency": 5, "coherence": 5, "visual_accuracy": 0, "ground_truth_correctness": 0})
@@ -43,7 +43,7 @@ def total(scores: Mapping[str, float]) -> float:
     return 100.0 * weighted / (HIGHEST * sum(WEIGHTS.values()))
 
 
-def item(doc: Mapping[str, Any], reply: str) -> Item:
+def judged_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
     """What the judge is shown of one reply to ``doc``."""
     parts = read_reasoned(reply)
     fields = {
@@ -53,27 +53,27 @@ def item(doc: Mapping[str, Any], reply: str) -> Item:
         "reasoning": parts.reasoning,
         "answer": parts.answer,
     }
-    return Item(str(doc["id"]), fields)
+    return JudgedItem(str(doc["id"]), fields)
 
 
-def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:
+def settle_empty_reply(judged: JudgedItem) -> tuple[Mapping[str, str], str] | None:
     """Worst in everything for a reply without any text; None for all others."""
     if judged.fields["reasoning"].strip() or judged.fields["answer"].strip():
         return None
     return dict.fromkeys(WEIGHTS, "0"), "empty"
 
 
-PROTOCOL = Protocol(
+PROTOCOL = JudgeProtocol(
     name="med_cmr_open",
     prompt=str(Path(__file__).parent / "prompts" / "med_cmr_open.txt"),
     version=2,
-    dimensions=tuple(Dimension(name, _LABELS) for name in WEIGHTS),
+    dimensions=tuple(ScoreDimension(name, _LABELS) for name in WEIGHTS),
     fields=("question", "visual_description", "reference", "reasoning", "answer"),
     paper_judge="DeepSeek-V3.2-Exp",
-    item=item,
-    settle=settle,
+    item=judged_item,
+    settle=settle_empty_reply,
     reply="free",  # the API of the paper's judge takes no JSON schema
-    total=total,
+    total=weighted_total,
     check=str(Path(__file__).parent / "judge_checks" / "med_cmr_open.yml"),
     source="Dimensions, weights and normalisation: the paper. Prompt, anchors and the scale 0 to 5: ours.",
 )

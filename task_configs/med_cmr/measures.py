@@ -18,21 +18,21 @@ from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.record import EMPTY, FAILED, KEY, Judgement, MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import EMPTY, FAILED, KEY, QuestionJudgement, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, LOWEST, READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Count, Macro, Mean
 from lmms_medtasks.suites.rotated_options import circular_task, option_record, rotation_metrics
-from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
-from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, mean_metrics, number_of_questions
+from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, weighted_total
 
 Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Dimension:
+class MedCmrDimension:
     """One of the seven: its short and long name, its side ("visual" or "reasoning"), and what it is in a few words."""
 
     short: str
@@ -42,19 +42,19 @@ class Dimension:
 
 
 @functools.cache
-def dimensions() -> tuple[Dimension, ...]:
+def load_dimensions() -> tuple[MedCmrDimension, ...]:
     """The seven dimensions in the paper's order, visual ones first."""
     rows = folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
-    return tuple(Dimension(short, row["name"], row["side"], row["words"]) for short, row in rows.items())
+    return tuple(MedCmrDimension(short, row["name"], row["side"], row["words"]) for short, row in rows.items())
 
 
 FORMS = ("mcq", "circular", "open")
 TASKS = ("med_cmr_mcq", "med_cmr_mcq_circular", "med_cmr_open")
-DIMENSIONS = tuple(each.short for each in dimensions())
+DIMENSIONS = tuple(each.short for each in load_dimensions())
 """``SOD`` ... ``MSI``, in the paper's order."""
 
 SIDES: Mapping[str, tuple[str, ...]] = {
-    side: tuple(each.short for each in dimensions() if each.side == side) for side in ("visual", "reasoning")
+    side: tuple(each.short for each in load_dimensions() if each.side == side) for side in ("visual", "reasoning")
 }
 BREAKDOWNS = ("organ_system", "modality", "subtype", "question_type")
 """Tags that are texts of the release's own."""
@@ -71,7 +71,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 }
 """Metric -> the outcomes of :func:`lmms_medtasks.parsing.reasoned.read_reasoned` that it counts."""
 
-JUDGED: Mapping[str, Any] = {"total": total, **{name: name for name in WEIGHTS}}
+JUDGED: Mapping[str, Any] = {"total": weighted_total, **{name: name for name in WEIGHTS}}
 """Measures of a judged answer, and what each is of the verdict's four scores."""
 
 MEASURES = (
@@ -88,7 +88,7 @@ MEASURES = (
 # --- A multiple-choice question ---------------------------------------------------------------------------------------
 
 
-def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
+def choice_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
     """The record of a multiple-choice question, or of one rotation of it."""
     tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
     return option_record(doc, results, {**tags, "form": "circular" if "rotation" in doc else "mcq"})
@@ -97,57 +97,57 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
 # --- An open question -------------------------------------------------------------------------------------------------
 
 
-def open_record(doc: Document, results: Sequence[str | None]) -> Record:
+def open_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
     """The record of an open question, with the verdicts that the judging stage has got.
 
     ``parts``: which of its two labelled parts each reply had, joined by ";". A reply of labels alone is empty.
     """
     replies = [Reply.of(result) for result in results]
-    trials, judgement = records.judgement_of(doc, replies, PROTOCOL)
+    trials, judgement = records.make_judgement(doc, replies, PROTOCOL)
     labelled = [read_reasoned(reply).status for reply in replies]
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
     tags = judged_measures.tags_of(doc, _TAGS, PROTOCOL)
-    record = Record(
+    record = QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
         trials=tuple(EMPTY if each == EMPTY else trial for trial, each in zip(trials, labelled, strict=True)),
         expected=None,
-        measures={"exact_match": MeasureValue(sum(exact) / len(exact) if exact else None)},
+        measures={"exact_match": ScoreValue(sum(exact) / len(exact) if exact else None)},
         tags={**tags, "form": "open", "parts": ";".join(labelled)},
         judgement=judgement,
         replies=tuple(reply.note() for reply in replies),
     )
-    return remeasured(record)
+    return record_with_verdicts(record)
 
 
-def remeasured(record: Record) -> Record:
+def record_with_verdicts(record: QuestionRecord) -> QuestionRecord:
     """The record of an open question with the measures that its verdicts give."""
     judgement = record.judgement
     return judged_measures.with_measures(record, _judged_measures(judgement)) if judgement else record
 
 
-def _judged_measures(judgement: Judgement) -> dict[str, MeasureValue]:
+def _judged_measures(judgement: QuestionJudgement) -> dict[str, ScoreValue]:
     return {name: judged_measures.measure_value(judgement, of) for name, of in JUDGED.items()}
 
 
-def parts(rows: Samples) -> Counter[str]:
+def count_reply_parts(rows: QuestionTable) -> Counter[str]:
     """How many replies had which of their two labelled parts."""
     return Counter(part for each in rows.column("parts") if each for part in each.split(";"))
 
 
-def read_replies(rows: Samples) -> tuple[int, int]:
+def read_replies(rows: QuestionTable) -> tuple[int, int]:
     """Replies that could be read, of open answers those with both labelled parts; and replies that came."""
-    found = parts(rows)
+    found = count_reply_parts(rows)
     return (found[BOTH], found.total() - found[FAILED]) if found else count_read_replies(rows)
 
 
-def _both_parts(rows: Samples) -> float | None:
-    both, replies = read_replies(rows) if parts(rows) else (0, 0)
+def _both_parts(rows: QuestionTable) -> float | None:
+    both, replies = read_replies(rows) if count_reply_parts(rows) else (0, 0)
     return both / replies if replies else None
 
 
-def _part_count(rows: Samples, outcomes: tuple[str, ...]) -> int:
-    found = parts(rows)
+def _part_count(rows: QuestionTable, outcomes: tuple[str, ...]) -> int:
+    found = count_reply_parts(rows)
     return sum(found[outcome] for outcome in outcomes)
 
 
@@ -171,7 +171,7 @@ SIDE_ACCURACY = {side: _side_accuracy(side) for side in SIDES}
 METRICS = (
     number_of_questions(),
     Metric("accuracy", ACCURACY, main=True, about='Share of right answers: the paper\'s "MCQ All", over questions.'),
-    *means("accuracy", {f"accuracy_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
+    *mean_metrics("accuracy", {f"accuracy_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *(
         Metric(f"{side}_mean", each, about="Mean over the side's dimensions of their accuracies, each weighing alike.")
         for side, each in SIDE_ACCURACY.items()
@@ -180,7 +180,7 @@ METRICS = (
     *READ,
     Metric("total", TOTAL, main=True, about='The four scores, weighted: the paper\'s "Open All", over questions.'),
     *(Metric(name, each) for name, each in SCORES.items()),
-    *means("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
+    *mean_metrics("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *judged_measures.judged_metrics("total"),
     Metric("exact_match", EXACT),
     Metric("both_parts", Count(function=_both_parts), about="Share of the replies with both labelled parts."),
@@ -201,17 +201,19 @@ _JUDGEMENTS = ("coverage", "bound_worst", "bound_best", "complete")
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
     """How a task asks, "" as released: without the image, or by a prompt of somebody's own."""
-    return ", ".join([*(["no image"] if settings.get("no_image") else []), *([own] if (own := variant(task)) else [])])
+    return ", ".join(
+        [*(["no image"] if settings.get("no_image") else []), *([own] if (own := question_variant(task)) else [])]
+    )
 
 
-def variant(task: str) -> str:
+def question_variant(task: str) -> str:
     """The task's name where it is none of the suite's own, else ""."""
     return "" if task.removesuffix(NO_IMAGE) in TASKS else task
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Whether the model saw the image, and the task's name where it is none of the suite's own."""
-    return {"image_shown": not settings.get("no_image"), "variant": variant(task)}
+    return {"image_shown": not settings.get("no_image"), "variant": question_variant(task)}
 
 
 SUITE = Suite(
@@ -249,4 +251,4 @@ SUITE = Suite(
 
 process_results = ScoringHook(SUITE, "mcq", choice_record)
 process_results_circular = ScoringHook(SUITE, "circular", choice_record)
-process_results_open = ScoringHook(SUITE, "open", open_record, remeasured)
+process_results_open = ScoringHook(SUITE, "open", open_record, record_with_verdicts)

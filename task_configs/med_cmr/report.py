@@ -12,11 +12,11 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Number, chance_of_options
 from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.judged_tables import judged_columns
-from lmms_medtasks.report.published import span
+from lmms_medtasks.report.published import published_span
 from lmms_medtasks.report.shared_sections import rotation_view
-from lmms_medtasks.report.suite_report import Report, question_ids
-from lmms_medtasks.report.views import Column, Row, Source, Table, View
-from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.report.suite_report import SuiteReportSpec, question_ids
+from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, SectionSpec, TableSpec
+from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.task_configs.med_cmr import report_paper
@@ -33,20 +33,20 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
     SIDES,
     SUITE,
     TOTAL,
-    dimensions,
+    load_dimensions,
 )
 from lmms_medtasks.task_configs.med_cmr.report_published import (
     DIMENSIONS_CHART,
     MAIN,
     MEASURE_OF,
-    asked,
-    judging,
-    models,
-    sketch,
+    dimension_sketch,
+    form_restriction,
+    model_rows,
+    open_judging,
     was_asked,
 )
 
-_TITLES = {each.short: f"{each.name} ({each.short})" for each in dimensions()}
+_TITLES = {each.short: f"{each.name} ({each.short})" for each in load_dimensions()}
 _INTERVALS = f"In brackets: {LEVEL} interval over images."
 _SIDES = "Mean over the dimensions of a side, each weighing alike; the overall row is over all questions."
 _NO_ANSWER = "A reply without an answer counts as incorrect, a failed request as nothing."
@@ -67,20 +67,22 @@ _ADDED = (
 )
 
 
-def _notes(form: str, *notes: str, shown: bool = True) -> Callable[[Sequence[Source]], tuple[str, ...]]:
+def _with_judge_notes(
+    form: str, *notes: str, shown: bool = True
+) -> Callable[[Sequence[ModelResults]], tuple[str, ...]]:
     """The notes, before them who judged open answers."""
 
-    def build_notes(sources: Sequence[Source]) -> tuple[str, ...]:
-        found = judging(sources[0], shown)
+    def build_notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
+        found = open_judging(sources[0], shown)
         judge = (f"Judge: {found.shown if found else 'none'}.", _MISSING) if form == "open" else ()
         return (*judge, *notes, _INTERVALS)
 
     return build_notes
 
 
-def _means(form: str, digits: int) -> tuple[Column, ...]:
+def _mean_columns(form: str, digits: int) -> tuple[ColumnSpec, ...]:
     if form == "mcq":
-        return Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY, digits=digits)
+        return ColumnSpec("questions", ACCURACY, "n"), ColumnSpec("accuracy", ACCURACY, digits=digits)
     return judged_columns("total", TOTAL, "total", digits)
 
 
@@ -89,30 +91,32 @@ def _means(form: str, digits: int) -> tuple[Column, ...]:
 
 _OPEN_COLUMNS = (
     *judged_columns("total", TOTAL, "total"),
-    *(Column(name.replace("_", " "), each, "", 2) for name, each in SCORES.items()),
-    Column("both parts", SUITE.estimates["both_parts"]),
-    Column("the reference's words", EXACT),
+    *(ColumnSpec(name.replace("_", " "), each, "", 2) for name, each in SCORES.items()),
+    ColumnSpec("both parts", SUITE.estimates["both_parts"]),
+    ColumnSpec("the reference's words", EXACT),
 )
 
 
-def _by_dimension(form: str, shown: bool) -> Table:
+def _by_dimension(form: str, shown: bool) -> TableSpec:
     """All questions, the dimensions and sides' means; without the image beside it what the image adds."""
-    measure, where = MEASURE_OF[form], asked(form)
-    columns = _means("mcq", 2) if form == "mcq" else _OPEN_COLUMNS
+    measure, where = MEASURE_OF[form], form_restriction(form)
+    columns = _mean_columns("mcq", 2) if form == "mcq" else _OPEN_COLUMNS
     notes = [_NO_ANSWER, _SIDES] if form == "mcq" else [_SCALE]
     if not shown:
-        change = Contrast(measure=measure, bounds=RANGES[measure], first=asked(form, False), second=where, pair=("id",))
+        change = Contrast(
+            measure=measure, bounds=RANGES[measure], first=form_restriction(form, False), second=where, pair=("id",)
+        )
         columns = (
             *(replace(column, within={"image_shown": False}) for column in columns),
-            Column("pairs", change, "n", statistic="second"),
-            Column("difference", change, "points" if form == "mcq" else "", 2, signed=True),
+            ColumnSpec("pairs", change, "n", statistic="second"),
+            ColumnSpec("difference", change, "points" if form == "mcq" else "", 2, signed=True),
         )
         where = {"form": form}
         notes.append(_ADDED)
 
-    def rows(sources: Sequence[Source]) -> Iterator[Row]:
-        yield Row(("All questions",), where)
-        own = sources[0].rows.where(asked(form, shown))
+    def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
+        yield RowSpec(("All questions",), where)
+        own = sources[0].rows.where(form_restriction(form, shown))
         for side, names in SIDES.items():
             if form == "mcq":
                 # Marked where one of the dimensions has no score.
@@ -123,28 +127,32 @@ def _by_dimension(form: str, shown: bool) -> Table:
                     "difference": None,
                 }
                 label = Cell(f"Mean of the {side} dimensions", mark=mark)
-                yield Row((label,), {**where, "dimension": names}, "counts", means)
-            yield from (Row((_TITLES[name],), {**where, **BY_DIMENSION[name]}) for name in names)
+                yield RowSpec((label,), {**where, "dimension": names}, "counts", means)
+            yield from (RowSpec((_TITLES[name],), {**where, **BY_DIMENSION[name]}) for name in names)
 
     key, title = ("mcq", "Multiple choice: accuracy") if form == "mcq" else ("open_dimensions", "Open answers: scores")
     end = ("", "") if shown else ("_noimage", ", no image")
-    return Table(key + end[0], title + end[1], ("dimension",), rows, columns, _notes(form, *notes, shown=shown))
+    return TableSpec(
+        key + end[0], title + end[1], ("dimension",), rows, columns, _with_judge_notes(form, *notes, shown=shown)
+    )
 
 
-def _by_tag(form: str, tag: str) -> Table:
+def _by_tag(form: str, tag: str) -> TableSpec:
     """The questions of a form, a row for each text that the release has there."""
 
-    def rows(sources: Sequence[Source]) -> Iterator[Row]:
+    def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         values: dict[str, list[Any]] = {}
-        for value in sources[0].rows.where(asked(form)).values(tag):
-            values.setdefault(printable(str(value or "not recorded")), []).append(value)
-        yield from (Row((text,), {**asked(form), tag: tuple(values[text])}) for text in sorted(values))
+        for value in sources[0].rows.where(form_restriction(form)).values(tag):
+            values.setdefault(make_printable(str(value or "not recorded")), []).append(value)
+        yield from (RowSpec((text,), {**form_restriction(form), tag: tuple(values[text])}) for text in sorted(values))
 
     name = tag.replace("_", " ")
     title = f"{'Multiple choice: accuracy' if form == 'mcq' else 'Open answers: total'} by {name}"
     # Subtypes are many: a terminal leaves them to the files, the page shows them folded.
     long = tag == "subtype"
-    return Table(f"{form}_{tag}", title, (name,), rows, _means(form, 1), _notes(form), long=long, folded=long)
+    return TableSpec(
+        f"{form}_{tag}", title, (name,), rows, _mean_columns(form, 1), _with_judge_notes(form), long=long, folded=long
+    )
 
 
 # --- The headline -----------------------------------------------------------------------------------------------------
@@ -153,64 +161,70 @@ def _by_tag(form: str, tag: str) -> Table:
 _ON_CHOICE, _ON_OPEN = "on choice questions", "points of 100 for open answers"
 
 
-def _numbers(source: Source) -> Iterator[Number]:
+def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """Of the questions with their image."""
-    printed = {name: span(SUITE, f"med_cmr_{name}", of) for name, of in (("mcq", "accuracy"), ("open", "total"))}
-    where = asked("mcq")
+    printed = {
+        name: published_span(SUITE, f"med_cmr_{name}", of) for name, of in (("mcq", "accuracy"), ("open", "total"))
+    }
+    where = form_restriction("mcq")
     chance = chance_of_options(source.rows.where(where))
     yield Number("choice questions", _ON_CHOICE, ACCURACY, where, chance=chance, published=printed["mcq"])
     yield Number(
-        "open answers, points", "of 100 for open answers", TOTAL, asked("open"), "points", 1.0,
+        "open answers, points", "of 100 for open answers", TOTAL, form_restriction("open"), "points", 1.0,
         published=printed["open"],
     )  # fmt: skip
 
 
 HEADLINE = Headline(
-    _numbers,
+    _headline_numbers,
     "reasoning over fine detail",
     (
         BoardColumn("med_cmr_mcq", "accuracy", _ON_CHOICE),
         BoardColumn("med_cmr*", "*"),
         BoardColumn("med_cmr_open", "total", _ON_OPEN, heads=False),
     ),
-    sketch=sketch,
+    sketch=dimension_sketch,
 )
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------
 
 
-def _view(form: str, shown: bool) -> View:
+def _form_view(form: str, shown: bool) -> SectionSpec:
     key, title = ("choice", "Multiple choice") if form == "mcq" else ("open", "Open answers")
     end = ("", "") if shown else ("_noimage", ", no image")
     # Without images: what language alone gets, by dimension; the parts' own breakdown is of the benchmark as it is.
     by_tag = (_by_tag(form, tag) for tag in (BREAKDOWNS if shown else ()))
     tables = (_by_dimension(form, shown), *by_tag)
-    return View(key + end[0], title + end[1], tables, shown=lambda sources: was_asked(sources[0], form, shown))
+    return SectionSpec(key + end[0], title + end[1], tables, shown=lambda sources: was_asked(sources[0], form, shown))
 
 
 _FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}
-_PUBLISHED = View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,))
+_PUBLISHED = SectionSpec("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,))
 
-REPORT = Report(
+REPORT = SuiteReportSpec(
     headline=HEADLINE,
     views=(
         _PUBLISHED,
-        *(_view("mcq", shown) for shown in (True, False)),
+        *(_form_view("mcq", shown) for shown in (True, False)),
         rotation_view(
-            asked("circular"), _INTERVALS, groups={_TITLES[name]: each for name, each in BY_DIMENSION.items()}
+            form_restriction("circular"),
+            _INTERVALS,
+            groups={_TITLES[name]: each for name, each in BY_DIMENSION.items()},
         ),
-        *(_view("open", shown) for shown in (True, False)),
-        View("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(), outcome_table())),
+        *(_form_view("open", shown) for shown in (True, False)),
+        SectionSpec("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(), outcome_table())),
     ),
     compared=(_PUBLISHED,),
-    caveats=lambda source: judged_tables.flags(judged_tables.by_task(source)),
-    compared_caveats=report_paper.caveats,
-    sources=models,
-    more=report_paper.sections,
+    caveats=lambda source: judged_tables.judging_notices(judged_tables.by_task(source)),
+    compared_caveats=report_paper.comparison_caveats,
+    sources=model_rows,
+    more=report_paper.paper_sections,
     one_comparison=True,
     tests=lambda source: {
-        _FORMS[form]: question_ids(source.rows.where(asked(form))) for form in FORMS if was_asked(source, form)
+        _FORMS[form]: question_ids(source.rows.where(form_restriction(form)))
+        for form in FORMS
+        if was_asked(source, form)
     },
     uses=frozenset({"pairs", "parameters"}),
 )

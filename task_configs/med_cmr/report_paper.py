@@ -10,17 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.cells import NONE, count, decimal, frame, label, number, p_value, percent, probability
+from lmms_medtasks.report.cells import (
+    NONE,
+    count_column,
+    decimal_column,
+    label_column,
+    make_frame,
+    number_cell,
+    p_value,
+    p_value_cell,
+    percent_cell,
+)
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.document import Cell, Flag, Frame, FrameColumn, Section
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, ReportNotice, ReportSection
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.statistics.rank_tests import PairedTest, paired_tests
-from lmms_medtasks.statistics.significance import adjust_known
+from lmms_medtasks.statistics.significance import adjust_known_p_values
 from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Contrast, Mean
 from lmms_medtasks.task_configs.med_cmr.measures import (
@@ -33,8 +43,8 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
 )
 from lmms_medtasks.task_configs.med_cmr.report_published import (
     MEASURE_OF,
-    asked,
-    findings,
+    form_restriction,
+    paper_text_findings,
     was_asked,
 )
 
@@ -53,26 +63,26 @@ FEWEST = 3
 """With fewer models a correlation is -1, 1 or nothing."""
 
 
-def sections(sources: Sequence[Source], options: Options) -> Iterator[Section]:
+def paper_sections(sources: Sequence[ModelResults], options: ReportOptions) -> Iterator[ReportSection]:
     """What the options ask for. Raises UserError for a name that no model has, or a pair of a model with itself."""
     named = {source.name: source for source in sources}
     if options.pairs:
-        found, lacking = pairs(options.pairs, named)
-        tables = tuple(each for each in (_tests(found), _dimensions(found)) if each)
+        found, lacking = compare_tuned_pairs(options.pairs, named)
+        tables = tuple(each for each in (_test_table(found), _dimension_table(found)) if each)
         drawn = TUNED.of(tables[1]) if options.drawn and tables else None
-        yield Section("pairs", "Base and medically fine-tuned models", lacking, tables, (drawn,) if drawn else ())
+        yield ReportSection("pairs", "Base and medically fine-tuned models", lacking, tables, (drawn,) if drawn else ())
     if options.parameters:
-        yield _scale(options.parameters, named)
+        yield _size_section(options.parameters, named)
 
 
 # --- The models together ----------------------------------------------------------------------------------------------
 
 
-def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
+def comparison_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
     """That models were judged by different judges: no table has two."""
-    judges = sorted(", ".join(map(judged_tables.labelled, each)) for each in judged_tables.by_judge(sources))
+    judges = sorted(", ".join(map(judged_tables.judge_label, each)) for each in judged_tables.group_by_judge(sources))
     if len(judges) > 1:
-        yield Flag(
+        yield ReportNotice(
             "warning",
             f"Open answers were judged by different judges or prompts, and do not compare: {'; '.join(judges)}. Here "
             "stand the totals of the judge of most models, others in their models' own parts.",
@@ -93,18 +103,20 @@ class Pair:
 
     name: str
     form: str
-    changes: Mapping[str, Mapping[str, Interval]]
+    changes: Mapping[str, Mapping[str, IntervalEstimate]]
     questions: PairedTest
     images: int
     p: float | None
 
     def cells(self, dimension: str) -> list[Cell]:
         """Base, tuned and change, percent and points for multiple choice."""
-        cell = percent if self.form == "mcq" else number
+        cell = percent_cell if self.form == "mcq" else number_cell
         return [cell(self.changes[dimension].get(side)) for side in ("first", "second", "change")]
 
 
-def pairs(wanted: Sequence[tuple[str, str]], sources: Mapping[str, Source]) -> tuple[tuple[Pair, ...], tuple[str, ...]]:
+def compare_tuned_pairs(
+    wanted: Sequence[tuple[str, str]], sources: Mapping[str, ModelResults]
+) -> tuple[tuple[Pair, ...], tuple[str, ...]]:
     """Compare each base with its tuned model by their names in the report: did it lose, and is that more than chance.
 
     Beside the pairs what a pair can't be compared in. Raises UserError when a name is not among the models, or both of
@@ -119,26 +131,26 @@ def pairs(wanted: Sequence[tuple[str, str]], sources: Mapping[str, Source]) -> t
         for form in _FORMS:
             if not all(was_asked(each, form) for each in both):
                 lacking.append(f"{base} and {tuned}: not both were asked the {form} questions.")
-            elif form == "open" and len(judged_tables.by_judge(both)) > 1:
+            elif form == "open" and len(judged_tables.group_by_judge(both)) > 1:
                 lacking.append(f"{base} and {tuned}: their open answers were judged by different judges.")
             else:
-                found.append(_pair(f"{base} → {tuned}", *both, form))
+                found.append(_compare_pair(f"{base} → {tuned}", *both, form))
     return tuple(found), tuple(lacking)
 
 
-def _check_names(names: Sequence[str], sources: Mapping[str, Source], option: str) -> None:
+def _check_names(names: Sequence[str], sources: Mapping[str, ModelResults], option: str) -> None:
     for name in names:
         if name not in sources:
-            raise UserError(str(unknown("model", name, list(sources), option)))
+            raise UserError(str(unknown_name_error("model", name, list(sources), option)))
 
 
-def _pair(name: str, base: Source, tuned: Source, form: str) -> Pair:
-    sides = [each.rows.where(asked(form)) for each in (base, tuned)]
+def _compare_pair(name: str, base: ModelResults, tuned: ModelResults, form: str) -> Pair:
+    sides = [each.rows.where(form_restriction(form)) for each in (base, tuned)]
     origins = [{column: rows.column(column)[0] for column in ("run", "task")} for rows in sides]
     measure = MEASURE_OF[form]
     change = Contrast(measure=measure, bounds=RANGES[measure], first=origins[0], second=origins[1], pair=("id",))
     # A source of its own: what is kept of the base model's rows is not of both models' rows.
-    both = Source("", base.every.where({"repeated": False}), base.every, base.resamples)
+    both = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
     changes = {
         dimension: both.intervals(change, where)
         for dimension, where in {"": {}, **BY_DIMENSION}.items()
@@ -159,42 +171,42 @@ def over_dimensions(found: Sequence[Pair], form: str) -> PairedTest:
     return paired_tests([step for step in steps if step is not None])
 
 
-def _tests(found: Sequence[Pair]) -> Frame | None:
-    adjusted = adjust_known([each.p for each in found])
+def _test_table(found: Sequence[Pair]) -> Frame | None:
+    adjusted = adjust_known_p_values([each.p for each in found])
     rows: list[Sequence[Any]] = [
-        (each.name, _FORMS[each.form], "questions", each.cells("")[-1], *_counts(each.questions), each.images,
-         probability(each.p), probability(p), *_paper_tests(each.questions))
+        (each.name, _FORMS[each.form], "questions", each.cells("")[-1], *_change_counts(each.questions), each.images,
+         p_value_cell(each.p), p_value_cell(p), *_paper_tests(each.questions))
         for each, p in zip(found, adjusted, strict=True)
     ]  # fmt: skip
     for form in dict.fromkeys(each.form for each in found):
         test = over_dimensions(found, form)
-        rows.append(("all pairs", _FORMS[form], "dimensions", NONE, *_counts(test), NONE, NONE, NONE,
+        rows.append(("all pairs", _FORMS[form], "dimensions", NONE, *_change_counts(test), NONE, NONE, NONE,
                      *_paper_tests(test)))  # fmt: skip
     columns = (
-        *map(label, ("pair", "questions", "tested over")),
+        *map(label_column, ("pair", "questions", "tested over")),
         _CHANGE,
-        *map(count, ("better", "same", "worse", "images")),
+        *map(count_column, ("better", "same", "worse", "images")),
         *map(p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
         FrameColumn("effect", digits=2, signed=True),
     )
-    paper = findings()["medical_fine_tuning"]
+    paper = paper_text_findings()["medical_fine_tuning"]
     said = (
         f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
         f"answers p about {paper['open']['p']}."
     )
-    return frame("pairs", "Base against fine-tuned: tests", columns, rows, (*_TESTS, said, f"{_CHANGES}."))
+    return make_frame("pairs", "Base against fine-tuned: tests", columns, rows, (*_TESTS, said, f"{_CHANGES}."))
 
 
-def _counts(test: PairedTest) -> tuple[int, int, int]:
+def _change_counts(test: PairedTest) -> tuple[int, int, int]:
     return test.up, test.n - test.up - test.down, test.down
 
 
 def _paper_tests(test: PairedTest) -> tuple[Cell, Cell, Cell]:
-    return probability(test.sign_p), probability(test.wilcoxon_p), Cell(test.effect)
+    return p_value_cell(test.sign_p), p_value_cell(test.wilcoxon_p), Cell(test.effect)
 
 
-def _dimensions(found: Sequence[Pair]) -> Frame | None:
-    columns = (*map(label, ("pair", "questions", "dimension")), count("n"),
+def _dimension_table(found: Sequence[Pair]) -> Frame | None:
+    columns = (*map(label_column, ("pair", "questions", "dimension")), count_column("n"),
                FrameColumn("base", digits=2), FrameColumn("fine-tuned", digits=2), _CHANGE)  # fmt: skip
     rows: list[Sequence[Any]] = [
         (each.name, _FORMS[each.form], name or "all", each.changes[name]["second"].n, *each.cells(name))
@@ -205,7 +217,7 @@ def _dimensions(found: Sequence[Pair]) -> Frame | None:
         f"Percent and points for multiple choice, 0 to 100 for the open total. {_CHANGES}; not corrected for the "
         "number of rows.",
     )
-    return frame("pair_dimensions", "Base against fine-tuned: dimensions", columns, rows, notes, long=True)
+    return make_frame("pair_dimensions", "Base against fine-tuned: dimensions", columns, rows, notes, long=True)
 
 
 TUNED = Chart(
@@ -224,59 +236,59 @@ TUNED = Chart(
 # --- Size and score ---------------------------------------------------------------------------------------------------
 
 
-def scores(sources: Sequence[Source]) -> dict[str, dict[str, float]]:
+def dimension_scores(sources: Sequence[ModelResults]) -> dict[str, dict[str, float]]:
     """By form of questions and what of it: each model's value, in percent or the judge's points.
 
     Open answers are left out where the models had different judges.
     """
     wanted = {f"MCQ {name}": ("mcq", ACCURACY, where, 100.0) for name, where in {"all": {}, **BY_DIMENSION}.items()}
-    if len(judged_tables.by_judge(sources)) == 1:
+    if len(judged_tables.group_by_judge(sources)) == 1:
         opened = {**SCORES, "all": TOTAL}
         wanted |= {f"Open {name.replace('_', ' ')}": ("open", each, {}, 1.0) for name, each in opened.items()}
     found: dict[str, dict[str, float]] = {}
     for name, (form, estimate, where, factor) in wanted.items():
         for source in sources:
-            value = source.interval(estimate, {**asked(form), **where}).estimate
+            value = source.interval(estimate, {**form_restriction(form), **where}).estimate
             if value is not None:
                 found.setdefault(name, {})[source.name] = factor * value
     return found
 
 
-def correlations(sizes: Sequence[float], values: Sequence[float]) -> tuple[float | None, float | None]:
+def correlation_table(sizes: Sequence[float], values: Sequence[float]) -> tuple[float | None, float | None]:
     """Pearson's r with the logarithm of size, and with size: the paper does not say which it means.
 
     None where the score or the size is the same for all.
     """
-    return _pearson([math.log10(size) for size in sizes], values), _pearson(sizes, values)
+    return _pearson_r([math.log10(size) for size in sizes], values), _pearson_r(sizes, values)
 
 
-def _pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
+def _pearson_r(first: Sequence[float], second: Sequence[float]) -> float | None:
     return float(np.corrcoef(first, second)[0, 1]) if min(len(set(first)), len(set(second))) > 1 else None
 
 
-def _scale(parameters: Mapping[str, float], sources: Mapping[str, Source]) -> Section:
+def _size_section(parameters: Mapping[str, float], sources: Mapping[str, ModelResults]) -> ReportSection:
     """Does a larger model do better (Section 4.3): each score of the models against their sizes."""
     _check_names(list(parameters), sources, "--parameters NAME=NUMBER")
     sized, said = [each for name, each in sources.items() if name in parameters], []
     if unsized := [name for name in sources if name not in parameters]:
         said.append(f"Without a number of parameters, and so left out: {', '.join(unsized)}.")
-    if len(judged_tables.by_judge(sized)) > 1:
+    if len(judged_tables.group_by_judge(sized)) > 1:
         said.append("The open answers were judged by different judges: no figure of theirs is here.")
     rows = [
-        (name, len(own), *correlations([parameters[model] for model in own], list(own.values())))
-        for name, own in scores(sized).items()
+        (name, len(own), *correlation_table([parameters[model] for model in own], list(own.values())))
+        for name, own in dimension_scores(sized).items()
         if len(own) >= FEWEST
     ]
     if not rows:
         said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
-    paper = findings()["scale"]
+    paper = paper_text_findings()["scale"]
     choice, visual = paper["mcq_r"], paper["open_visual_accuracy_r"]
     note = (
         "Descriptive, over these models alone: no hypothesis is tested, and models are no sample of others. The paper: "
         f"r from {choice['from']} to {choice['to']} for multiple choice in {choice['of']}, {visual} for the visual "
         "accuracy of open answers; it does not say whether the number of parameters or its logarithm is meant."
     )
-    heads = (decimal(head, signed=True) for head in ("Pearson r, log size", "Pearson r, size"))
+    heads = (decimal_column(head, signed=True) for head in ("Pearson r, log size", "Pearson r, size"))
     title = "Correlation with the number of parameters"
-    table = frame("scale", title, (label("figure"), count("models"), *heads), rows, (note,))
-    return Section("scale", "Size and score", tuple(said), (table,) if table else ())
+    table = make_frame("scale", title, (label_column("figure"), count_column("models"), *heads), rows, (note,))
+    return ReportSection("scale", "Size and score", tuple(said), (table,) if table else ())

@@ -10,26 +10,28 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.about import own
-from lmms_medtasks.report.cells import number
+from lmms_medtasks.report.about import own_results_cell
+from lmms_medtasks.report.cells import number_cell
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import BY_WORDS, Sketch
-from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, MEANINGS, Judging, marks
-from lmms_medtasks.report.published import Published
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.suite_report import data_extent, named, sources_by_model
-from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.report.findings import BY_WORDS, FindingChart
+from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, MEANINGS, JudgingSummary, judging_marks
+from lmms_medtasks.report.published import PublishedRowsSpec
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.suite_report import data_extent_text, sources_by_model, with_distinct_names
+from lmms_medtasks.report.views import CellFunction, ColumnSpec, ModelResults, RowSpec, TableSpec
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.table import QuestionTable, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL, dimensions
+from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL, load_dimensions
 
 MEASURE_OF = {"mcq": "accuracy", "open": "total"}
 
 
-def models(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
+def model_rows(
+    suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
+) -> list[ModelResults]:
     """A source a model, with at most one task of each form, with and without the image; see ``sources_by_model``.
 
     Its condition is the task's name where that is none of the suite's own (a changed prompt, say), else "".
@@ -42,57 +44,62 @@ def models(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) 
         file, line = runs[run].samples_file(task), rows.column("line")[0]
         raise UserError(f"{file}, line {line}: the record has no correct letter. Was the log edited?")
     found = sources_by_model(suite, runs, table, options, apart=("variant",), once=("form", "image_shown"))
-    found = named([replace(each, condition=each.rows.column("variant")[0]) for each in found])
+    found = with_distinct_names([replace(each, condition=each.rows.column("variant")[0]) for each in found])
     if len(found) == 1 and (options.pairs or options.parameters):
         raise UserError(f"--pair and --parameters compare several models; these runs are of one, {found[0].name!r}.")
     return found
 
 
-def asked(form: str, image_shown: bool = True) -> Where:
+def form_restriction(form: str, image_shown: bool = True) -> Where:
     """The restriction to a form of questions."""
     return {"form": form, "image_shown": image_shown}
 
 
-def was_asked(source: Source, form: str, image_shown: bool = True) -> bool:
+def was_asked(source: ModelResults, form: str, image_shown: bool = True) -> bool:
     """Whether the model was asked questions of this form."""
-    return len(source.rows.where(asked(form, image_shown))) > 0
+    return len(source.rows.where(form_restriction(form, image_shown))) > 0
 
 
-def judging(source: Source, image_shown: bool = True) -> Judging | None:
+def open_judging(source: ModelResults, image_shown: bool = True) -> JudgingSummary | None:
     """What became of the judgements of the open answers; None where none was asked."""
-    return Judging.of(source.rows.where(asked("open", image_shown)))
+    return JudgingSummary.of(source.rows.where(form_restriction("open", image_shown)))
 
 
 # --- The main table ---------------------------------------------------------------------------------------------------
 
 
 FOLDER = Path(__file__).parent
-PUBLISHED_ROWS = Published(FOLDER, {"source": "main table"})
+PUBLISHED_ROWS = PublishedRowsSpec(FOLDER, {"source": "main table"})
 _OPEN = "Open All"
 
 
-def findings() -> Mapping[str, Any]:
+def paper_text_findings() -> Mapping[str, Any]:
     """What the text gives beside the table: ``medical_fine_tuning`` and ``scale``."""
     return folders.read_yaml(FOLDER / "reference" / "findings.yml")
 
 
-def _rows_of_models(sources: Sequence[Source]) -> Iterator[Row]:
+def _rows_of_models(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """A row a model; the open total is empty for those of other judges than most: no table has two."""
-    judged = max(judged_tables.by_judge(sources).values(), key=len, default=[])
+    judged = max(judged_tables.group_by_judge(sources).values(), key=len, default=[])
     for source in sources:
-        labels = (source.name, str(own(data_extent(source)).value))
-        yield Row(labels, estimates={} if source in judged else {_OPEN: None}, source=source)
+        labels = (source.name, str(own_results_cell(data_extent_text(source)).value))
+        yield RowSpec(labels, estimates={} if source in judged else {_OPEN: None}, source=source)
 
 
-MAIN = Table(
+MAIN = TableSpec(
     "main",
     "Main results",
     ("model", "source"),
     _rows_of_models,
     (
-        *(Column(name, ACCURACY, "%", 2, {**asked("mcq"), **where}, bare=True) for name, where in BY_DIMENSION.items()),
-        Column("MCQ All", ACCURACY, "%", 2, asked("mcq")),
-        Column(_OPEN, TOTAL, "", 2, asked("open"), mark=lambda rows: marks(Judging.of(rows))),
+        *(
+            ColumnSpec(name, ACCURACY, "%", 2, {**form_restriction("mcq"), **where}, bare=True)
+            for name, where in BY_DIMENSION.items()
+        ),
+        ColumnSpec("MCQ All", ACCURACY, "%", 2, form_restriction("mcq")),
+        ColumnSpec(
+            _OPEN, TOTAL, "", 2, form_restriction("open"), mark=lambda rows: judging_marks(JudgingSummary.of(rows))
+        ),
     ),
     (
         f"The open total is from 0 to 100. In brackets: {LEVEL} interval over images. A run's own tables have counts, "
@@ -118,24 +125,24 @@ _ASKED = {("mcq", True): "choice questions", ("mcq", False): "choice questions, 
 _ALL = "MCQ All"
 
 
-def _total(dimension: str) -> CellFunction:
+def _total_cells(dimension: str) -> CellFunction:
     """The total of open answers, of 100."""
 
-    def cell(source: Source, row: Row, rows: Samples) -> Cell:
-        return number(source.interval(TOTAL, {**row.where, **BY_DIMENSION.get(dimension, {})}))
+    def cell(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
+        return number_cell(source.interval(TOTAL, {**row.where, **BY_DIMENSION.get(dimension, {})}))
 
     return cell
 
 
-def _rows(sources: Sequence[Source]) -> Iterator[Row]:
+def _form_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """Of one model a row for each form of questions, with and without the image; of several their choice questions."""
     forms = _ASKED if len(sources) == 1 else {("mcq", True): ""}
     for source in sources:
         for (form, shown), name in forms.items():
             if was_asked(source, form, shown):
-                totals = {each: _total(each) for each in (*DIMENSIONS, _ALL)} if form == "open" else {}
+                totals = {each: _total_cells(each) for each in (*DIMENSIONS, _ALL)} if form == "open" else {}
                 labels = (name or source.name, "image" if shown else "no image")
-                yield Row(labels, asked(form, shown), estimates=totals, source=source)
+                yield RowSpec(labels, form_restriction(form, shown), estimates=totals, source=source)
 
 
 DIMENSIONS_CHART = Chart(
@@ -144,15 +151,15 @@ DIMENSIONS_CHART = Chart(
     "The seven dimensions",
     f"Choice questions: percent correct; open answers: points of 100. Framed: {_PRINTED} of the paper's models, evenly "
     f"spaced by rank, on the paper's data. The table has the {LEVEL} intervals. Columns: "
-    f"{', '.join(f'{each.short} {each.words}' for each in dimensions())}. § {MAIN.marks['§']}",
-    Table(
+    f"{', '.join(f'{each.short} {each.words}' for each in load_dimensions())}. § {MAIN.marks['§']}",
+    TableSpec(
         "dimensions",
         "The seven dimensions",
         ("asked", "image"),
-        _rows,
+        _form_rows,
         (
-            *(Column(each, ACCURACY, within=BY_DIMENSION[each]) for each in DIMENSIONS),
-            Column("all", ACCURACY, key=_ALL),
+            *(ColumnSpec(each, ACCURACY, within=BY_DIMENSION[each]) for each in DIMENSIONS),
+            ColumnSpec("all", ACCURACY, key=_ALL),
         ),
         published=replace(PUBLISHED_ROWS, labels=("model", "")),
     ),
@@ -163,16 +170,22 @@ DIMENSIONS_CHART = Chart(
 )
 _SKETCH = replace(
     DIMENSIONS_CHART,
-    heads={**{each.short: each.words for each in dimensions()}, "choice questions": "choice", "open answers": "open"},
+    heads={
+        **{each.short: each.words for each in load_dimensions()},
+        "choice questions": "choice",
+        "open answers": "open",
+    },
     where={"image": "image"},
     printed=1,
     turned=True,
 )
 
 
-def sketch(source: Source) -> Sketch:
+def dimension_sketch(source: ModelResults) -> FindingChart:
     """The dimensions of one model, beside the paper's best one on choice questions."""
     best = _SKETCH.published_names([source])[0]
-    judged = judging(source)
-    words = f"; open: {BY_WORDS}" if was_asked(source, "open") and judged and LEXICAL in marks(judged) else ""
-    return Sketch(_SKETCH.small(source), f"of 100, by dimension; framed: {best}, published, choice questions{words}")
+    judged = open_judging(source)
+    words = f"; open: {BY_WORDS}" if was_asked(source, "open") and judged and LEXICAL in judging_marks(judged) else ""
+    return FindingChart(
+        _SKETCH.small(source), f"of 100, by dimension; framed: {best}, published, choice questions{words}"
+    )

@@ -16,13 +16,29 @@ from typing import Any
 
 from lmms_medtasks import folders
 from lmms_medtasks.data import any_tables
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import StoredImages
 from lmms_medtasks.data.releases import Release, ZipFolder
-from lmms_medtasks.data.row_reader import RejectedRow, Row, RowReader, Spellings, filled, need, require, right_letter
-from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Examination, Finding, Size, Split
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.pictures import stored
+from lmms_medtasks.data.row_reader import (
+    RejectedRow,
+    Row,
+    RowReader,
+    Spellings,
+    check_fields,
+    filled_options,
+    reject_unless,
+    right_letter,
+)
+from lmms_medtasks.data.sources import (
+    REVISION_NOT_KNOWN,
+    DataSource,
+    ReleaseExamination,
+    ReleaseFinding,
+    SourceSplit,
+    SplitSize,
+)
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.pictures import stored_images
 
 ARCHIVE = "dataset.zip"
 LISTS: Mapping[str, str] = {
@@ -45,10 +61,10 @@ _LISTED = 15
 class MedCMRReader(RowReader):
     """Reads one of the two lists. Field names are compared in lower case, with ``_`` for a space."""
 
-    def __init__(self, release: Release, split: Split) -> None:
+    def __init__(self, release: Release, split: SourceSplit) -> None:
         """Look the list through; ``UserError`` if fields or dimensions are not as expected."""
         self._split = split.name
-        files, name, content = _opened(release, split)
+        files, name, content = _open_release(release, split)
         folder = PurePosixPath(name).parent
 
         def place(path: str) -> str:
@@ -57,22 +73,24 @@ class MedCMRReader(RowReader):
             return str(folder.joinpath(*(parts[1:] if parts[:1] == ("dataset",) else parts)))
 
         self._images = StoredImages(files, "image_path", place)
-        self._rows = [_plain(record) for record in any_tables.records(PurePosixPath(name), content=content)]
+        self._rows = [
+            _fold_record(record) for record in any_tables.iter_json_items(PurePosixPath(name), content=content)
+        ]
         self.records = len(self._rows)
         if not self._rows:
             raise UserError(f"{name} is an empty list, expected questions.")
         rows = [row for row in self._rows if not isinstance(row, RejectedRow)]
         fields = list(dict.fromkeys(field for row in rows for field in row))
-        require(name, (*_FIELDS, *(OPTIONS[:2] if self._split == "mcq" else ())), fields)
+        check_fields(name, (*_FIELDS, *(OPTIONS[:2] if self._split == "mcq" else ())), fields)
         spellings = Spellings({"task": dimension_name})
         for number, row in self.read_rows():
             if not isinstance(row, RejectedRow):
-                spellings.look(number, {"task": _readable(row, "task")})
+                spellings.look(number, {"task": _readable_text(row, "task")})
         spellings.check(name)
-        self.dimension_counts = Counter(dimension_name(text) for row in rows if (text := _readable(row, "task")))
+        self.dimension_counts = Counter(dimension_name(text) for row in rows if (text := _readable_text(row, "task")))
         indices = Counter[str]()
         for row in rows:
-            index = _readable(row, "index")
+            index = _readable_text(row, "index")
             indices[index] += 1
             # An index that comes again is another question as far as we know: its document gets a name of its own.
             row["id"] = f"{self._split}-{index}" + (f"-{indices[index]}" if indices[index] > 1 else "")
@@ -90,31 +108,31 @@ class MedCMRReader(RowReader):
 
     def read_name(self, row: Row) -> str:
         """The question's index."""
-        return _readable(row, "index")
+        return _readable_text(row, "index")
 
     def find_missing(self, row: Row) -> list[str]:
         """The paths of the question's images that are not there."""
-        return self._images.missing(_paths(row))
+        return self._images.missing(_image_paths(row))
 
     def make_document(self, row: Row) -> dict[str, Any]:
         """The document of a record; RejectedRow with the reason why it is none."""
         for field in ("index", "question", "answer", "task"):
-            need(_text(row, field), f"{field} is empty")
-        options = filled([_text(row, field) for field in OPTIONS]) if self._split == "mcq" else []
-        answer = _text(row, "answer")
+            reject_unless(_field_text(row, field), f"{field} is empty")
+        options = filled_options([_field_text(row, field) for field in OPTIONS]) if self._split == "mcq" else []
+        answer = _field_text(row, "answer")
         return {
             "id": row["id"],
-            **stored([self._images.read(path) for path in _paths(row)]),
-            "question": _text(row, "question"),
+            **stored_images([self._images.read(path) for path in _image_paths(row)]),
+            "question": _field_text(row, "question"),
             "options": options,
             "answer": right_letter(answer, options) if options else answer,
-            "dimension": dimension_name(_text(row, "task")),
-            "index": _text(row, "index"),
-            **{tag: _text(row, tag) for tag in _TAGS},
+            "dimension": dimension_name(_field_text(row, "task")),
+            "index": _field_text(row, "index"),
+            **{tag: _field_text(row, tag) for tag in _TAGS},
         }
 
 
-def _opened(release: Release, split: Split) -> tuple[Release | ZipFolder, str, bytes]:
+def _open_release(release: Release, split: SourceSplit) -> tuple[Release | ZipFolder, str, bytes]:
     """Where the questions and images are, in the zip or unpacked; the name of the list; its bytes."""
     found = split.files_in(release)
     if found is not None and found != (ARCHIVE,):
@@ -137,33 +155,33 @@ def _opened(release: Release, split: Split) -> tuple[Release | ZipFolder, str, b
     return zipped, places[0], zipped.read(places[0])
 
 
-def _plain(record: Any) -> dict[str, Any] | RejectedRow:
+def _fold_record(record: Any) -> dict[str, Any] | RejectedRow:
     """A record with its field names folded."""
     if not isinstance(record, dict):
         return RejectedRow("the record is no object")
     return {"_".join(str(name).lower().replace("_", " ").split()): value for name, value in record.items()}
 
 
-def _text(row: Row, field: str) -> str:
+def _field_text(row: Row, field: str) -> str:
     """A field as text: numbers as they are written, lists joined by "; ", nothing for null."""
     value = row.get(field)
     if value is None:
         return ""
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return "; ".join(str(item).strip() for item in value)
-    need(not isinstance(value, dict | list), f"{field} is no text: {str(value)[:60]!r}")
+    reject_unless(not isinstance(value, dict | list), f"{field} is no text: {str(value)[:60]!r}")
     return str(value).strip()
 
 
-def _readable(row: Row, field: str) -> str:
-    """:func:`_text`, with nothing for what is no text: that is said when the record is read."""
+def _readable_text(row: Row, field: str) -> str:
+    """:func:`_field_text`, with nothing for what is no text: that is said when the record is read."""
     try:
-        return _text(row, field)
+        return _field_text(row, field)
     except RejectedRow:
         return ""
 
 
-def _paths(row: Row) -> list[str]:
+def _image_paths(row: Row) -> list[str]:
     value = row.get("image_path")
     paths: list[Any] = value if isinstance(value, list) else [value]
     if not paths or not all(isinstance(path, str) and path.strip() for path in paths):
@@ -180,13 +198,15 @@ def dimension_name(text: str) -> str:
     Raises:
         UserError: no dimension is called so; the allowed names are in the message.
     """
-    short = _short_names().get(_folded(text))
+    short = _short_names().get(_fold_text(text))
     if short is None:
-        raise unknown("dimension", text, [f"{each} ({row['name']})" for each, row in _dimensions().items()])
+        raise unknown_name_error(
+            "dimension", text, [f"{each} ({row['name']})" for each, row in _dimension_names().items()]
+        )
     return short
 
 
-def _dimensions() -> Mapping[str, Any]:
+def _dimension_names() -> Mapping[str, Any]:
     table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
     return table
 
@@ -195,14 +215,14 @@ def _dimensions() -> Mapping[str, Any]:
 def _short_names() -> Mapping[str, str]:
     """Every spelling, folded -> the short name."""
     return {
-        _folded(spelling): short
-        for short, row in _dimensions().items()
+        _fold_text(spelling): short
+        for short, row in _dimension_names().items()
         for name in (row["name"], *row["also"])
         for spelling in (short, name, name + short, short + name)
     }
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return re.sub("[^a-z0-9]", "", text.lower())
 
 
@@ -215,19 +235,19 @@ def dimension_counts(of: str) -> Mapping[str, int]:
 # --- The source -------------------------------------------------------------------------------------------------------
 
 
-def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination:
+def examine_release(record: DataSource, readers: Mapping[str, RowReader]) -> ReleaseExamination:
     """The numbers of questions here, in the release and in the paper; of multiple choice for each dimension too."""
     sizes, findings = [], []
     for name, reader in readers.items():
         assert isinstance(reader, MedCMRReader)
-        sizes.append(Size(name, reader.records, PAPER[name], RELEASE[name]))
+        sizes.append(SplitSize(name, reader.records, PAPER[name], RELEASE[name]))
         if name == "mcq":
             paper, release = dimension_counts("mcq"), dimension_counts("release")
             sizes += [
-                Size(f"mcq, {each}", reader.dimension_counts[each], paper[each], release[each]) for each in release
+                SplitSize(f"mcq, {each}", reader.dimension_counts[each], paper[each], release[each]) for each in release
             ]
-            findings.append(Finding("paper's table", "note", _SWAPPED))
-    return Examination(findings, sizes)
+            findings.append(ReleaseFinding("paper's table", "note", _SWAPPED))
+    return ReleaseExamination(findings, sizes)
 
 
 _SWAPPED = (
@@ -236,7 +256,7 @@ _SWAPPED = (
 )
 
 
-def _unpacked(name: str) -> tuple[tuple[str, ...], ...]:
+def _unpacked_places(name: str) -> tuple[tuple[str, ...], ...]:
     return ((f"dataset/{name}",), (name,))
 
 
@@ -244,8 +264,8 @@ MED_CMR = DataSource(
     name="med_cmr",
     title="Med-CMR",
     splits=(
-        Split("mcq", (ARCHIVE,), "multiple-choice questions", instead=_unpacked(LISTS["mcq"])),
-        Split("open", (ARCHIVE,), "open questions", instead=_unpacked(LISTS["open"])),
+        SourceSplit("mcq", (ARCHIVE,), "multiple-choice questions", instead=_unpacked_places(LISTS["mcq"])),
+        SourceSplit("open", (ARCHIVE,), "open questions", instead=_unpacked_places(LISTS["open"])),
     ),
     tags={"dimension": "text", "index": "text", **dict.fromkeys(_TAGS, "text")},
     hub_repository="aaassddaadf/Med-CMR",
@@ -253,9 +273,9 @@ MED_CMR = DataSource(
     licence="Apache-2.0, as the hub's dataset page states",
     terms="those of the licence; the cases come from journals, whose own terms hold for their images",
     paper={"multiple-choice questions": PAPER["mcq"], "open questions": PAPER["open"]},
-    expected=tuple(Expected((split,), questions) for split, questions in RELEASE.items()),
+    expected=tuple(ExpectedCounts((split,), questions) for split, questions in RELEASE.items()),
     open_split=MedCMRReader,
-    examine=examine,
+    examine=examine_release,
     notes=(
         "The release has 3,999 open questions, the paper says 3,998. Nothing is dropped.",
         "The dimension of a question is what the release says. The paper's columns SU and MSI look swapped against it "

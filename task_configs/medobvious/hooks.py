@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lmms_medtasks.data.rotated_options import question_with_options, rotations
+from lmms_medtasks.data.rotated_options import question_with_options, rotate_documents
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.parsing import option_letters
 from lmms_medtasks.prompt_files import prompt_text
@@ -22,10 +22,10 @@ SYSTEM = "medobvious/system_prompt.txt"
 
 def all_items(dataset: Dataset) -> Dataset:
     """All questions, an item's eight one after the other, tiers taking turns: ``--limit`` takes whole items of all."""
-    return _chosen(dataset, "tier", None)
+    return _choose_questions(dataset, "tier", None)
 
 
-def _chosen(dataset: Dataset, tag: str, value: Any) -> Dataset:
+def _choose_questions(dataset: Dataset, tag: str, value: Any) -> Dataset:
     """The questions whose ``tag`` has ``value`` (None: all), in the order of :func:`all_items`; an index, no copy."""
     columns = {name: dataset[name] for name in ("item", "tier", tag)}
     turns: dict[int, dict[str, int]] = {}
@@ -40,22 +40,22 @@ def _chosen(dataset: Dataset, tag: str, value: Any) -> Dataset:
 
 
 detection_mcq, detection_open, referring_mcq, referring_open, visual_referring = (
-    functools.partial(_chosen, tag="task_type", value=name)
+    functools.partial(_choose_questions, tag="task_type", value=name)
     for name in ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
 )
 
 
 def detection_mcq_circular(dataset: Dataset) -> Dataset:
     """The detection questions with options, each once for each rotation of these."""
-    return _rotated(detection_mcq(dataset))
+    return _rotate_questions(detection_mcq(dataset))
 
 
 def referring_mcq_circular(dataset: Dataset) -> Dataset:
     """The referring questions with options, each once for each rotation of these."""
-    return _rotated(referring_mcq(dataset))
+    return _rotate_questions(referring_mcq(dataset))
 
 
-def _rotated(dataset: Dataset) -> Dataset:
+def _rotate_questions(dataset: Dataset) -> Dataset:
     """The copies; UserError where a question shows its options in a form that can't be changed.
 
     :func:`doc_to_text` adds options only where the text does not have them: they must change there.
@@ -67,10 +67,10 @@ def _rotated(dataset: Dataset) -> Dataset:
                 f"Question {name!r} names all its options in its text, without letters in lines of their own: their "
                 "order can't be changed. Expected a line such as 'A) top-left' for each."
             )
-    return rotations(dataset)
+    return rotate_documents(dataset)
 
 
-t1, t2, t3, t4, t5 = (functools.partial(_chosen, tag="tier", value=tier) for tier in (1, 2, 3, 4, 5))
+t1, t2, t3, t4, t5 = (functools.partial(_choose_questions, tag="tier", value=tier) for tier in (1, 2, 3, 4, 5))
 
 
 def doc_to_text(doc: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> str:
@@ -81,7 +81,7 @@ def doc_to_text(doc: Mapping[str, Any], settings: Mapping[str, Any] | None = Non
     (the release's are not); referring questions, which all have one, stay. ``system_prompt: true`` puts what
     system_prompt.txt says first. A ``prompt`` of the user's own is a text with {question}, and {options} if it likes.
     """
-    prompts = _prompts()
+    prompts = _read_prompts()
     own = str((settings or {}).get("prompt") or PROMPTS)
     shown = all(option in doc["question"] for option in doc["options"])
     wording = prompts["question" if shown else "question_with_options"]
@@ -106,6 +106,6 @@ def _system_prompt() -> str:
 
 
 @functools.cache
-def _prompts() -> dict[str, Any]:
+def _read_prompts() -> dict[str, Any]:
     prompts: dict[str, Any] = yaml.safe_load(prompt_text(PROMPTS))
     return prompts

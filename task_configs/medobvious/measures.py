@@ -15,15 +15,15 @@ from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.parsing.positions import option_value, read_option_position, read_position
-from lmms_medtasks.parsing.reply import Answer, Reply
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply
 from lmms_medtasks.parsing.texts import option_letters
 from lmms_medtasks.parsing.yes_no import read_yes_no
-from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.common_metrics import READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
-from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
+from lmms_medtasks.suites.suite import Measure, Metric, Suite, mean_metrics, number_of_questions
 
 FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
 """The paper's tasks A to E (Table 2)."""
@@ -58,7 +58,7 @@ MEASURES = (
 # --- A question -------------------------------------------------------------------------------------------------------
 
 
-def read(doc: Mapping[str, Any], reply: Reply | str | None) -> Answer:
+def read_answer(doc: Mapping[str, Any], reply: Reply | str | None) -> ParsedAnswer:
     """What a reply to the question says: a position or "none", or "yes" or "no" for a highlighted panel."""
     if doc["task_type"] == VISUAL:
         return read_yes_no(reply, str(doc["question"]), panel=True)
@@ -66,8 +66,8 @@ def read(doc: Mapping[str, Any], reply: Reply | str | None) -> Answer:
     return read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
 
 
-def expected(doc: Mapping[str, Any]) -> str:
-    """The right answer in the terms of :func:`read`."""
+def expected_answer(doc: Mapping[str, Any]) -> str:
+    """The right answer in the terms of :func:`read_answer`."""
     return str(doc["answer"] if doc["task_type"] == VISUAL else doc["answer_position"])
 
 
@@ -79,44 +79,44 @@ def guess_probability(task_type: str, grid: str) -> float:
     return 1 / (int(rows) * int(columns) + 1)
 
 
-def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+def grid_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of a question. A reply that could not be read is incorrect; a failed request has no score."""
     replies = [Reply.of(result) for result in results]
-    readings = [read(doc, reply) for reply in replies]
-    correct = [reading.value == expected(doc) for reading in readings if reading.status != FAILED]
+    readings = [read_answer(doc, reply) for reply in replies]
+    correct = [reading.value == expected_answer(doc) for reading in readings if reading.status != FAILED]
     trials = tuple(reading.value or reading.status for reading in readings)
     # The authors' scripts read the whole reply, thoughts too.
     sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     scores = {
-        "accuracy": _share(correct),
-        PAPER_RULE: _share(is_right_by_scripts(doc, reply) for reply in sent),
-        PAPER_RULE_HOSTED: _share(is_right_by_scripts(doc, reply, hosted=True) for reply in sent),
+        "accuracy": _right_share(correct),
+        PAPER_RULE: _right_share(is_right_by_scripts(doc, reply) for reply in sent),
+        PAPER_RULE_HOSTED: _right_share(is_right_by_scripts(doc, reply, hosted=True) for reply in sent),
     }
-    measures = {name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
-    measures |= {name: MeasureValue(each) for name, each in triage.measures(trials, bool(doc["negative"])).items()}
+    measures = {name: ScoreValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
+    measures |= {name: ScoreValue(each) for name, each in triage.triage_scores(trials, bool(doc["negative"])).items()}
     tags = {name: doc.get(name) for name in ("data", "tier", "task_type", "kind", "negative", "grid")}
-    return Record(
+    return QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["item"]),
         trials=trials,
-        expected=expected(doc),
-        measures={**measures, "chance": MeasureValue(guess_probability(doc["task_type"], doc["grid"]))},
+        expected=expected_answer(doc),
+        measures={**measures, "chance": ScoreValue(guess_probability(doc["task_type"], doc["grid"]))},
         tags={**tags, "answer_position": doc["answer_position"] or None},
         replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
-def _share(right: Iterable[bool]) -> float | None:
+def _right_share(right: Iterable[bool]) -> float | None:
     found = list(right)
     return sum(found) / len(found) if found else None
 
 
-def rotated_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+def rotated_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of one rotation of a question with options. Replies are read as ever, and recorded as letters.
 
     A reply that names a place that is no option stays the place's name, and is wrong.
     """
-    plain = record(doc, results)
+    plain = grid_question_record(doc, results)
     places = [option_value(option) for option in doc["options"]]
     letters = dict(zip(places, option_letters(len(places)), strict=True))
     return replace(
@@ -133,7 +133,8 @@ def rotated_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Rec
 
 # The scripts lie beside the authors' data. Those for open-weight models look for a letter from A to E, so that F to J
 # of a 3x3 grid are never read; that for hosted models looks for any letter. All else is the same in both. What they do
-# is kept to the letter, with its mistakes: that is what the numbers of Table 2 are. Our own reading is :func:`read`.
+# is kept to the letter, with its mistakes: that is what the numbers of Table 2 are. Our own reading is
+# :func:`read_answer`.
 
 _FIRST_TO_FIFTH = (re.compile(r"\b[A-E]\b"), re.compile(r"[A-E]"))
 """A letter that stands alone, else any; looked for in the reply in capitals, where "an apple" holds two."""
@@ -153,9 +154,9 @@ def is_right_by_scripts(doc: Mapping[str, Any], reply: str, *, hosted: bool = Fa
     if doc["options"]:
         return letter_by_scripts(reply, hosted=hosted) == doc["answer"]
     if doc["task_type"] == VISUAL:
-        found = _YES_NO.search(_plain(reply))
+        found = _YES_NO.search(_plain_text(reply))
         return found is not None and found[0] == doc["answer"]
-    return _joined(doc["answer_position"]) in _joined(reply)
+    return _hyphenated_text(doc["answer_position"]) in _hyphenated_text(reply)
 
 
 def letter_by_scripts(reply: str, *, hosted: bool = False) -> str | None:
@@ -175,20 +176,20 @@ def letter_by_scripts(reply: str, *, hosted: bool = False) -> str | None:
     return found and found[0]
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Small letters, digits, hyphens and single spaces."""
     return " ".join(re.sub(r"[^a-z0-9 \-]", " ", " ".join(text.lower().translate(_DASHES).split())).split())
 
 
-def _joined(text: str) -> str:
+def _hyphenated_text(text: str) -> str:
     """The same with hyphens in place of spaces, no two of them in a row."""
-    return re.sub("-+", "-", _plain(text).replace(" ", "-"))
+    return re.sub("-+", "-", _plain_text(text).replace(" ", "-"))
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
 
-def agreement(rows: Samples, sign: int | None = None) -> list[Unit]:
+def format_agreement(rows: QuestionTable, sign: int | None = None) -> list[Unit]:
     """Whether the answers about an item agree with each other, right or wrong: 1, 0, or None where it can't be said.
 
     Positive side (``sign`` 0; up to five questions about one grid): the detection and referring questions name the same
@@ -205,11 +206,11 @@ def agreement(rows: Samples, sign: int | None = None) -> list[Unit]:
     items: dict[str, list[bool | None]] = {}
     for (item, negative), side in rows.by(["cluster", "negative"]).items():
         if sign in (None, negative):
-            items.setdefault(item, []).append(_agree(side, bool(negative)))
+            items.setdefault(item, []).append(_answers_agree(side, bool(negative)))
     return [(item, None if None in sides else float(all(sides))) for item, sides in items.items()]
 
 
-def _agree(side: Samples, negative: bool) -> bool | None:
+def _answers_agree(side: QuestionTable, negative: bool) -> bool | None:
     # Of several trials the first counts: a consistency of trials would be another question.
     columns = (side.column(name) for name in ("task_type", "trials", "answer_position"))
     answers = [(task_type, trials[0], place) for task_type, trials, place in zip(*columns, strict=True)]
@@ -239,21 +240,21 @@ FORMAT_GAPS = {
     for family in FAMILIES
 }
 AGREEMENTS = {
-    "both": Units(units=agreement),
-    **{name: Units(units=functools.partial(agreement, sign=sign)) for name, sign in SIGNS.items()},
+    "both": Units(units=format_agreement),
+    **{name: Units(units=functools.partial(format_agreement, sign=sign)) for name, sign in SIGNS.items()},
 }
 
 METRICS = (
     number_of_questions(),
     Metric("accuracy", ACCURACY, main=True),
-    *means("accuracy", {f"accuracy_{name}": {"negative": sign} for name, sign in SIGNS.items()}, main=True),
+    *mean_metrics("accuracy", {f"accuracy_{name}": {"negative": sign} for name, sign in SIGNS.items()}, main=True),
     Metric(
         "balanced_accuracy",
         BALANCED_ACCURACY,
         main=True,
         about="Plain mean of accuracy_positive and accuracy_negative: who always claims an outlier gets half at most.",
     ),
-    *means("accuracy", {f"accuracy_{name}": TABLE_2[name] for name in FORMATS}),
+    *mean_metrics("accuracy", {f"accuracy_{name}": TABLE_2[name] for name in FORMATS}),
     Metric(
         PAPER_RULE,
         Mean(measure=PAPER_RULE),
@@ -272,7 +273,7 @@ METRICS = (
         about="The paper's Avg: the plain mean of Table 2's seven columns. It is no accuracy: each question counts in "
         "two columns, and the columns differ in size.",
     ),
-    *means("accuracy", {f"accuracy_t{tier}": {"tier": tier} for tier in TIERS}),
+    *mean_metrics("accuracy", {f"accuracy_t{tier}": {"tier": tier} for tier in TIERS}),
     Metric("false_alarm_rate", FALSE_ALARMS, higher_is_better=False),
     Metric("abstention_rate", ABSTENTIONS, higher_is_better=False),
     *(
@@ -339,7 +340,7 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-process_results = ScoringHook(SUITE, "all", record)
-process_results_tier = ScoringHook(SUITE, "tier", record)
-process_results_format = ScoringHook(SUITE, "format", record)
+process_results = ScoringHook(SUITE, "all", grid_question_record)
+process_results_tier = ScoringHook(SUITE, "tier", grid_question_record)
+process_results_format = ScoringHook(SUITE, "format", grid_question_record)
 process_results_circular = ScoringHook(SUITE, "circular", rotated_record)

@@ -8,15 +8,24 @@ from dataclasses import replace
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
 from lmms_medtasks.record import FAILED, NO_ANSWER
-from lmms_medtasks.report.about import data_of
+from lmms_medtasks.report.about import data_kinds
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.findings import Number, Sketch
+from lmms_medtasks.report.document import Cell, ReportNotice
+from lmms_medtasks.report.findings import FindingChart, Number
 from lmms_medtasks.report.headlines import BoardColumn, Headline
-from lmms_medtasks.report.published import span
+from lmms_medtasks.report.published import published_span
 from lmms_medtasks.report.shared_sections import rotation_view
-from lmms_medtasks.report.suite_report import Report, extent, question_ids
-from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count, rows_by, rows_of_sources
+from lmms_medtasks.report.suite_report import SuiteReportSpec, question_ids, results_extent
+from lmms_medtasks.report.views import (
+    ColumnSpec,
+    ModelResults,
+    RowSpec,
+    SectionSpec,
+    TableSpec,
+    row_count,
+    rows_by,
+    rows_of_sources,
+)
 from lmms_medtasks.suites.common_metrics import READINGS, outcome_count
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.task_configs.medobvious.measures import (
@@ -54,19 +63,19 @@ PAIRED = f"{INTERVALS.rstrip('.')}, of a change between the same items."
 # --- One run ----------------------------------------------------------------------------------------------------------
 
 
-GAPS = Table(
+GAPS = TableSpec(
     "gaps",
     "Multiple choice and open",
     ("asked for",),
     [
-        Row((family,), estimates=dict.fromkeys(("pairs", "multiple choice", "open", "gap"), gap))
+        RowSpec((family,), estimates=dict.fromkeys(("pairs", "multiple choice", "open", "gap"), gap))
         for family, gap in FORMAT_GAPS.items()
     ],
     (
-        Column("pairs", unit="n", statistic="second"),
-        Column("multiple choice", statistic="second"),
-        Column("open", statistic="first"),
-        Column("gap", unit="points"),
+        ColumnSpec("pairs", unit="n", statistic="second"),
+        ColumnSpec("multiple choice", statistic="second"),
+        ColumnSpec("open", statistic="first"),
+        ColumnSpec("gap", unit="points"),
     ),
     (
         "Pairs of questions about the same grid, both with a score. A positive gap: more correct answers where options "
@@ -74,19 +83,19 @@ GAPS = Table(
         PAIRED,
     ),
 )
-AGREEMENT = Table(
+AGREEMENT = TableSpec(
     "agreements",
     "Agreement of an item's answers",
     ("answers about",),
     [
-        Row((label,), estimates=dict.fromkeys(("items", "agree"), AGREEMENTS[name]))
+        RowSpec((label,), estimates=dict.fromkeys(("items", "agree"), AGREEMENTS[name]))
         for label, name in (
             ("grid with an outlier, up to five formats", "positive"),
             ("grids without, up to three formats", "negative"),
             ("both", "both"),
         )
     ],
-    (Column("items", unit="n"), Column("agree")),
+    (ColumnSpec("items", unit="n"), ColumnSpec("agree")),
     (
         "They agree if all name the same place (or none), and call the highlighted panel the outlier exactly if they "
         "named its place (without an outlier: if they named any). Right or wrong does not matter: always none agrees. "
@@ -94,16 +103,19 @@ AGREEMENT = Table(
         INTERVALS,
     ),
 )
-ALARMS = Table(
+ALARMS = TableSpec(
     "alarms",
     "False alarms and abstentions",
     ("format",),
-    (*(Row((title,), {"task_type": name}) for name, title in SHORT.items()), Row(("all formats",), kind="counts")),
     (
-        Column("negatives with an answer", FALSE_ALARMS, "n"),
-        Column("false alarms", FALSE_ALARMS),
-        Column("positives", ABSTENTIONS, "n"),
-        Column("abstentions", ABSTENTIONS),
+        *(RowSpec((title,), {"task_type": name}) for name, title in SHORT.items()),
+        RowSpec(("all formats",), kind="counts"),
+    ),
+    (
+        ColumnSpec("negatives with an answer", FALSE_ALARMS, "n"),
+        ColumnSpec("false alarms", FALSE_ALARMS),
+        ColumnSpec("positives", ABSTENTIONS, "n"),
+        ColumnSpec("abstentions", ABSTENTIONS),
     ),
     (
         "False alarm: an answer that claims an outlier where there is none (a place, or yes); replies without an "
@@ -112,47 +124,47 @@ ALARMS = Table(
         INTERVALS,
     ),
 )
-KINDS = Table(
+KINDS = TableSpec(
     "kinds",
     "Accuracy by kind",
     ("tier", "kind"),
     rows_by("tier", "kind", labels=lambda tier, kind: (f"T{tier}", kind.replace("_", " "))),
     (
-        Column("positives", ACCURACY, "n", within=POSITIVES),
-        Column("accuracy", ACCURACY, within=POSITIVES),
-        Column("negatives", ACCURACY, "n", within=NEGATIVES),
-        Column("accuracy ", ACCURACY, within=NEGATIVES),
+        ColumnSpec("positives", ACCURACY, "n", within=POSITIVES),
+        ColumnSpec("accuracy", ACCURACY, within=POSITIVES),
+        ColumnSpec("negatives", ACCURACY, "n", within=NEGATIVES),
+        ColumnSpec("accuracy ", ACCURACY, within=NEGATIVES),
     ),
     (INTERVALS,),
     long=True,
 )
 
 
-def _panels(grid: str) -> int:
+def _panel_count(grid: str) -> int:
     """9 for "3x3"."""
     return len(parse_size(grid).positions)
 
 
-def _size_rows(sources: Sequence[Source]) -> Iterator[Row]:
+def _size_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     columns = ("positives", "negatives", "overall", "detection, positives")
     guesses = {"questions": None, **dict.fromkeys(columns, CHANCE)}
-    for (grid,) in sources[0].rows.by(["grid"], key=lambda values: _panels(values[0])):
-        yield Row((grid.replace("x", "×"),), {"grid": grid})
-        yield Row(("uniform guessing",), {"grid": grid}, "counts", guesses)
+    for (grid,) in sources[0].rows.by(["grid"], key=lambda values: _panel_count(values[0])):
+        yield RowSpec((grid.replace("x", "×"),), {"grid": grid})
+        yield RowSpec(("uniform guessing",), {"grid": grid}, "counts", guesses)
 
 
-SIZES = Table(
+SIZES = TableSpec(
     "sizes",
     "Accuracy by number of panels",
     ("grid",),
     _size_rows,
     (
-        Column("panels", lambda source, row, rows: Cell(_panels(row.where["grid"])), "count"),
-        Column("questions", ACCURACY, "n"),
-        Column("positives", ACCURACY, within=POSITIVES),
-        Column("negatives", ACCURACY, within=NEGATIVES),
-        Column("overall", ACCURACY),
-        Column("detection, positives", ACCURACY,
+        ColumnSpec("panels", lambda source, row, rows: Cell(_panel_count(row.where["grid"])), "count"),
+        ColumnSpec("questions", ACCURACY, "n"),
+        ColumnSpec("positives", ACCURACY, within=POSITIVES),
+        ColumnSpec("negatives", ACCURACY, within=NEGATIVES),
+        ColumnSpec("overall", ACCURACY),
+        ColumnSpec("detection, positives", ACCURACY,
                within={**POSITIVES, "task_type": ("detection_mcq", "detection_open")}),
     ),
     (
@@ -176,14 +188,14 @@ SCALING = Chart(
     joined=True,
     axis=("panels",),
 )
-REPLIES = Table(
+REPLIES = TableSpec(
     "replies",
     "What became of the replies",
     ("format", "grids"),
     rows_by("task_type", "negative", labels=lambda name, sign: (SHORT[name], "negative" if sign else "positive")),
     (
-        Column("questions", row_count, "count"),
-        *(Column(name, outcome_count(name), "count") for name in READINGS),
+        ColumnSpec("questions", row_count, "count"),
+        *(ColumnSpec(name, outcome_count(name), "count") for name in READINGS),
     ),
     (
         "Unreadable: words without one answer, or with several. Cut: cut off before an answer. Empty: a reply that "
@@ -195,47 +207,47 @@ REPLIES = Table(
 
 # --- Several runs ----------------------------------------------------------------------------------------------------
 
-RUNS = Table(
+RUNS = TableSpec(
     "runs",
     "False alarms, abstentions, agreement",
     ("run",),
     rows_of_sources(lambda source: (source.name,)),
     (
-        Column("questions", ACCURACY, "n"),
-        Column("false alarms", FALSE_ALARMS),
-        Column("abstentions", ABSTENTIONS),
-        Column("items that agree", AGREEMENTS["both"]),
-        Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
+        ColumnSpec("questions", ACCURACY, "n"),
+        ColumnSpec("false alarms", FALSE_ALARMS),
+        ColumnSpec("abstentions", ABSTENTIONS),
+        ColumnSpec("items that agree", AGREEMENTS["both"]),
+        ColumnSpec("data", lambda source, row, rows: Cell(results_extent(source)), "text"),
     ),
     (f"Each run on the questions that it was asked. {INTERVALS}",),
 )
 
 
-def _way_rows(sources: Sequence[Source]) -> Iterator[Row]:
+def _way_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """Questions asked otherwise, against the same run as released, or else another one of the model."""
     for other in (each for each in sources if each.condition):
         released = [each for each in sources if not each.condition and other.run in each.runs_of_model.values()]
         if not released:
             continue
         base = next((each for each in released if each.run is other.run), released[0])
-        both = Source("", base.every.where({"repeated": False}), base.every, base.resamples)
+        both = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
         sides = [{"run": each.rows.column("run")[0], "condition": each.condition} for each in (base, other)]
         change = Contrast(first=sides[0], second=sides[1], pair=("pair",))
         for name, where in (("all", {}), ("positives", POSITIVES), ("negatives", NEGATIVES)):
             estimates = dict.fromkeys(("pairs", "as released", "so", "difference"), change)
-            yield Row((base.name, other.condition, name), where, "counts" if where else "run", estimates, both)
+            yield RowSpec((base.name, other.condition, name), where, "counts" if where else "run", estimates, both)
 
 
-WAYS = Table(
+WAYS = TableSpec(
     "ways",
     "As released and otherwise",
     ("run", "asked", "grids"),
     _way_rows,
     (
-        Column("pairs", unit="n", statistic="second"),
-        Column("as released", statistic="first"),
-        Column("so", statistic="second"),
-        Column("difference", unit="points"),
+        ColumnSpec("pairs", unit="n", statistic="second"),
+        ColumnSpec("as released", statistic="first"),
+        ColumnSpec("so", statistic="second"),
+        ColumnSpec("difference", unit="points"),
     ),
     (
         "Question by question. What a model still gets without the image, it has from the words or from guessing.",
@@ -249,16 +261,19 @@ WAYS = Table(
 # A board ranks by accuracy over all questions; the paper's average weighs questions otherwise.
 
 
-def _numbers(source: Source) -> Iterator[Number]:
+def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """None for questions that were asked otherwise than in the paper."""
     if source.condition:
         return
     whole = set(source.rows.column("task_type")) == set(FORMATS)
     title = "all questions" if whole else "the formats asked"
-    chance, printed = source.interval(CHANCE).estimate, span(SUITE, "medobvious", "accuracy") if whole else None
+    chance, printed = (
+        source.interval(CHANCE).estimate,
+        published_span(SUITE, "medobvious", "accuracy") if whole else None,
+    )
     yield Number(title, f"on {title}", ACCURACY, chance=chance, published=printed)
     if whole:
-        level, printed = source.interval(CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
+        level, printed = source.interval(CHANCE_AVERAGE).estimate, published_span(SUITE, "medobvious", "paper_average")
         words = f"by the paper's average of {len(TABLE_2)} groups of questions"
         yield Number("the paper's average", words, PAPER_AVERAGE, chance=level, published=printed, main=False)
     words = "false alarms among the answers about consistent grids"
@@ -266,14 +281,14 @@ def _numbers(source: Source) -> Iterator[Number]:
 
 
 HEADLINE = Headline(
-    _numbers,
+    _headline_numbers,
     "finding what is obviously wrong",
     (
         BoardColumn("medobvious", "accuracy", "over all questions, not the paper's average"),
         BoardColumn("medobvious*", "accuracy"),
         BoardColumn("medobvious*", "*"),
     ),
-    sketch=lambda source: Sketch(
+    sketch=lambda source: FindingChart(
         PLANE.small(source),
         "correct with an outlier (%) against wrong without one (%); dashed: guessing; hollow: published",
     ),
@@ -285,10 +300,10 @@ HEADLINE = Headline(
 _ALWAYS, _FEW = 0.97, 20
 
 
-def caveats(source: Source) -> Iterator[Flag]:
+def run_caveats(source: ModelResults) -> Iterator[ReportNotice]:
     """The release's words that tell the sign; a model that says the same of nearly everything."""
-    if not source.condition and "mini" not in data_of(source.run, source.tasks):
-        yield Flag(
+    if not source.condition and "mini" not in data_kinds(source.run, source.tasks):
+        yield ReportNotice(
             "note",
             "In the release the words of a question tell whether there is an outlier. Run medobvious_noimage and "
             "medobvious_neutral (neutral wording) beside it to see how much of these numbers they explain.",
@@ -301,32 +316,36 @@ def caveats(source: Source) -> Iterator[Flag]:
         return
     claims = sum(map(triage.claims_outlier, known)) / len(known)
     if claims >= _ALWAYS:
-        yield Flag("warning", f"{claims:.0%} of the answers that were read claim an outlier: it finds one everywhere.")
+        yield ReportNotice(
+            "warning", f"{claims:.0%} of the answers that were read claim an outlier: it finds one everywhere."
+        )
     if claims <= 1 - _ALWAYS:
-        yield Flag("warning", f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere.")
+        yield ReportNotice(
+            "warning", f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere."
+        )
 
 
-def several_sizes(sources: Sequence[Source]) -> bool:
+def several_sizes(sources: Sequence[ModelResults]) -> bool:
     return len(sources[0].rows.values("grid")) > 1
 
 
-def _once(view: View) -> View:
+def _asked_once(view: SectionSpec) -> SectionSpec:
     """The section, for sources that were asked each question once."""
     return replace(view, shown=lambda sources: not is_rotated(sources[0]) and view.shown(sources))
 
 
 _VIEWS = (
-    View(
+    SectionSpec(
         "published",
         "Beside the published models",
         (SIGNS_TABLE, FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
         (PLANE, FORMAT_POINTS),
     ),
-    View("formats", "Formats", (GAPS, AGREEMENT)),
-    View("alarms", "False alarms and abstentions", (ALARMS,)),
-    View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
-    View("kinds", "Kinds of outliers", (KINDS,)),
-    View("replies", "Replies", (REPLIES,)),
+    SectionSpec("formats", "Formats", (GAPS, AGREEMENT)),
+    SectionSpec("alarms", "False alarms and abstentions", (ALARMS,)),
+    SectionSpec("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
+    SectionSpec("kinds", "Kinds of outliers", (KINDS,)),
+    SectionSpec("replies", "Replies", (REPLIES,)),
 )
 ROTATIONS = rotation_view(
     {"rotation": tuple(range(len(LETTERS)))},
@@ -336,14 +355,14 @@ ROTATIONS = rotation_view(
         **{f"{name} grids": TABLE_2[name] for name in SIGNS},
     },
 )
-REPORT = Report(
+REPORT = SuiteReportSpec(
     headline=HEADLINE,
-    views=(*map(_once, _VIEWS), ROTATIONS),
+    views=(*map(_asked_once, _VIEWS), ROTATIONS),
     compared=(
         _VIEWS[0],
-        View("models", "The runs together", (RUNS,)),
-        View("ways", "What the image and the wording are worth", (WAYS,)),
+        SectionSpec("models", "The runs together", (RUNS,)),
+        SectionSpec("ways", "What the image and the wording are worth", (WAYS,)),
     ),
-    caveats=caveats,
+    caveats=run_caveats,
     tests=lambda source: {"all formats": question_ids(source.rows)},
 )

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmms_medtasks.report.about import own
+from lmms_medtasks.report.about import own_results_cell
 from lmms_medtasks.report.charts import Chart, Guide
-from lmms_medtasks.report.published import Published
-from lmms_medtasks.report.suite_report import extent
-from lmms_medtasks.report.views import Column, Row, Source, Table, rows_of_sources
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.published import PublishedRowsSpec
+from lmms_medtasks.report.suite_report import results_extent
+from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, TableSpec, rows_of_sources
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Estimate, Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import (
@@ -39,7 +39,7 @@ TIER_MEAN, TIER_CHANCE = Macro(by="tier"), Macro(measure="chance", exact=True, b
 INTERVALS = f"In brackets: {LEVEL} interval over items."
 
 
-def is_rotated(source: Source) -> bool:
+def is_rotated(source: ModelResults) -> bool:
     """Whether a source is copies of questions with their options rotated: no part of the paper."""
     return ROTATED in source.condition
 
@@ -47,29 +47,33 @@ def is_rotated(source: Source) -> bool:
 # --- The paper's tables -----------------------------------------------------------------------------------------------
 
 
-def _own(source: Source) -> tuple[str, ...]:
-    return source.name, str(own(extent(source)).value)
+def _own_labels(source: ModelResults) -> tuple[str, ...]:
+    return source.name, str(own_results_cell(results_extent(source)).value)
 
 
-def _rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[Source]], list[Row]]:
+def _guessing_rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each source that was asked each question once, and one for guessing."""
-    guessing = Row(("uniform guessing", "arithmetic"), kind="counts", estimates=chances)
-    return lambda sources: rows_of_sources(_own, guessing)([source for source in sources if not is_rotated(source)])
+    guessing = RowSpec(("uniform guessing", "arithmetic"), kind="counts", estimates=chances)
+    return lambda sources: rows_of_sources(_own_labels, guessing)(
+        [source for source in sources if not is_rotated(source)]
+    )
 
 
-PRINTED_FORMATS = Published(FOLDER, {"source": "Table 2"})
-_COLUMNS = {name: Column(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()}
-_AVERAGE = Column("Avg", PAPER_AVERAGE, key="average")
+PRINTED_FORMATS = PublishedRowsSpec(FOLDER, {"source": "Table 2"})
+_COLUMNS = {
+    name: ColumnSpec(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()
+}
+_AVERAGE = ColumnSpec("Avg", PAPER_AVERAGE, key="average")
 _GUESSING = (
     "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the first "
     "row."
 )
 # The table of the paper in two: eleven columns with their intervals are too narrow to be read.
-FORMATS_TABLE = Table(
+FORMATS_TABLE = TableSpec(
     "formats",
     "Accuracy by format (Table 2)",
     ("model", "source"),
-    _rows(dict.fromkeys(FORMATS, CHANCE)),
+    _guessing_rows(dict.fromkeys(FORMATS, CHANCE)),
     tuple(_COLUMNS[name] for name in FORMATS),
     (
         "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
@@ -80,11 +84,11 @@ FORMATS_TABLE = Table(
     ),
     PRINTED_FORMATS,
 )
-SIGNS_TABLE = Table(
+SIGNS_TABLE = TableSpec(
     "signs",
     "Accuracy by sign, and over all questions (Table 2)",
     ("model", "source"),
-    _rows(
+    _guessing_rows(
         {
             **dict.fromkeys((*SIGNS, "all questions"), CHANCE),
             "average": CHANCE_AVERAGE,
@@ -95,9 +99,9 @@ SIGNS_TABLE = Table(
     (
         *(_COLUMNS[name] for name in SIGNS),
         _AVERAGE,
-        Column("all questions", ACCURACY),
-        Column("balanced", BALANCED_ACCURACY),
-        Column("questions", ACCURACY, "n"),
+        ColumnSpec("all questions", ACCURACY),
+        ColumnSpec("balanced", BALANCED_ACCURACY),
+        ColumnSpec("questions", ACCURACY, "n"),
     ),
     (
         "Avg is the paper's: the plain mean of the five formats and both signs. It is no share of correct answers: "
@@ -116,14 +120,14 @@ _SCRIPTS = {
 }
 
 
-def _rule_rows(sources: Sequence[Source]) -> Iterator[Row]:
+def _rule_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """Each source by each of the scripts' two readings."""
     for source in sources:
         for script, estimates in _SCRIPTS.items() if not is_rotated(source) else ():
-            yield Row((*_own(source), script), estimates=estimates, source=source)
+            yield RowSpec((*_own_labels(source), script), estimates=estimates, source=source)
 
 
-RULES_TABLE = Table(
+RULES_TABLE = TableSpec(
     "paper_rule",
     "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
     ("model", "source", "script for"),
@@ -136,24 +140,24 @@ RULES_TABLE = Table(
     # People's answers no script read.
     replace(PRINTED_FORMATS, labels=("model", "published", "script")),
 )
-TIERS_TABLE = Table(
+TIERS_TABLE = TableSpec(
     "tiers",
     "Accuracy by tier (Table 3)",
     ("model", "source"),
-    _rows({**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
+    _guessing_rows({**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
     (
-        *(Column(f"T{tier}", ACCURACY, within={"tier": tier}) for tier in TIERS),
-        Column("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(TIERS) else "∂"),
+        *(ColumnSpec(f"T{tier}", ACCURACY, within={"tier": tier}) for tier in TIERS),
+        ColumnSpec("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(TIERS) else "∂"),
     ),
     ("All is the plain mean of the tiers, as in the paper.", INTERVALS),
-    Published(FOLDER, {"source": "Table 3"}),
+    PublishedRowsSpec(FOLDER, {"source": "Table 3"}),
 )
 
 
 # --- Charts -----------------------------------------------------------------------------------------------------------
 
 
-def found_by_claiming(rows: Samples) -> Guide:
+def found_by_claiming(rows: QuestionTable) -> Guide:
     """What guesses get that claim an outlier more or less often, from never to always, at a random place.
 
     Uniform guessing over ``n`` answers of which one says none is right with 1 / n, over the others with 1 / (n - 1).

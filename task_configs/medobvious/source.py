@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import StoredImages
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import RejectedRow, Row, RowReader, need, require
-from lmms_medtasks.data.sources import DataSource, Split
+from lmms_medtasks.data.row_reader import RejectedRow, Row, RowReader, check_fields, reject_unless
+from lmms_medtasks.data.sources import DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grid_positions import NONE_OPTION, Size, parse_size
+from lmms_medtasks.grid_positions import NONE_OPTION, GridSize, parse_size
 
 ROOT = "benchmark_refined"
 TASKS = "all_tasks.jsonl"
@@ -52,16 +52,16 @@ _SIZE = re.compile(r"(?<!\d)(\d{1,2}) ?[×xX] ?(\d{1,2})(?!\d)")
 class MedObviousReader(RowReader):
     """Reads ``all_tasks.jsonl`` and the images beside it."""
 
-    def __init__(self, release: Release, split: Split) -> None:
+    def __init__(self, release: Release, split: SourceSplit) -> None:
         """Look the file through; ``UserError`` if no line has the fields that are wanted, or it cannot be read."""
         name = (split.files_in(release) or split.files)[0]
         folder = name.removesuffix(TASKS)
         self._images = StoredImages(release, "image_path", lambda path: folder + path)
-        self._lines = list(_lines(release, name))
+        self._lines = list(_read_lines(release, name))
         self.records = len(self._lines)
         objects = [row for _, row in self._lines if not isinstance(row, RejectedRow)]
-        require(name, _FIELDS, max(objects, key=lambda row: len(set(_FIELDS) & set(row)), default=()))
-        self._outliers = _outliers(objects)
+        check_fields(name, _FIELDS, max(objects, key=lambda row: len(set(_FIELDS) & set(row)), default=()))
+        self._outliers = _outlier_positions(objects)
         self.notes: dict[str, Any] = {}
 
     def read_rows(self) -> list[tuple[int, Row | RejectedRow]]:
@@ -74,35 +74,37 @@ class MedObviousReader(RowReader):
 
     def find_missing(self, row: Row) -> list[str]:
         """The question's image, if it is not there."""
-        return self._images.missing([_inside(row)] if row.get("image_path") else [])
+        return self._images.missing([_path_in_release(row)] if row.get("image_path") else [])
 
     def make_document(self, row: Row) -> dict[str, Any]:
         """The document of a line with its image; RejectedRow with the reason why it is none."""
-        need(row.get("image_path"), "image_path is missing")
+        reject_unless(row.get("image_path"), "image_path is missing")
         # Of a highlighted panel the item's other questions say where the outlier is.
-        return document(row, self._images.fields(_inside(row)), self._outliers.get(_item(row), ""))
+        return question_document(
+            row, self._images.fields(_path_in_release(row)), self._outliers.get(_item_of_question(row), "")
+        )
 
 
-def document(row: Row, image: Mapping[str, Any], outlier: str = "") -> dict[str, Any]:
+def question_document(row: Row, image: Mapping[str, Any], outlier: str = "") -> dict[str, Any]:
     """The document of a line; ``image``: its fields of the image; ``outlier``: where the outlier is if no field says.
 
     Raises:
         RejectedRow: a field is missing or contradicts another; the text says which.
     """
     for field in _FIELDS:
-        need(row.get(field) is not None and row[field] != "", f"{field} is missing")
+        reject_unless(row.get(field) is not None and row[field] != "", f"{field} is missing")
     wrong = f"id {str(row['id'])[:80]!r} is not of the form v1_KIND_NUMBER_FORM (FORM: det_mcq, vis_neg ...)"
-    named, form, negative = need(_ID.fullmatch(str(row["id"])), wrong), row["task_type"], row["is_negative"]
-    need(form in FORMATS, f"task_type {str(form)[:60]!r} is unknown, allowed: {', '.join(FORMATS)}")
-    need(isinstance(negative, bool), f"is_negative is {negative!r}, expected true or false")
+    named, form, negative = reject_unless(_ID.fullmatch(str(row["id"])), wrong), row["task_type"], row["is_negative"]
+    reject_unless(form in FORMATS, f"task_type {str(form)[:60]!r} is unknown, allowed: {', '.join(FORMATS)}")
+    reject_unless(isinstance(negative, bool), f"is_negative is {negative!r}, expected true or false")
     said = (_FORMS[named["form"].removesuffix("_neg")], named["form"].endswith("_neg"))
     wrong = f"id {row['id']!r} contradicts task_type {form!r} or is_negative {str(negative).lower()}"
-    need(said == (form, negative), wrong)
-    options = _options(row)
-    size = _size(row, len(options))
-    answer, position = _answer(row, options, size)
+    reject_unless(said == (form, negative), wrong)
+    options = _option_texts(row)
+    size = _grid_size(row, len(options))
+    answer, position = _answer_and_position(row, options, size)
     keywords = row.get("answer_keywords") or []
-    need(isinstance(keywords, list | str), f"answer_keywords is no list: {str(keywords)[:60]!r}")
+    reject_unless(isinstance(keywords, list | str), f"answer_keywords is no list: {str(keywords)[:60]!r}")
     return {
         "id": row["id"],
         **image,
@@ -121,7 +123,7 @@ def document(row: Row, image: Mapping[str, Any], outlier: str = "") -> dict[str,
     }
 
 
-def _lines(release: Release, name: str) -> Iterator[tuple[int, Row | RejectedRow]]:
+def _read_lines(release: Release, name: str) -> Iterator[tuple[int, Row | RejectedRow]]:
     """Number and object, or why it is none, of every line that is not empty; ``UserError`` without any."""
     try:
         texts = release.file(name).read_text(encoding="utf-8-sig").split("\n")
@@ -141,72 +143,74 @@ def _lines(release: Release, name: str) -> Iterator[tuple[int, Row | RejectedRow
             yield number, row if isinstance(row, dict) else RejectedRow(f"line {number} is no JSON object")
 
 
-def _options(row: Row) -> list[str]:
+def _option_texts(row: Row) -> list[str]:
     """The options' texts in the order of their letters; none for open formats."""
     found = row.get("options")
     if not row["task_type"].endswith("mcq"):
-        need(not found, f"there are options, but {row['task_type']} has none")
+        reject_unless(not found, f"there are options, but {row['task_type']} has none")
         return []
     if not isinstance(found, Mapping) or list(found) != list(LETTERS[: len(found)]):
         raise RejectedRow(f"options are not texts by the letters A, B, ...: {str(found)[:60]!r}")
     return [str(text).strip() for text in found.values()]
 
 
-def _size(row: Row, options: int) -> Size:
+def _grid_size(row: Row, options: int) -> GridSize:
     """The grid's size: a field ``grid`` if there is one, else the question's "2×2", else the number of options."""
     stated, side = _SIZE.search(str(row["question"])), round(max(0, options - 1) ** 0.5)
     text = str(row.get("grid") or (stated[0] if stated else f"{side}x{side}" if options else ""))
-    need(text, "neither a field grid nor the question says how large the grid is (2×2 ...)")
+    reject_unless(text, "neither a field grid nor the question says how large the grid is (2×2 ...)")
     try:
         return parse_size(text)
     except UserError as error:
         raise RejectedRow(str(error)) from error
 
 
-def _answer(row: Row, options: list[str], size: Size) -> tuple[str, str]:
+def _answer_and_position(row: Row, options: list[str], size: GridSize) -> tuple[str, str]:
     """The answer (letter, position, "none", "yes" or "no") and the outlier's position ("" where it is not given)."""
     answer, given = str(row["answer"]).strip(), str(row.get("answer_position") or "").strip()
     places, negative, panel = (*size.positions, NONE), row["is_negative"], row["task_type"] == "visual_referring"
-    need(not given or given in places, f"answer_position {given[:60]!r} is no position of a {size} grid, nor none")
+    reject_unless(
+        not given or given in places, f"answer_position {given[:60]!r} is no position of a {size} grid, nor none"
+    )
     if options:
         shown = ", ".join(options)[:120]
-        need(options == [*size.positions, NONE_OPTION], f"options do not fit a {size} grid: {shown!r}")
+        reject_unless(options == [*size.positions, NONE_OPTION], f"options do not fit a {size} grid: {shown!r}")
         letters = LETTERS[: len(options)]
-        need(
+        reject_unless(
             len(answer) == 1 and answer in letters,
             f"answer {answer[:40]!r} is not among the options A to {letters[-1]}",
         )
         position = places[LETTERS.index(answer)]
     elif panel:
         answer = answer.lower()
-        need(answer in ("yes", "no"), f"answer {answer[:40]!r} is neither yes nor no")
+        reject_unless(answer in ("yes", "no"), f"answer {answer[:40]!r} is neither yes nor no")
         position = NONE if negative else given
     else:
-        need(answer in places, f"answer {answer[:60]!r} is no position of a {size} grid, nor none")
+        reject_unless(answer in places, f"answer {answer[:60]!r} is no position of a {size} grid, nor none")
         position = answer
-    need(given in ("", position), f"answer {answer!r} and answer_position {given!r} contradict each other")
+    reject_unless(given in ("", position), f"answer {answer!r} and answer_position {given!r} contradict each other")
     says_none = answer == "no" if panel else position == NONE
-    need(says_none == negative, f"answer {answer!r} contradicts is_negative {str(negative).lower()}")
+    reject_unless(says_none == negative, f"answer {answer!r} contradicts is_negative {str(negative).lower()}")
     return answer, position
 
 
-def _inside(row: Row) -> str:
+def _path_in_release(row: Row) -> str:
     """The part of an image's path below the release's folder; the release has paths of the authors' machine."""
     return str(row["image_path"]).replace("\\", "/").rpartition(f"{ROOT}/")[2]
 
 
-def _item(row: Row) -> str:
+def _item_of_question(row: Row) -> str:
     """The item that a positive question belongs to, "" for others."""
     match = _ID.fullmatch(str(row.get("id") or ""))
     return match["item"] if match and not match["form"].endswith("_neg") else ""
 
 
-def _outliers(rows: list[Row]) -> dict[str, str]:
+def _outlier_positions(rows: list[Row]) -> dict[str, str]:
     """Item -> where its outlier is, where its questions agree on one place."""
     found: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         place = row.get("answer_position") or (row.get("answer") if row.get("task_type") in FORMATS[1::2] else None)
-        if (item := _item(row)) and isinstance(place, str):
+        if (item := _item_of_question(row)) and isinstance(place, str):
             found[item].add(place)
     return {item: places.pop() for item, places in found.items() if len(places) == 1}
 
@@ -214,7 +218,7 @@ def _outliers(rows: list[Row]) -> dict[str, str]:
 MEDOBVIOUS = DataSource(
     name="medobvious",
     title="MedObvious",
-    splits=(Split("test", (f"{ROOT}/{TASKS}",), "all five tiers and formats", instead=((TASKS,),)),),
+    splits=(SourceSplit("test", (f"{ROOT}/{TASKS}",), "all five tiers and formats", instead=((TASKS,),)),),
     tags=TAGS,
     hub_repository="",
     revision="",
@@ -223,7 +227,7 @@ MEDOBVIOUS = DataSource(
     licence="not stated in what we have seen; see the repository",
     terms="not stated in what we have seen; its images come from ROCO and Kvasir, whose own terms hold",
     paper={"tasks": 1880, "positive tasks": 1175, "negative tasks": 705, "items": 235},
-    expected=(Expected(("test",), 1880),),
+    expected=(ExpectedCounts(("test",), 1880),),
     open_split=MedObviousReader,
     notes=(
         "Only the text of the release was read by us, in parts; the reader was never tried on its images.",

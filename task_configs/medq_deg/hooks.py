@@ -18,17 +18,17 @@ DRAWN_PER_QUESTION = 3
 
 def level_0(dataset: Dataset) -> Dataset:
     """The clean questions as they are."""
-    return _start(dataset.add_column("question_id", dataset["id"]))
+    return _start_trials(dataset.add_column("question_id", dataset["id"]))
 
 
 def level_1(dataset: Dataset) -> Dataset:
     """Each clean question with each of its three degradations, at L1."""
-    return _start(_at_level(dataset, 1))
+    return _start_trials(_at_level(dataset, 1))
 
 
 def level_2(dataset: Dataset) -> Dataset:
     """Each clean question with the same three degradations, at L2."""
-    return _start(_at_level(dataset, 2))
+    return _start_trials(_at_level(dataset, 2))
 
 
 def all_levels(dataset: Dataset) -> Dataset:
@@ -42,7 +42,7 @@ def all_levels(dataset: Dataset) -> Dataset:
     # The three tables must have their columns in one order to be concatenated.
     columns = parts[0].column_names
     together = datasets.concatenate_datasets([part.select_columns(columns) for part in parts])
-    return _start(_by_question(together, list(dataset["id"])))
+    return _start_trials(_by_question(together, list(dataset["id"])))
 
 
 def all_release_levels(dataset: Dataset) -> Dataset:
@@ -62,17 +62,17 @@ def all_release_levels(dataset: Dataset) -> Dataset:
     order = dict.fromkeys(key for key, row in zip(ids, rows, strict=True) if row["severity"] == 0)
     # Clusters must be the same at all levels, and the release's degraded rows can only be clustered by question.
     joined = dataset.remove_columns("image_id").add_column("question_id", ids).add_column("image_id", ids)
-    return _start(_by_question(joined, list(order)))
+    return _start_trials(_by_question(joined, list(order)))
 
 
 def release_level_1(dataset: Dataset) -> Dataset:
     """The release's own images at L1."""
-    return _start(_released(dataset, 1))
+    return _start_trials(_released_questions(dataset, 1))
 
 
 def release_level_2(dataset: Dataset) -> Dataset:
     """The release's own images at L2."""
-    return _start(_released(dataset, 2))
+    return _start_trials(_released_questions(dataset, 2))
 
 
 def _by_question(dataset: Dataset, questions: list[str]) -> Dataset:
@@ -86,7 +86,7 @@ def _by_question(dataset: Dataset, questions: list[str]) -> Dataset:
     return dataset.select([row for _, _, row in sorted(keys)])
 
 
-def _start(dataset: Dataset) -> Dataset:
+def _start_trials(dataset: Dataset) -> Dataset:
     ids = list(dataset["id"])
     TRIALS.reset(ids)
     RENDERED.reset(ids)
@@ -123,7 +123,7 @@ def _at_level(dataset: Dataset, severity: int) -> Dataset:
     return datasets.concatenate_datasets(parts)
 
 
-def _released(dataset: Dataset, severity: int) -> Dataset:
+def _released_questions(dataset: Dataset, severity: int) -> Dataset:
     rows = [row for row, level in enumerate(dataset["severity"]) if level == severity]
     if not rows:
         present = ", ".join(str(level) for level in sorted(set(dataset["severity"])))

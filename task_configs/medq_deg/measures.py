@@ -17,8 +17,8 @@ from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
@@ -48,7 +48,7 @@ MEASURES = (
 # --- A question -------------------------------------------------------------------------------------------------------
 
 
-def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+def choice_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of a question, of its T replies.
 
     A reply without an answer is incorrect, as in the paper, also an empty one; a failed request counts as nothing.
@@ -61,14 +61,14 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
     capitals = [reading.value == doc["answer"] for reading in by_rule if reading.status != "failed"]
     measures = {
-        "accuracy": MeasureValue(sum(correct) / len(correct) if correct else None),
-        PAPER_RULE: MeasureValue(sum(capitals) / len(capitals) if capitals else None),
+        "accuracy": ScoreValue(sum(correct) / len(correct) if correct else None),
+        PAPER_RULE: ScoreValue(sum(capitals) / len(capitals) if capitals else None),
     }
     if len(sent) > 1:
-        measures["identical"] = MeasureValue(float(len(set(sent)) == 1))
+        measures["identical"] = ScoreValue(float(len(set(sent)) == 1))
     degradation = degradations.canonical_name(doc["degradation"]) if doc.get("degradation") else None
     capability = str(doc.get("capability") or "")
-    return Record(
+    return QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
         trials=tuple(reading.value or reading.status for reading in readings),
@@ -92,8 +92,9 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     )
 
 
-def check(record: Record) -> str:
-    """What is wrong with a record of a log: a tag that is not as :func:`record` writes it, or a vote. "" if nothing."""
+def check_capabilities(record: QuestionRecord) -> str:
+    """What is wrong with a record of a log: a tag that is not as :func:`choice_question_record` writes it, or a vote.
+    "" if nothing."""
     count = record.tags.get("option_count")
     if type(count) is not int or not 1 <= count <= 26:
         return f"option_count is {count!r:.60}, expected a number of options, 1 to 26"
@@ -113,18 +114,18 @@ def check(record: Record) -> str:
     return ""
 
 
-def counted(rows: Samples) -> VoteTable:
+def count_votes_checked(rows: QuestionTable) -> VoteTable:
     """The votes on these questions. Raises UserError where a trial or the right answer is no option."""
     return rows.made_of_all("votes", _all_counted).take(rows.rows)
 
 
-def _all_counted(rows: Samples) -> VoteTable:
+def _all_counted(rows: QuestionTable) -> VoteTable:
     names = {"id": "id", "question_id": "pair", "image_id": "cluster", "answer": "expected",
              "option_count": "option_count", "trials": "trials"}  # fmt: skip
-    from lmms_medtasks.statistics.votes import votes
+    from lmms_medtasks.statistics.votes import count_votes
 
     columns = zip(*(rows.column(name) for name in names.values()), strict=True)
-    return votes(dict(zip(names, values, strict=True)) for values in columns)
+    return count_votes(dict(zip(names, values, strict=True)) for values in columns)
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
@@ -143,15 +144,15 @@ FALL_BY_RULE = {
 """As :data:`ACCURACY` and :data:`FALL`, of replies read by the paper's rule: what Table 6 compares with."""
 
 GROUPS = {
-    "mid": tuple({"mid": mid} for mid in source.mids()),
-    "category": tuple({"category": key} for key in source.categories()),
+    "mid": tuple({"mid": mid} for mid in source.mid_capability_names()),
+    "category": tuple({"category": key} for key in source.category_keys()),
 }
 """The columns of Table 2 and those of Table 3."""
 
 MACROS = {tag: Macro(DEGRADED, groups=groups, skip_empty=True) for tag, groups in GROUPS.items()}
 
 
-def pairs(rows: Samples) -> Samples:
+def clean_degraded_pairs(rows: QuestionTable) -> QuestionTable:
     """Each degraded question beside its clean form: measures ``before``, ``after`` and ``change``.
 
     Tags are the degraded question's, so that a group "motion blur" has as its baseline the clean questions that were
@@ -161,33 +162,35 @@ def pairs(rows: Samples) -> Samples:
     return rows.where({"severity": 0}).changes(rows.where(DEGRADED), "accuracy", ("pair",))
 
 
-def _calibration(rows: Samples, kind: Confidence = "entropy") -> Draw:
+def _calibration_of_votes(rows: QuestionTable, kind: Confidence = "entropy") -> Draw:
     from lmms_medtasks.statistics.calibration import calibration_draw
 
-    return Draw(*calibration_draw(counted(rows), kind))
+    return Draw(*calibration_draw(count_votes_checked(rows), kind))
 
 
-def _calibration_changes(rows: Samples, kind: Confidence = "entropy") -> Draw | None:
+def _calibration_changes(rows: QuestionTable, kind: Confidence = "entropy") -> Draw | None:
     """Accuracy, confidence and shift of each level less those of L0; the same images are drawn for all levels."""
     from lmms_medtasks.statistics.calibration import changes_draw
 
-    tables = {str(level): counted(each) for (level,), each in rows.by(["severity"]).items()}
+    tables = {str(level): count_votes_checked(each) for (level,), each in rows.by(["severity"]).items()}
     return Draw(*changes_draw(tables, "0", kind)) if "0" in tables else None
 
 
-def _reliability(rows: Samples) -> Draw:
+def _reliability_of_votes(rows: QuestionTable) -> Draw:
     """Of the majority's share of the votes."""
     from lmms_medtasks.statistics.reliability import reliability_draw
 
-    return Draw(*reliability_draw(counted(rows)))
+    return Draw(*reliability_draw(count_votes_checked(rows)))
 
 
-CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibration) for level in LEVELS}
+CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibration_of_votes) for level in LEVELS}
 """Equation 4: accuracy, mean confidence C and their difference, the shift, of the questions that have a C."""
 
 CALIBRATION_CHANGE = {level: Custom(main=f"{level}/shift", function=_calibration_changes) for level in (1, 2)}
 AGREEMENT = {
-    level: Custom({"severity": level}, main="shift", function=functools.partial(_calibration, kind="agreement"))
+    level: Custom(
+        {"severity": level}, main="shift", function=functools.partial(_calibration_of_votes, kind="agreement")
+    )
     for level in LEVELS
 }
 """The same with the agreement of trials in place of C: of the questions that have two replies at least."""
@@ -196,30 +199,30 @@ AGREEMENT_CHANGE = {
     level: Custom(main=f"{level}/shift", function=functools.partial(_calibration_changes, kind="agreement"))
     for level in (1, 2)
 }
-RELIABILITY = {level: Custom({"severity": level}, main="ece", function=_reliability) for level in LEVELS}
+RELIABILITY = {level: Custom({"severity": level}, main="ece", function=_reliability_of_votes) for level in LEVELS}
 """Beyond the paper: ECE, Brier scores and AURC, see :mod:`lmms_medtasks.statistics.reliability`."""
 
 
-def dunning_kruger(rows: Samples, exchanges: int | None = None) -> IntraModelDKE:
+def dunning_kruger(rows: QuestionTable, exchanges: int | None = None) -> IntraModelDKE:
     """The intra-model Dunning-Kruger effect (equation 5), L0 against L2; ``exchanges`` None: as many as it has."""
     from lmms_medtasks.statistics.dunning_kruger import EXCHANGES_OF_LEVELS, intra_model_dke
 
-    clean, severe = (counted(rows.where({"severity": level})) for level in (0, 2))
+    clean, severe = (count_votes_checked(rows.where({"severity": level})) for level in (0, 2))
     return intra_model_dke(clean, severe, exchanges=EXCHANGES_OF_LEVELS if exchanges is None else exchanges)
 
 
-def _dke_holds(rows: Samples) -> float | None:
+def _dke_holds(rows: QuestionTable) -> float | None:
     holds = dunning_kruger(rows, exchanges=0).paired.holds
     return None if holds is None else float(holds)
 
 
-def _no_change(name: str, rows: Samples) -> float | None:
+def _no_change(name: str, rows: QuestionTable) -> float | None:
     """A number of what equation 5 shows where nothing changes."""
     value: float | None = getattr(dunning_kruger(rows).no_change, name, None)
     return value
 
 
-def unmapped(rows: Samples) -> int:
+def unmapped_capabilities(rows: QuestionTable) -> int:
     """Number of questions whose capability has no place among the six."""
     return sum(mid is None for mid in rows.column("mid"))
 
@@ -272,7 +275,7 @@ METRICS = (
     ),
     Metric(
         "unmapped_capabilities",
-        Count({"severity": 0}, function=unmapped),
+        Count({"severity": 0}, function=unmapped_capabilities),
         higher_is_better=False,
         about="Number of questions whose capability is none of the six: in no column of capability_macro.",
         unit="count",
@@ -293,7 +296,7 @@ METRICS = (
     ),
     Metric(
         "shift_size_l2",
-        Custom({"severity": 2}, main="size", function=_calibration),
+        Custom({"severity": 2}, main="size", function=_calibration_of_votes),
         higher_is_better=False,
         main=True,
         unit="points",
@@ -368,7 +371,7 @@ OWN_CONDITIONS = {f"{SUITE_NAME}_noimage": NO_IMAGE, f"{SUITE_NAME}_circular": R
 """Task -> how it asks the clean questions. Somebody's own tasks without images are called by their names."""
 
 
-def condition(task: str, settings: Mapping[str, Any]) -> str:
+def asking_condition(task: str, settings: Mapping[str, Any]) -> str:
     """What sets the tasks' way of asking apart: levels one by one are not those of a task of all levels."""
     if task in OWN_CONDITIONS:
         return OWN_CONDITIONS[task]
@@ -380,28 +383,49 @@ SUITE = Suite(
     title="MedQ-Deg",
     cluster="image",
     data=("medq_deg",),
-    tags=("data", "source", "modality", "severity", "capability", "mid", "degradation", "category", "option_count",
-          "rotation"),
+    tags=(
+        "data",
+        "source",
+        "modality",
+        "severity",
+        "capability",
+        "mid",
+        "degradation",
+        "category",
+        "option_count",
+        "rotation",
+    ),
     measures=MEASURES,
     metrics=METRICS,
     tasks={
         "level": (KEY, "accuracy", PAPER_RULE, *_REPLIES),
-        "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
-                *_REPLIES),
+        "all": (
+            *_ACCURACIES,
+            "drop_l1",
+            "drop_l2",
+            "capability_macro",
+            "category_macro",
+            "unmapped_capabilities",
+            *_REPLIES,
+        ),
         "circular": (KEY, *circular_task(), *READ_NAMES),
         "calib": (*_ACCURACIES, *_CALIBRATED, "shift_size_l2", "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
-    condition=condition,
-    tag_values={"severity": LEVELS, "mid": (None, *source.mids()), "category": (None, *source.categories())},
-    check=check,
+    condition=asking_condition,
+    tag_values={
+        "severity": LEVELS,
+        "mid": (None, *source.mid_capability_names()),
+        "category": (None, *source.category_keys()),
+    },
+    check=check_capabilities,
     identity=("severity", "id"),
-)  # fmt: skip
+)
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-process_results = ScoringHook(SUITE, "all", record)
-process_results_calib = ScoringHook(SUITE, "calib", record)
-process_results_level = ScoringHook(SUITE, "level", record)
-process_results_circular = ScoringHook(SUITE, "circular", record)
+process_results = ScoringHook(SUITE, "all", choice_question_record)
+process_results_calib = ScoringHook(SUITE, "calib", choice_question_record)
+process_results_level = ScoringHook(SUITE, "level", choice_question_record)
+process_results_circular = ScoringHook(SUITE, "circular", choice_question_record)

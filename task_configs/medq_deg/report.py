@@ -9,19 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.about import extent
-from lmms_medtasks.report.cells import count, decimal, frame, label
+from lmms_medtasks.report.about import run_extent
+from lmms_medtasks.report.cells import count_column, decimal_column, label_column, make_frame
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.default_report import outcome_table
-from lmms_medtasks.report.document import Cell, Flag, Frame
-from lmms_medtasks.report.findings import Change, Number, Sketch, chance_of_options, is_lost
+from lmms_medtasks.report.document import Cell, Frame, ReportNotice
+from lmms_medtasks.report.findings import Change, FindingChart, Number, chance_of_options, is_lost
 from lmms_medtasks.report.headlines import BoardColumn, Headline
-from lmms_medtasks.report.published import span
-from lmms_medtasks.report.shared_sections import Comparison, benefit_table, rotation_view, rows_without_image
-from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import Column, Row, Source, Table, View, rows_by, rows_of_sources
+from lmms_medtasks.report.published import published_span
+from lmms_medtasks.report.shared_sections import ImageBenefitRow, benefit_table, rotation_view, rows_without_image
+from lmms_medtasks.report.suite_report import SuiteReportSpec
+from lmms_medtasks.report.views import (
+    ColumnSpec,
+    ModelResults,
+    RowSpec,
+    SectionSpec,
+    TableSpec,
+    rows_by,
+    rows_of_sources,
+)
 from lmms_medtasks.samples.runs import model_name
-from lmms_medtasks.short_texts import listed
+from lmms_medtasks.short_texts import join_with_and
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.reliability import reliability_bins
 from lmms_medtasks.suites.estimates import Mean
@@ -36,8 +44,8 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     NO_IMAGE,
     ROTATED,
     SUITE,
-    counted,
-    pairs,
+    clean_degraded_pairs,
+    count_votes_checked,
 )
 from lmms_medtasks.task_configs.medq_deg.report_published import (
     CAPABILITIES,
@@ -52,10 +60,10 @@ from lmms_medtasks.task_configs.medq_deg.report_published import (
     TABLE_3,
     TABLE_6,
     asks_otherwise,
+    degradation_heatmap,
     degraded_levels,
-    heatmap,
     level_rows,
-    levels,
+    requested_levels,
     setup_of,
     task_sets,
 )
@@ -66,15 +74,15 @@ PAPER_TRIALS = 10
 # --- Levels -----------------------------------------------------------------------------------------------------------
 
 
-LEVELS_TABLE = Table(
+LEVELS_TABLE = TableSpec(
     "levels",
     "Accuracy by level",
     ("level",),
     level_rows({**dict.fromkeys(("questions", "accuracy"), ACCURACY), "minus L0": FALL}),
     (
-        Column("questions", unit="n"),
-        Column("accuracy", digits=2),
-        Column("minus L0", unit="points", digits=2),
+        ColumnSpec("questions", unit="n"),
+        ColumnSpec("accuracy", digits=2),
+        ColumnSpec("minus L0", unit="points", digits=2),
     ),
     (
         "Accuracy is the mean over trials of each question, then over questions (equation 2). Minus L0: all questions "
@@ -99,20 +107,22 @@ _FAMILIES = {
 }
 
 
-def caveats(source: Source) -> Iterator[Flag]:
+def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
     """Levels that are missing, questions without their clean form, trials that say little, whose images these are."""
-    setup, asked = setup_of(source), levels(source)
+    setup, asked = setup_of(source), requested_levels(source)
     if asks_otherwise(source):
-        yield Flag("note", f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it.")
+        yield ReportNotice(
+            "note", f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it."
+        )
         return
     missing = [f"L{level}" for level in LEVELS if level not in asked]
     if missing:
         lacking = " Without L0 there are no drops." if "L0" in missing else ""
-        yield Flag("warning", f"Levels missing: {', '.join(missing)}.{lacking} What needs them is left empty.")
+        yield ReportNotice("warning", f"Levels missing: {', '.join(missing)}.{lacking} What needs them is left empty.")
     degraded = len(source.rows.where(DEGRADED))
     alone = degraded - len(source.rows.where({"severity": 0}).paired(source.rows.where(DEGRADED), ("pair",)).second)
     if 0 in asked and alone:
-        yield Flag(
+        yield ReportNotice(
             "warning",
             f"{alone:,} of {degraded:,} degraded questions could not be joined to their clean form: "
             "paired drops leave them out.",
@@ -120,37 +130,41 @@ def caveats(source: Source) -> Iterator[Flag]:
     for level in asked:
         share = source.interval(_IDENTICAL, {"severity": level}).estimate
         if share is not None and share >= _SUSPICIOUS:
-            yield Flag(
+            yield ReportNotice(
                 "warning",
                 f"L{level}: all trials gave the same reply on {share:.1%} of the questions. Either the "
                 "model has no doubt, or its trials were no independent draws; confidence means nothing then.",
             )
     fewer = sum(len(trials) < setup.trials for trials in source.rows.column("trials"))
     if fewer:
-        yield Flag("warning", f"{fewer:,} questions have fewer trials than T: C of few votes is higher by chance.")
+        yield ReportNotice(
+            "warning", f"{fewer:,} questions have fewer trials than T: C of few votes is higher by chance."
+        )
     if setup.trials == 1:
-        yield Flag("warning", "T = 1: one reply is always unanimous, so there is no confidence to speak of (C is 1).")
+        yield ReportNotice(
+            "warning", "T = 1: one reply is always unanimous, so there is no confidence to speak of (C is 1)."
+        )
     elif setup.trials < PAPER_TRIALS:
-        yield Flag(
+        yield ReportNotice(
             "note",
             f"T = {setup.trials}: with so few votes C takes few values, and a guess looks confident. The paper uses "
             f"T = {PAPER_TRIALS} (task medq_deg_calib).",
         )
-    yield Flag("note", _FAMILIES[setup.family])
+    yield ReportNotice("note", _FAMILIES[setup.family])
 
 
 # --- The image --------------------------------------------------------------------------------------------------------
 
 
-def lost_benefit(sources: Sequence[Source]) -> Frame | None:
+def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
     """The drop to each level beside what the clean image was worth; None without ``medq_deg_noimage`` or without L0."""
     source = sources[0]
-    floor = {} if asks_otherwise(source) else _floor(source)
+    floor = {} if asks_otherwise(source) else _scores_without_image(source)
     if not floor:
         return None
     clean = {"severity": 0}
     comparisons = [
-        Comparison(
+        ImageBenefitRow(
             (f"L{level}, {SEVERITY[level]}",),
             LostBenefit(floor=floor, first=clean, second={"severity": level}, pair=("pair",)),
             {},
@@ -171,7 +185,7 @@ def lost_benefit(sources: Sequence[Source]) -> Frame | None:
     )
 
 
-def _floor(source: Source) -> dict[tuple[str], float]:
+def _scores_without_image(source: ModelResults) -> dict[tuple[str], float]:
     """The scores without images by the ``pair`` of the source's clean questions, which have the same ids there."""
     by_id = floor_of(rows_without_image(source, {"condition": NO_IMAGE}), "accuracy")
     clean = source.rows.where({"severity": 0})
@@ -191,26 +205,26 @@ _NAMED = 2
 _CHANGE = Mean(measure="change")
 
 
-def _numbers(source: Source) -> Iterator[Number]:
+def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """Accuracy by level; none of clean questions that were asked otherwise."""
     if asks_otherwise(source):
         return
     chance = chance_of_options(source.rows)
     for level in LEVELS:
-        printed = span(SUITE, f"medq_deg_l{level}", "accuracy")
+        printed = published_span(SUITE, f"medq_deg_l{level}", "accuracy")
         yield Number(TITLES[level], WORDS[level], ACCURACY[level], chance=chance, published=printed)
 
 
-def _changes(source: Source) -> Iterator[Change]:
+def _headline_changes(source: ModelResults) -> Iterator[Change]:
     """From clean images to the most severe ones that were asked."""
     asked = [level for level in LEVELS if source.interval(ACCURACY[level]).n]
     if asked[-1] and 0 in asked:
         change = source.interval(FALL[asked[-1]])
-        names = listed(worst(source, asked[-1])) if is_lost(change) else ""
+        names = join_with_and(worst_group(source, asked[-1])) if is_lost(change) else ""
         yield Change(change, f"under {TITLES[asked[-1]]}", names and f"under {names}")
 
 
-def _columns() -> Iterator[BoardColumn]:
+def _board_columns() -> Iterator[BoardColumn]:
     """Of three trials first, as the paper's accuracies are (Table 6); those of calibration are of ten."""
     for task in ("medq_deg", "medq_deg_l2", "medq_deg_calib"):
         own = ("accuracy", "medq_deg_l0", "accuracy") if task == "medq_deg_l2" else ("accuracy_l2", "", "accuracy_l0")
@@ -221,46 +235,57 @@ def _columns() -> Iterator[BoardColumn]:
         yield BoardColumn(f"medq_deg*_l{level}", "accuracy", words, heads=False)
 
 
-def _sketch(source: Source) -> Sketch | None:
+def _fall_sketch(source: ModelResults) -> FindingChart | None:
     """The fall: a line through the levels, those of the paper's models grey; None of one level."""
     if sum(source.interval(ACCURACY[level]).n > 0 for level in LEVELS) == 1:
         return None
     printed = len(_SKETCH.published_names([source]))
-    return Sketch(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
+    return FindingChart(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
 
 
-def worst(source: Source, level: int) -> list[str]:
+def worst_group(source: ModelResults, level: int) -> list[str]:
     """The degradations of a level that cost most, against the same questions clean: ``bubble (by 33.3 points)``."""
     found = []
-    for (name,), rows in source.derived(pairs).rows.where({"severity": level}).by(["degradation"]).items():
+    for (name,), rows in (
+        source.derived(clean_degraded_pairs).rows.where({"severity": level}).by(["degradation"]).items()
+    ):
         change = _CHANGE.of(rows, with_intervals=False)["mean"].estimate
         if name and change is not None and change < 0 and len(rows) >= _FEWEST:
             found.append((change, str(name)))
     return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(found)[:_NAMED]]
 
 
-HEADLINE = Headline(_numbers, "questions about degraded images", tuple(_columns()), changes=_changes, sketch=_sketch)
+HEADLINE = Headline(
+    _headline_numbers,
+    "questions about degraded images",
+    tuple(_board_columns()),
+    changes=_headline_changes,
+    sketch=_fall_sketch,
+)
 
 
-def _row_names(sources: Sequence[Source]) -> list[str]:
+def _row_names(sources: Sequence[ModelResults]) -> list[str]:
     """The models' names; of a model with several sources how each was asked stands behind it."""
     models = [model_name(source.run.content) for source in sources]
     return [model if models.count(model) == 1 else source.name for source, model in zip(sources, models, strict=True)]
 
 
-def _is_drawn(sources: Sequence[Source]) -> bool:
+def _is_drawn(sources: Sequence[ModelResults]) -> bool:
     if any(map(asks_otherwise, sources)):
         return False
     # A level whose requests all failed has no number, and no place in the chart.
-    return len({level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}) > 1
+    return (
+        len({level for source in sources for level in requested_levels(source) if source.interval(ACCURACY[level]).n})
+        > 1
+    )
 
 
-def _fall_rows(sources: Sequence[Source]) -> Iterator[Row]:
+def _fall_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     for source, name in zip(sources, _row_names(sources), strict=True):
-        yield Row((name,), source=source)
+        yield RowSpec((name,), source=source)
     chance = Cell(None if (share := chance_of_options(sources[0].rows)) is None else 100 * share)
     guess = dict.fromkeys(_SHORT, lambda source, row, rows: chance)
-    yield Row(("uniform guessing",), kind="counts", estimates=guess)
+    yield RowSpec(("uniform guessing",), kind="counts", estimates=guess)
 
 
 PRINTED = 9
@@ -271,12 +296,12 @@ FALL_CHART = Chart(
     "From clean to degraded images, beside published models",
     f"Share correct in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the paper's "
     "data.",
-    Table(
+    TableSpec(
         "levels",
         "From clean to degraded images",
         ("model",),
         _fall_rows,
-        tuple(Column(_SHORT[key], ACCURACY[level], key=key) for level, key in zip(LEVELS, _SHORT, strict=True)),
+        tuple(ColumnSpec(_SHORT[key], ACCURACY[level], key=key) for level, key in zip(LEVELS, _SHORT, strict=True)),
         published=TABLE_6.published and replace(TABLE_6.published, labels=("model",)),
     ),
     tuple(_SHORT),
@@ -298,15 +323,15 @@ _SKETCH = replace(
 # --- Levels of confidence, and several models -------------------------------------------------------------------------
 
 
-def _bins(sources: Sequence[Source]) -> Frame | None:
+def _reliability_bins_table(sources: Sequence[ModelResults]) -> Frame | None:
     """The reliability diagram's bins that have questions."""
     columns = (
-        label("level"),
-        decimal("above"),
-        decimal("up to"),
-        count("questions"),
-        decimal("mean confidence"),
-        decimal("share correct"),
+        label_column("level"),
+        decimal_column("above"),
+        decimal_column("up to"),
+        count_column("questions"),
+        decimal_column("mean confidence"),
+        decimal_column("share correct"),
     )
     rows = [
         (
@@ -317,11 +342,11 @@ def _bins(sources: Sequence[Source]) -> Frame | None:
             reliability_bin.confidence,
             reliability_bin.correctness,
         )
-        for level in levels(sources[0])
-        for reliability_bin in reliability_bins(counted(sources[0].rows.where({"severity": level})))
+        for level in requested_levels(sources[0])
+        for reliability_bin in reliability_bins(count_votes_checked(sources[0].rows.where({"severity": level})))
         if reliability_bin.n
     ]
-    return frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
+    return make_frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
 
 
 RELIABILITY_CHART = Chart(
@@ -330,7 +355,7 @@ RELIABILITY_CHART = Chart(
     "Reliability: share correct by confidence",
     "A point is a bin of equal width, its area the number of questions. On the dashed line confidence (the majority's "
     "share of the votes) equals the share correct; below it the model is too sure.",
-    _bins,
+    _reliability_bins_table,
     ("share correct",),
     x="mean confidence",
     series="level",
@@ -344,16 +369,16 @@ RELIABILITY_CHART = Chart(
 )
 
 
-OVERVIEW = Table(
+OVERVIEW = TableSpec(
     "models",
     "Accuracy by level and calibration",
     ("model and task set",),
     rows_of_sources(lambda source: (source.name,)),
     (
-        *(Column(f"L{level}", ACCURACY[level]) for level in LEVELS),
-        *(Column(f"L{level}-L0", FALL[level], "points") for level in (1, 2)),
-        *(Column(f"agreement less accuracy, L{level}", AGREEMENT[level], "", 3, signed=True) for level in (0, 2)),
-        Column("data", lambda source, row, rows: Cell(extent(source.run, source.tasks)), "text"),
+        *(ColumnSpec(f"L{level}", ACCURACY[level]) for level in LEVELS),
+        *(ColumnSpec(f"L{level}-L0", FALL[level], "points") for level in (1, 2)),
+        *(ColumnSpec(f"agreement less accuracy, L{level}", AGREEMENT[level], "", 3, signed=True) for level in (0, 2)),
+        ColumnSpec("data", lambda source, row, rows: Cell(run_extent(source.run, source.tasks)), "text"),
     ),
     (
         f"Each run on the questions that it was asked, which need not be the same. In brackets: {LEVEL} intervals.",
@@ -366,31 +391,31 @@ OVERVIEW = Table(
 # --- The sections -----------------------------------------------------------------------------------------------------
 
 
-def _not_rotated(sources: Sequence[Source]) -> bool:
+def _not_rotated(sources: Sequence[ModelResults]) -> bool:
     return setup_of(sources[0]).variant != ROTATED
 
 
-REPORT = Report(
+REPORT = SuiteReportSpec(
     headline=HEADLINE,
     sources=task_sets,
     views=(
-        View("levels", "From clean to severe", (LEVELS_TABLE,), (FALL_CHART,), shown=_not_rotated),
-        View(
+        SectionSpec("levels", "From clean to severe", (LEVELS_TABLE,), (FALL_CHART,), shown=_not_rotated),
+        SectionSpec(
             "degradations",
             "Where it fails: degradation by capability",
             (HEAT, DEGRADATIONS),
-            (heatmap(2), heatmap(1, folded=True)),
+            (degradation_heatmap(2), degradation_heatmap(1, folded=True)),
         ),
-        View(
+        SectionSpec(
             "reliability",
             "Does it know when it is wrong?",
-            (_bins,),
+            (_reliability_bins_table,),
             (RELIABILITY_CHART,),
             shown=lambda sources: not asks_otherwise(sources[0]),
         ),
-        View("benefit", "Above what language alone gets", (lost_benefit,)),
+        SectionSpec("benefit", "Above what language alone gets", (lost_benefit,)),
         rotation_view({"condition": ROTATED}, INTERVALS),
-        View(
+        SectionSpec(
             "groups",
             "Capabilities, categories, modalities",
             (CAPABILITIES, CATEGORIES, MODALITIES),
@@ -399,22 +424,22 @@ REPORT = Report(
             folded=True,
         ),
         report_paper.CALIBRATION_VIEW,
-        View(
+        SectionSpec(
             "published",
             "Beside the published models",
             (TABLE_6, TABLE_2, TABLE_3),
             folded=True,
             summary="The paper's tables with a row of this run",
         ),
-        View("replies", "Requests and replies", (REPLIES,)),
+        SectionSpec("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(
-        View("overview", "The models together", (OVERVIEW,), (FALL_CHART_OF_MODELS,)),
-        View("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
+        SectionSpec("overview", "The models together", (OVERVIEW,), (FALL_CHART_OF_MODELS,)),
+        SectionSpec("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
         report_paper.RANKS,
         report_paper.INTER_MODEL,
     ),
-    caveats=caveats,
+    caveats=comparison_notices,
     compared_caveats=report_paper.compared_caveats,
     tests=lambda source: {
         f"L{level}": frozenset(rows.column("pair")) for (level,), rows in source.rows.by(["severity"]).items()

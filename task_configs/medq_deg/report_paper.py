@@ -14,25 +14,33 @@ from itertools import combinations
 
 import numpy as np
 
-from lmms_medtasks.report.cells import count, decimal, frame, label, p_value, points, share
-from lmms_medtasks.report.document import Flag, Frame, Value
-from lmms_medtasks.report.views import Column, Source, Table, View
+from lmms_medtasks.report.cells import (
+    count_column,
+    decimal_column,
+    label_column,
+    make_frame,
+    p_value,
+    percent_column,
+    points_column,
+)
+from lmms_medtasks.report.document import Frame, ReportNotice, Value
+from lmms_medtasks.report.views import ColumnSpec, ModelResults, SectionSpec, TableSpec
 from lmms_medtasks.samples.runs import distinct_names
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.calibration import calibrated_shift, calibration, chance_confidence
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.calibration import calibrated_shift, chance_confidence, measure_calibration
 from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
 from lmms_medtasks.statistics.dunning_kruger import EXCHANGES_OF_LEVELS, EXCHANGES_OF_MODELS, inter_model_dkes
-from lmms_medtasks.statistics.ranks import rank_consistency, swaps_beyond_chance
+from lmms_medtasks.statistics.ranks import find_significant_swaps, rank_consistency
 from lmms_medtasks.statistics.reliability import BINS
-from lmms_medtasks.statistics.sums import Group, group
-from lmms_medtasks.statistics.votes import VoteTable, common
+from lmms_medtasks.statistics.sums import SumGroup, make_sum_group
+from lmms_medtasks.statistics.votes import VoteTable, take_common_questions
 from lmms_medtasks.task_configs.medq_deg.measures import (
     AGREEMENT,
     AGREEMENT_CHANGE,
     CALIBRATION,
     CALIBRATION_CHANGE,
     RELIABILITY,
-    counted,
+    count_votes_checked,
     dunning_kruger,
 )
 from lmms_medtasks.task_configs.medq_deg.report_published import (
@@ -46,20 +54,20 @@ from lmms_medtasks.task_configs.medq_deg.report_published import (
 # --- Confidence and shift ---------------------------------------------------------------------------------------------
 
 
-def chance_of_confidence(rows: Samples) -> float | None:
+def chance_of_confidence(rows: QuestionTable) -> float | None:
     """Mean C that is expected if every reply is drawn among the options, of the questions that have a C."""
-    table = counted(rows)
+    table = count_votes_checked(rows)
     used = (table.replies > 0) & (table.option_counts > 1)
     kinds = list(zip(table.option_counts[used].tolist(), table.replies[used].tolist(), strict=True))
     expected = {kind: chance_confidence(*kind) for kind in set(kinds)}
     return float(np.mean([expected[kind] for kind in kinds])) if kinds else None
 
 
-def _calibrated(rows: Samples) -> float | None:
-    return calibrated_shift(counted(rows))
+def _calibrated_shift_of(rows: QuestionTable) -> float | None:
+    return calibrated_shift(count_votes_checked(rows))
 
 
-SHIFT = Table(
+SHIFT = TableSpec(
     "calibration",
     lambda sources: f"The paper's confidence C and calibration shift, T = {setup_of(sources[0]).trials}",
     ("level",),
@@ -67,19 +75,19 @@ SHIFT = Table(
         {
             **dict.fromkeys(("questions", "accuracy", "confidence C", "shift", "distance from 0"), CALIBRATION),
             "C by guessing": counts_by_level(chance_of_confidence),
-            "shift if calibrated": counts_by_level(_calibrated),
+            "shift if calibrated": counts_by_level(_calibrated_shift_of),
             "shift minus L0": CALIBRATION_CHANGE,
         }
     ),
     (
-        Column("questions", unit="n"),
-        Column("accuracy", statistic="accuracy"),
-        Column("confidence C", unit="", digits=3, statistic="confidence"),
-        Column("C by guessing", unit="", digits=3),
-        Column("shift", unit="", digits=3, signed=True),
-        Column("distance from 0", unit="", digits=3, statistic="size"),
-        Column("shift if calibrated", unit="", digits=3, signed=True),
-        Column("shift minus L0", unit="", digits=3, signed=True),
+        ColumnSpec("questions", unit="n"),
+        ColumnSpec("accuracy", statistic="accuracy"),
+        ColumnSpec("confidence C", unit="", digits=3, statistic="confidence"),
+        ColumnSpec("C by guessing", unit="", digits=3),
+        ColumnSpec("shift", unit="", digits=3, signed=True),
+        ColumnSpec("distance from 0", unit="", digits=3, statistic="size"),
+        ColumnSpec("shift if calibrated", unit="", digits=3, signed=True),
+        ColumnSpec("shift minus L0", unit="", digits=3, signed=True),
     ),
     (
         "C = 1 - H / log K from the votes (equation 3); replies without an answer are one more outcome in H, C is 0 at "
@@ -92,7 +100,7 @@ SHIFT = Table(
 )
 # --- Reliability ------------------------------------------------------------------------------------------------------
 
-ERRORS = Table(
+ERRORS = TableSpec(
     "calibration_errors",
     "Beyond the paper: agreement of trials, and what the majority's share of the votes is worth",
     ("level",),
@@ -104,14 +112,14 @@ ERRORS = Table(
         }
     ),
     (
-        Column("agreement", unit="", digits=3, statistic="confidence"),
-        Column("agreement less accuracy", unit="", digits=3, signed=True),
-        Column("agreement less accuracy, minus L0", unit="", digits=3, signed=True),
-        Column("questions", unit="n"),
-        Column("majority right", statistic="correctness"),
-        Column("ECE", unit="", digits=3),
-        Column("Brier", unit="", digits=3, statistic="brier"),
-        Column("AURC", unit="", digits=3, statistic="aurc"),
+        ColumnSpec("agreement", unit="", digits=3, statistic="confidence"),
+        ColumnSpec("agreement less accuracy", unit="", digits=3, signed=True),
+        ColumnSpec("agreement less accuracy, minus L0", unit="", digits=3, signed=True),
+        ColumnSpec("questions", unit="n"),
+        ColumnSpec("majority right", statistic="correctness"),
+        ColumnSpec("ECE", unit="", digits=3),
+        ColumnSpec("Brier", unit="", digits=3, statistic="brier"),
+        ColumnSpec("AURC", unit="", digits=3, statistic="aurc"),
     ),
     (
         "Agreement: of the pairs of trials of a question, the share in which both gave the same option; a reply "
@@ -130,7 +138,7 @@ ERRORS = Table(
 # --- Equation 5 -------------------------------------------------------------------------------------------------------
 
 
-def _untested(source: Source) -> str:
+def _untested_reason(source: ModelResults) -> str:
     """Why there is no equation 5, "" where there is."""
     both = {level: source.rows.where({"severity": level}) for level in (0, 2)}
     if not all(map(len, both.values())):
@@ -142,21 +150,21 @@ def _untested(source: Source) -> str:
     return f"L0 and L2 were asked with {said}. Confidence depends on T: there is no Dunning-Kruger test (equation 5)."
 
 
-def _dke(sources: Sequence[Source]) -> Frame | None:
+def _dunning_kruger_table(sources: Sequence[ModelResults]) -> Frame | None:
     """Equation 5, None without L0 and L2."""
     source = sources[0]
-    if _untested(source):
+    if _untested_reason(source):
         return None
     found = dunning_kruger(source.rows, EXCHANGES_OF_LEVELS if source.resamples else 0)
     both, null, words = source.rows.where({"severity": (0, 2)}), found.no_change, {True: "yes", False: "no"}
     columns = (
-        label("compared"),
-        count("questions or pairs"),
-        count("images"),
-        label("equation 5"),
-        points("accuracy, L2 minus L0"),
-        decimal("shift, L2 minus L0", signed=True),
-        share("yes if nothing changes"),
+        label_column("compared"),
+        count_column("questions or pairs"),
+        count_column("images"),
+        label_column("equation 5"),
+        points_column("accuracy, L2 minus L0"),
+        decimal_column("shift, L2 minus L0", signed=True),
+        percent_column("yes if nothing changes"),
         p_value("p"),
         p_value("p, accuracy falls"),
         p_value("p, shift rises"),
@@ -182,14 +190,14 @@ def _dke(sources: Sequence[Source]) -> Frame | None:
         "value: the two sets are no pairs.",
         *([f"No p value: {found.untested}."] if found.untested else []),
     )
-    return frame("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
+    return make_frame("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
 
 
 # --- What is compared -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Condition:
+class RankedCondition:
     """A task set at a level, and the models' votes on the questions that all of them were asked there.
 
     ``left_out``: questions that only some of the models were asked.
@@ -210,22 +218,22 @@ class Condition:
         scores = {model: table.scores[~np.isnan(table.scores)].tolist() for model, table in self.tables.items()}
         return {model: math.fsum(own) / len(own) if own else None for model, own in scores.items()}
 
-    def score_groups(self) -> dict[str, Group]:
+    def score_groups(self) -> dict[str, SumGroup]:
         """The rows of each model: the scores of its questions with a reply, with their images."""
         return {model: _score_group(table) for model, table in self.tables.items()}
 
 
-def _score_group(table: VoteTable) -> Group:
+def _score_group(table: VoteTable) -> SumGroup:
     used = np.flatnonzero(~np.isnan(table.scores))
-    return group([table.image_ids[row] for row in used], table.scores[used])
+    return make_sum_group([table.image_ids[row] for row in used], table.scores[used])
 
 
-def model_names(sources: Sequence[Source]) -> list[str]:
+def model_names(sources: Sequence[ModelResults]) -> list[str]:
     """A name for each: the model's, with the run's date and then a number where two runs of a task set share it."""
     return distinct_names([source.run for source in sources], [source.condition for source in sources])
 
 
-def conditions(sources: Sequence[Source]) -> list[Condition]:
+def shared_conditions(sources: Sequence[ModelResults]) -> list[RankedCondition]:
     """The task sets and levels that at least two models were asked."""
     names, setups = model_names(sources), [(setup_of(source), source.condition) for source in sources]
     found = []
@@ -235,42 +243,42 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
         own = [(name, each) for name, each, other in zip(names, sources, setups, strict=True) if other == kind]
         for level, severity in SEVERITY.items():
             asked = {name: each.rows.where({"severity": level}) for name, each in own}
-            tables = {name: counted(rows) for name, rows in asked.items() if len(rows)}
+            tables = {name: count_votes_checked(rows) for name, rows in asked.items() if len(rows)}
             if len(tables) > 1:
-                cut = common(tables)
+                cut = take_common_questions(tables)
                 questions = len(next(iter(cut.values())))
                 everything = len(set().union(*(table.ids for table in tables.values())))
                 label_of_level = f"{severity} ({condition})"
-                found.append(Condition(label_of_level, cut, questions, everything - questions))
+                found.append(RankedCondition(label_of_level, cut, questions, everything - questions))
     return found
 
 
-def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
+def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
     """Questions that only some of the models were asked; nothing to rank."""
-    found = conditions(sources)
+    found = shared_conditions(sources)
     for each in found:
         if each.left_out:
-            yield Flag(
+            yield ReportNotice(
                 "warning",
                 f"{each.label}: {each.questions:,} questions were asked of all models; "
                 f"{each.left_out:,} that only some were asked are left out of the comparison.",
             )
         if not each.of_one_t:
-            yield Flag(
+            yield ReportNotice(
                 "warning",
                 f"{each.label}: not all models have as many trials on the questions that all were asked. Confidence "
                 "depends on T: equation 6 is left out.",
             )
     if not found:
-        yield Flag("note", "No task set was run with two models: there is nothing to rank.")
+        yield ReportNotice("note", "No task set was run with two models: there is nothing to rank.")
 
 
 # --- Equation 6 -------------------------------------------------------------------------------------------------------
 
 
-def _equation_6(sources: Sequence[Source]) -> Frame | None:
+def _equation_6(sources: Sequence[ModelResults]) -> Frame | None:
     """In how many pairs the less accurate model has the higher shift, beside what models that are alike would show."""
-    cases = [condition for condition in conditions(sources) if condition.of_one_t]
+    cases = [condition for condition in shared_conditions(sources) if condition.of_one_t]
     exchanges = min(EXCHANGES_OF_MODELS, sources[0].resamples)
     found = inter_model_dkes([(case.tables, "entropy") for case in cases], exchanges=exchanges)
     rows = []
@@ -279,16 +287,16 @@ def _equation_6(sources: Sequence[Source]) -> Frame | None:
         counts = (each.questions, dke.images, len(paper.models), paper.pairs, paper.fulfilled)
         rows.append((each.label, *counts, paper.share, dke.alike_share, paper.spearman, dke.alike_spearman))
     columns = (
-        label("level and task set"),
-        count("questions"),
-        count("images"),
-        count("models"),
-        count("pairs"),
-        count("fulfilled"),
-        share("share (the paper's)"),
-        share("share if all models are alike"),
-        decimal("Spearman (the paper's)", signed=True),
-        decimal("Spearman if all models are alike", signed=True),
+        label_column("level and task set"),
+        count_column("questions"),
+        count_column("images"),
+        count_column("models"),
+        count_column("pairs"),
+        count_column("fulfilled"),
+        percent_column("share (the paper's)"),
+        percent_column("share if all models are alike"),
+        decimal_column("Spearman (the paper's)", signed=True),
+        decimal_column("Spearman if all models are alike", signed=True),
     )
     notes = (
         "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
@@ -300,50 +308,50 @@ def _equation_6(sources: Sequence[Source]) -> Frame | None:
         "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: C is below.",
         *(f"No value: {reason}." for reason in dict.fromkeys(dke.untested for dke in found) if reason),
     )
-    return frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
+    return make_frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
 
 
-def _points(sources: Sequence[Source]) -> Frame | None:
+def _calibration_points(sources: Sequence[ModelResults]) -> Frame | None:
     rows = []
-    for condition in conditions(sources):
+    for condition in shared_conditions(sources):
         for model, table in condition.tables.items() if condition.of_one_t else ():
-            own = calibration(table)
+            own = measure_calibration(table)
             rows.append((condition.label, model, own.n, own.accuracy, own.confidence, own.shift))
     columns = (
-        label("level and task set"),
-        label("model"),
-        count("questions"),
-        share("accuracy"),
-        decimal("confidence C"),
-        decimal("shift", signed=True),
+        label_column("level and task set"),
+        label_column("model"),
+        count_column("questions"),
+        percent_column("accuracy"),
+        decimal_column("confidence C"),
+        decimal_column("shift", signed=True),
     )
-    return frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
+    return make_frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
 
 
 # --- Ranks ------------------------------------------------------------------------------------------------------------
 
 
-def _rank_consistency(sources: Sequence[Source]) -> Frame | None:
+def _rank_consistency(sources: Sequence[ModelResults]) -> Frame | None:
     """The order of the models in each two conditions, and who changes places beyond chance."""
     rows: list[tuple[Value, ...]] = []
     untested = []
-    for first, second in combinations(conditions(sources), 2):
+    for first, second in combinations(shared_conditions(sources), 2):
         ranks = rank_consistency(first.accuracies(), second.accuracies())
-        images, certain, reason = swaps_beyond_chance(first.score_groups(), second.score_groups())
+        images, certain, reason = find_significant_swaps(first.score_groups(), second.score_groups())
         swapped = None if certain is None else len(certain)
         names = ", ".join(f"{swap.first_better} / {swap.second_better}" for swap in certain or ())
         own = (len(ranks.ranks), images, ranks.kendall, len(ranks.swaps), swapped, names or None)
         rows.append((first.label, second.label, *own))
         untested.append(reason)
     columns = (
-        label("first"),
-        label("second"),
-        count("models"),
-        count("images"),
-        decimal("Kendall", signed=True),
-        count("swaps"),
-        count("swaps beyond chance"),
-        label("swapped beyond chance"),
+        label_column("first"),
+        label_column("second"),
+        count_column("models"),
+        count_column("images"),
+        decimal_column("Kendall", signed=True),
+        count_column("swaps"),
+        count_column("swaps beyond chance"),
+        label_column("swapped beyond chance"),
     )
     notes = (
         "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
@@ -353,22 +361,22 @@ def _rank_consistency(sources: Sequence[Source]) -> Frame | None:
         "pairs of models of the row. Of two that swapped, the better one in the first stands first.",
         *(f"No swaps beyond chance: {reason}." for reason in dict.fromkeys(untested) if reason),
     )
-    return frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
+    return make_frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
 
 
-CALIBRATION_VIEW = View(
+CALIBRATION_VIEW = SectionSpec(
     "calibration",
     "Confidence and calibration",
-    (SHIFT, _dke, ERRORS),
-    paragraphs=lambda sources: tuple(filter(None, [_untested(sources[0])])),
+    (SHIFT, _dunning_kruger_table, ERRORS),
+    paragraphs=lambda sources: tuple(filter(None, [_untested_reason(sources[0])])),
     shown=is_of_the_paper,
     folded=True,
 )
-RANKS = View("ranks", "Rank consistency", (_rank_consistency,))
-INTER_MODEL = View(
+RANKS = SectionSpec("ranks", "Rank consistency", (_rank_consistency,))
+INTER_MODEL = SectionSpec(
     "inter-model",
     "Inter-model Dunning-Kruger effect",
-    (_equation_6, _points),
+    (_equation_6, _calibration_points),
     folded=True,
     summary="Equation 6: is the less accurate of two models the more confident one, beyond what luck shows?",
 )

@@ -15,16 +15,16 @@ import numpy as np
 
 from lmms_medtasks import degradations
 from lmms_medtasks.report.about import own_cell
-from lmms_medtasks.report.cells import negated, percent
+from lmms_medtasks.report.cells import negate_estimate, percent_cell
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.published import Published
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.suite_report import named
-from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, rows_by
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import model_name, printable, settings_of
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.published import PublishedRowsSpec
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.suite_report import with_distinct_names
+from lmms_medtasks.report.views import CellFunction, ColumnSpec, ModelResults, RowSpec, TableSpec, rows_by
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import make_printable, model_name, task_settings
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Count, Estimate, Macro, Mean
 from lmms_medtasks.suites.suite import Suite
@@ -41,10 +41,10 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     OWN_CONDITIONS,
     ROTATED,
     SUITE_NAME,
-    pairs,
+    clean_degraded_pairs,
     task_set,
 )
-from lmms_medtasks.task_configs.medq_deg.source import categories, mids
+from lmms_medtasks.task_configs.medq_deg.source import category_keys, mid_capability_names
 
 FOLDER = Path(__file__).parent
 
@@ -76,28 +76,30 @@ class Setup(NamedTuple):
         return ", ".join(filter(None, [FAMILIES[self.family], self.variant, trials]))
 
 
-def setup_of(source: Source) -> Setup:
+def setup_of(source: ModelResults) -> Setup:
     """How the questions of a source were asked."""
     run, tasks = source.asked[0]
     # Of the release's set the clean level may be lent by tasks of our own.
-    rendered = [task for task in tasks if settings_of(run, task).get("rendered")]
+    rendered = [task for task in tasks if task_settings(run, task).get("rendered")]
     stem = task_set((rendered or list(tasks))[0])
-    variant = OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else printable(stem))
+    variant = OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else make_printable(stem))
     trials = max(map(len, source.rows.column("trials")), default=0)
     return Setup("release" if rendered else "simulated", variant, trials)
 
 
-def asks_otherwise(source: Source) -> bool:
+def asks_otherwise(source: ModelResults) -> bool:
     """Whether a source is the clean questions without images, or with rotated options: no part of the paper."""
     return setup_of(source).variant in (NO_IMAGE, ROTATED)
 
 
-def is_of_the_paper(sources: Sequence[Source]) -> bool:
+def is_of_the_paper(sources: Sequence[ModelResults]) -> bool:
     """Whether the paper asks so too."""
     return not asks_otherwise(sources[0])
 
 
-def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
+def task_sets(
+    suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
+) -> list[ModelResults]:
     """The task sets of the runs.
 
     Tasks of one level each (``medq_deg_l0``, ``medq_deg_l1`` …) make one set if their T is the same; a task of all
@@ -111,11 +113,11 @@ def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Option
             asked = zip(own.column("task"), own.column("severity"), strict=True)
             rows = own.take(np.array([chosen.get(level) == task for task, level in asked], dtype=bool))
             tasks = tuple(dict.fromkeys(chosen[level] for level in LEVELS if level in chosen))
-            source = Source("", rows, table, options.resamples, ((run, tasks),))
+            source = ModelResults("", rows, table, options.resamples, ((run, tasks),))
             found.append(replace(source, condition=setup_of(source).label))
     alike = Counter((each.run.path, each.condition) for each in found)
     repeated = {condition for (_, condition), count in alike.items() if count > 1}
-    return named(
+    return with_distinct_names(
         [
             replace(each, condition=f"{each.condition}, {_tasks_said(each)}") if each.condition in repeated else each
             for each in found
@@ -123,13 +125,13 @@ def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Option
     )
 
 
-def _tasks_said(source: Source) -> str:
+def _tasks_said(source: ModelResults) -> str:
     """``medq_deg``, or ``medq_deg_l0 to l2``."""
     first, last = source.tasks[0], source.tasks[-1]
     return first if first == last else f"{first} to {last.removeprefix('medq_deg_')}"
 
 
-def _tasks_by_level(rows: Samples) -> list[dict[int, str]]:
+def _tasks_by_level(rows: QuestionTable) -> list[dict[int, str]]:
     """For each task set of a run the task that asked each level."""
     stems: dict[tuple[str, int], dict[int, str]] = {}
     whole: list[dict[int, str]] = []
@@ -149,17 +151,17 @@ def _tasks_by_level(rows: Samples) -> list[dict[int, str]]:
     return [*(of_level for key, of_level in stems.items() if key not in only_lent), *whole]
 
 
-def levels(source: Source) -> list[int]:
+def requested_levels(source: ModelResults) -> list[int]:
     """The levels that were asked, in their order."""
     return sorted(set(source.rows.column("severity")))
 
 
-def degraded_levels(source: Source) -> tuple[int, ...]:
+def degraded_levels(source: ModelResults) -> tuple[int, ...]:
     """L1 and L2, or one of them, or none."""
-    return tuple(level for level in levels(source) if level)
+    return tuple(level for level in requested_levels(source) if level)
 
 
-def counts_by_level(function: Callable[[Samples], float | int | None]) -> dict[int, Count]:
+def counts_by_level(function: Callable[[QuestionTable], float | int | None]) -> dict[int, Count]:
     """What is counted of each level's questions."""
     return {level: Count({"severity": level}, function=function) for level in LEVELS}
 
@@ -168,11 +170,11 @@ LevelEstimates = Mapping[str, Mapping[int, Estimate | CellFunction]]
 """Column -> level -> what stands in the level's row; a level that is not there leaves the cell empty."""
 
 
-def level_rows(columns: LevelEstimates) -> Callable[[Sequence[Source]], list[Row]]:
+def level_rows(columns: LevelEstimates) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each level that the first source was asked."""
     return lambda sources: [
-        Row((f"L{level}",), estimates={name: of.get(level) for name, of in columns.items()})
-        for level in levels(sources[0])
+        RowSpec((f"L{level}",), estimates={name: of.get(level) for name, of in columns.items()})
+        for level in requested_levels(sources[0])
     ]
 
 
@@ -193,71 +195,79 @@ CHANGE_MACROS = {
     tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=_SIGNED) for tag, groups in GROUPS.items()
 }
 _AGAINST_CLEAN = (
-    Column("questions", MEAN, "n", within=DEGRADED),
-    Column("accuracy", MEAN, within=DEGRADED),
-    Column("accuracy at L0", CLEAN_MEAN, over=pairs),
-    Column("drop", CHANGE, "drop", over=pairs),
+    ColumnSpec("questions", MEAN, "n", within=DEGRADED),
+    ColumnSpec("accuracy", MEAN, within=DEGRADED),
+    ColumnSpec("accuracy at L0", CLEAN_MEAN, over=clean_degraded_pairs),
+    ColumnSpec("drop", CHANGE, "drop", over=clean_degraded_pairs),
 )
 
 
 # --- Capabilities and categories --------------------------------------------------------------------------------------
 
 
-def _averaged(key: str, title: str, tag: str, head: str, titles: Mapping[str, str]) -> Table:
+def _averaged_table(key: str, title: str, tag: str, head: str, titles: Mapping[str, str]) -> TableSpec:
     """A row for each of the paper's groups, and their average."""
     means: tuple[Estimate, ...] = (MACROS[tag], MACROS[tag], CLEAN_MACROS[tag], CHANGE_MACROS[tag])
     average = dict(zip((column.name for column in _AGAINST_CLEAN), means, strict=True))
 
-    def rows(sources: Sequence[Source]) -> Iterator[Row]:
+    def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         if len(sources[0].rows.where(DEGRADED)):
-            yield from (Row((said,), {tag: name}) for name, said in titles.items())
-            yield Row(("Average over these",), kind="counts", estimates=average)
+            yield from (RowSpec((said,), {tag: name}) for name, said in titles.items())
+            yield RowSpec(("Average over these",), kind="counts", estimates=average)
 
-    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
+    def notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
         outside = len(sources[0].rows.where({**DEGRADED, tag: None}))
         more = (f"{outside:,} questions are of no {head} of the paper's and in no row.",) if outside else ()
         return (*more, PAIRED, INTERVALS)
 
-    def with_levels(sources: Sequence[Source]) -> str:
+    def with_levels(sources: Sequence[ModelResults]) -> str:
         return f"{title}, {' and '.join(f'L{level}' for level in degraded_levels(sources[0]))}"
 
-    return Table(key, with_levels, (head,), rows, _AGAINST_CLEAN, notes)
+    return TableSpec(key, with_levels, (head,), rows, _AGAINST_CLEAN, notes)
 
 
-CAPABILITIES = _averaged(
+CAPABILITIES = _averaged_table(
     "capabilities",
     "Accuracy by capability",
     "mid",
     "capability",
-    {mid: f"{mid} ({short})" for mid, short in mids().items()},
+    {mid: f"{mid} ({short})" for mid, short in mid_capability_names().items()},
 )
-CATEGORIES = _averaged("categories", "Accuracy by category of degradations", "category", "category", categories())
+CATEGORIES = _averaged_table(
+    "categories", "Accuracy by category of degradations", "category", "category", category_keys()
+)
 
 
 # --- Degradations -----------------------------------------------------------------------------------------------------
 
 
-def _degraded_by(*tags: str, labels: Callable[..., tuple[str, ...]]) -> Callable[[Sequence[Source]], list[Row]]:
+def _degraded_by(
+    *tags: str, labels: Callable[..., tuple[str, ...]]
+) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each combination of tags, the severity among them, that degraded questions have, by their labels."""
     every = rows_by(*tags, labels=labels)
     return lambda sources: sorted((row for row in every(sources) if row.where["severity"]), key=lambda row: row.labels)
 
 
-DEGRADATIONS = Table(
+DEGRADATIONS = TableSpec(
     "degradations",
     "Accuracy by degradation",
     ("category", "degradation", "level"),
     _degraded_by(
         "degradation",
         "severity",
-        labels=lambda name, level: (categories()[degradations.category(name)] if name else "", str(name), f"L{level}"),
+        labels=lambda name, level: (
+            category_keys()[degradations.category(name)] if name else "",
+            str(name),
+            f"L{level}",
+        ),
     ),
     _AGAINST_CLEAN,
     (PAIRED, INTERVALS),
     long=True,
     folded=True,
 )
-HEAT = Table(
+HEAT = TableSpec(
     "heatmap",
     "Accuracy by degradation and capability",
     ("level", "degradation", "capability"),
@@ -271,14 +281,14 @@ HEAT = Table(
 )
 
 
-def heatmap(level: int, *, folded: bool = False) -> Chart:
+def degradation_heatmap(level: int, *, folded: bool = False) -> Chart:
     """The change from the clean questions by degradation and capability at a level; a row's end is the accuracy."""
-    heads = {mid: mid.partition(" ")[0] for mid in mids()}
+    heads = {mid: mid.partition(" ")[0] for mid in mid_capability_names()}
 
-    def rows(sources: Sequence[Source]) -> list[Row]:
+    def rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
         scored = sources[0].rows.where({"severity": level}).scored("accuracy")
         return [
-            Row((str(name).replace("_", " "),), {"severity": level, "degradation": name})
+            RowSpec((str(name).replace("_", " "),), {"severity": level, "degradation": name})
             for (name,) in scored.by(["degradation"])
         ]
 
@@ -288,21 +298,24 @@ def heatmap(level: int, *, folded: bool = False) -> Chart:
         f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
         "Change in points from the same questions clean; the stronger the colour, the more is lost. Sorted by the "
         "share still correct. Italic, fainter: fewer than five questions. A dot: none. Columns: "
-        f"{', '.join(mids())}.",
-        Table(
+        f"{', '.join(mid_capability_names())}.",
+        TableSpec(
             "heatmap",
             "Change by degradation and capability",
             ("degradation",),
             rows,
             (
-                *(Column(head, CHANGE, "points", 1, {"mid": mid}, over=pairs) for mid, head in heads.items()),
-                Column("correct (%)", MEAN, bare=True),
+                *(
+                    ColumnSpec(head, CHANGE, "points", 1, {"mid": mid}, over=clean_degraded_pairs)
+                    for mid, head in heads.items()
+                ),
+                ColumnSpec("correct (%)", MEAN, bare=True),
             ),
         ),
         tuple(heads.values()),
         total="correct (%)",
         sort="rising",
-        shown=lambda sources: {0, level} <= set(levels(sources[0])),
+        shown=lambda sources: {0, level} <= set(requested_levels(sources[0])),
         folded=folded,
     )
 
@@ -310,17 +323,17 @@ def heatmap(level: int, *, folded: bool = False) -> Chart:
 # --- Modalities -------------------------------------------------------------------------------------------------------
 
 
-def _modality_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-    asked = levels(sources[0])
-    counts = (Column(f"n L{level}", ACCURACY[level], "n") for level in asked)
-    return (*counts, *(Column(f"L{level}", ACCURACY[level]) for level in asked))
+def _modality_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
+    asked = requested_levels(sources[0])
+    counts = (ColumnSpec(f"n L{level}", ACCURACY[level], "n") for level in asked)
+    return (*counts, *(ColumnSpec(f"L{level}", ACCURACY[level]) for level in asked))
 
 
-MODALITIES = Table(
+MODALITIES = TableSpec(
     "modalities",
     "Accuracy by modality",
     ("modality",),
-    rows_by("modality", labels=lambda name: (printable(name),)),
+    rows_by("modality", labels=lambda name: (make_printable(name),)),
     _modality_columns,
     (INTERVALS,),
 )
@@ -329,7 +342,9 @@ MODALITY_CHART = Chart(
     "modalities",
     "Accuracy by modality",
     "Share correct in percent, lowest first.",
-    replace(MODALITIES, columns=tuple(Column(f"{SEVERITY[level]} (L{level})", ACCURACY[level]) for level in LEVELS)),
+    replace(
+        MODALITIES, columns=tuple(ColumnSpec(f"{SEVERITY[level]} (L{level})", ACCURACY[level]) for level in LEVELS)
+    ),
     (),
     sort="rising",
 )
@@ -341,7 +356,7 @@ PAPER_LEVELS = (1, 2)
 ONE_LEVEL = "‡"
 
 
-def _own_rows(sources: Sequence[Source], told: str = "") -> Iterator[Row]:
+def _own_rows(sources: Sequence[ModelResults], told: str = "") -> Iterator[RowSpec]:
     """A row for each source, with what sets it apart from the published ones: one degraded level, or what is told."""
     for source in sources:
         asked = degraded_levels(source)
@@ -350,13 +365,13 @@ def _own_rows(sources: Sequence[Source], told: str = "") -> Iterator[Row]:
         name = source.name if len(sources) > 1 else model_name(source.run.content)
         one_level = "" if told or len(asked) != 1 else f"L{asked[0]} only"
         apart = tuple(filter(None, (told, one_level)))
-        yield Row((name, own_cell(source.run, source.tasks, *apart, mark=one_level and ONE_LEVEL)), source=source)
+        yield RowSpec((name, own_cell(source.run, source.tasks, *apart, mark=one_level and ONE_LEVEL)), source=source)
 
 
 # --- Table 6 ----------------------------------------------------------------------------------------------------------
 
 
-def _rows_by_reading(sources: Sequence[Source]) -> Iterator[Row]:
+def _rows_by_reading(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """Two rows for each source: its replies by the paper's rule, to compare with it, and as the suite reads them."""
     readings = {
         "read by the paper's rule": (ACCURACY_BY_RULE, FALL_BY_RULE),
@@ -370,65 +385,68 @@ def _rows_by_reading(sources: Sequence[Source]) -> Iterator[Row]:
 
 
 def _bare_percent(estimate: Estimate) -> CellFunction:
-    return lambda source, row, rows: percent(source.interval(estimate), bare=True)
+    return lambda source, row, rows: percent_cell(source.interval(estimate), bare=True)
 
 
-TABLE_6 = Table(
+TABLE_6 = TableSpec(
     "table6",
     "Table 6: accuracy across levels",
     ("model", "source"),
     _rows_by_reading,
     (
-        *(Column(f"L{level}", None, "", 2) for level in LEVELS),
-        *(Column(f"L{level}-L0", None, "", 2) for level in PAPER_LEVELS),
+        *(ColumnSpec(f"L{level}", None, "", 2) for level in LEVELS),
+        *(ColumnSpec(f"L{level}-L0", None, "", 2) for level in PAPER_LEVELS),
     ),
     (
         "Percent; differences in points.",
         "Compare the row read by the paper's rule (a single letter, else the first capital letter of the reply) with "
         "the published rows. The other row is the same replies as our accuracy reads them: only the reading differs.",
     ),
-    Published(FOLDER, {"source": "Table 6"}),
+    PublishedRowsSpec(FOLDER, {"source": "Table 6"}),
 )
 
 
 # --- Tables 2 and 3 ---------------------------------------------------------------------------------------------------
 
 
-def _group_columns(tag: str, name: str | None, head: str) -> Iterator[Column]:
+def _group_columns(tag: str, name: str | None, head: str) -> Iterator[ColumnSpec]:
     """Accuracy over L1 and L2 and its drop from the clean forms; ``name`` None: the macro mean over groups."""
     mean, change = (MEAN, CHANGE) if name else (MACROS[tag], CHANGE_MACROS[tag])
     where = {**DEGRADED, tag: name} if name else DEGRADED
 
-    def marked(source: Source, cell: Cell) -> Cell:
+    def marked(source: ModelResults, cell: Cell) -> Cell:
         fewer = not name and any(not source.interval(MEAN, {**DEGRADED, **each}).n for each in GROUPS[tag])
         return Cell(cell.value, mark="∂") if fewer and cell.value is not None else cell
 
-    def accuracy(source: Source, row: Row, rows: Samples) -> Cell:
-        return marked(source, percent(source.interval(mean, where), bare=True))
+    def accuracy(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
+        return marked(source, percent_cell(source.interval(mean, where), bare=True))
 
-    def drop(source: Source, row: Row, rows: Samples) -> Cell:
-        return marked(source, percent(negated(source.derived(pairs).interval(change, where)), bare=True))
+    def drop(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
+        return marked(
+            source,
+            percent_cell(negate_estimate(source.derived(clean_degraded_pairs).interval(change, where)), bare=True),
+        )
 
     key = name or "average"
-    yield Column(head, accuracy, "", 1, key=key)
-    yield Column(f"{head} drop" if name else "drop", drop, "", 1, key=f"{key} drop")
+    yield ColumnSpec(head, accuracy, "", 1, key=key)
+    yield ColumnSpec(f"{head} drop" if name else "drop", drop, "", 1, key=f"{key} drop")
 
 
-def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> Table:
+def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> TableSpec:
     named: list[tuple[str | None, str]] = [(None, "Avg."), *heads.items()]
-    return Table(
+    return TableSpec(
         f"table{number}",
         f"Table {number}: {title}, L1 and L2",
         ("model", "source"),
         _own_rows,
         tuple(column for name, head in named for column in _group_columns(tag, name, head)),
         ("Percent; a drop is in points, positive where accuracy fell. A run's own tables have counts and intervals.",),
-        Published(FOLDER, {"source": f"Table {number}"}),
+        PublishedRowsSpec(FOLDER, {"source": f"Table {number}"}),
         {ONE_LEVEL: "Of one degraded level only; the published numbers are over L1 and L2."},
     )
 
 
-TABLE_2 = _groups_table(2, "capabilities", "mid", mids())
+TABLE_2 = _groups_table(2, "capabilities", "mid", mid_capability_names())
 TABLE_3 = _groups_table(
-    3, "categories of degradations", "category", {key: key.replace("_", " & ") for key in categories()}
+    3, "categories of degradations", "category", {key: key.replace("_", " & ") for key in category_keys()}
 )

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
+from lmms_medtasks.data.release_counts import ExpectedCounts
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, SourceSplit
 
 if TYPE_CHECKING:
     from lmms_medtasks.data.releases import Release
@@ -38,19 +38,19 @@ def _mid_rows() -> Mapping[str, Mapping[str, Any]]:
 
 
 @functools.cache
-def mids() -> Mapping[str, str]:
+def mid_capability_names() -> Mapping[str, str]:
     """The six mid-level capabilities, in the order of Table 2's columns, each with the head of its column."""
     return MappingProxyType({name: str(row["short"]) for name, row in _mid_rows().items()})
 
 
 @functools.cache
-def fines() -> Mapping[str, str]:
+def fine_capability_names() -> Mapping[str, str]:
     """The thirty fine-grained capabilities, in the order of Table 4, each with its mid-level capability."""
     return MappingProxyType({fine["name"]: name for name, row in _mid_rows().items() for fine in row["fines"]})
 
 
 @functools.cache
-def categories() -> Mapping[str, str]:
+def category_keys() -> Mapping[str, str]:
     """The keys of the five categories of degradations, in the order of Table 5, each with its printed title."""
     rows = read_file("taxonomy.yml")["degradations"]["categories"]
     return MappingProxyType({key: str(row["title"]) for key, row in rows.items()})
@@ -64,23 +64,23 @@ def mid_of_name(name: str) -> str | None:
     >>> mid_of_name("Organ Recognition - Thorax"), mid_of_name("Modality Recognition")
     ('Anatomical Recognition', None)
     """
-    return _places().get(_folded(name))
+    return _capability_places().get(_fold_name(name))
 
 
 @functools.cache
-def _places() -> Mapping[str, str | None]:
+def _capability_places() -> Mapping[str, str | None]:
     """Folded name -> mid-level capability, None where it has none. Table 4's names stand above all others."""
     table: dict[str, str | None] = {}
     for dataset in read_file("capability_names.yml")["datasets"].values():
         for name, row in dataset["names"].items():
-            table[_folded(name)] = fines()[row["fine"]] if "fine" in row else row.get("mid")
+            table[_fold_name(name)] = fine_capability_names()[row["fine"]] if "fine" in row else row.get("mid")
     for mid, row in _mid_rows().items():
-        table.update({_folded(name): mid for name in (mid, *row["called"])})
-    table.update({_folded(fine): mid for fine, mid in fines().items()})
+        table.update({_fold_name(name): mid for name in (mid, *row["called"])})
+    table.update({_fold_name(fine): mid for fine, mid in fine_capability_names().items()})
     return MappingProxyType(table)
 
 
-def _folded(text: str) -> str:
+def _fold_name(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
@@ -98,7 +98,7 @@ def question_key(question: str, options: list[str], answer: str, modality: str, 
     return "q-" + hashlib.sha256(json.dumps(folded).encode()).hexdigest()[:16]
 
 
-def _open_split(release: Release, split: Split) -> MedQDegReader:
+def _open_split(release: Release, split: SourceSplit) -> MedQDegReader:
     from lmms_medtasks.task_configs.medq_deg.source_reader import MedQDegReader
 
     return MedQDegReader(release, split)
@@ -108,11 +108,17 @@ MEDQ_DEG = DataSource(
     name="medq_deg",
     title="MedQ-Deg",
     splits=(
-        Split("clean", ("MedQ-Robust-good-test.tsv",), "clean questions (L0), test part"),
-        Split("release", ("MedQ-Robust-simulate-test.tsv",), "the authors' own degraded images (L1, L2), test part"),
-        Split("clean_dev", ("MedQ-Robust-good-dev.tsv",), "clean questions (L0), dev part", default=False),
-        Split("release_dev", ("MedQ-Robust-simulate-dev.tsv",), "degraded images (L1, L2), dev part", default=False),
-        Split("train", ("MedQ-Robust-good-dev.tsv",), "answered questions for medtasks_most_frequent", default=False),
+        SourceSplit("clean", ("MedQ-Robust-good-test.tsv",), "clean questions (L0), test part"),
+        SourceSplit(
+            "release", ("MedQ-Robust-simulate-test.tsv",), "the authors' own degraded images (L1, L2), test part"
+        ),
+        SourceSplit("clean_dev", ("MedQ-Robust-good-dev.tsv",), "clean questions (L0), dev part", default=False),
+        SourceSplit(
+            "release_dev", ("MedQ-Robust-simulate-dev.tsv",), "degraded images (L1, L2), dev part", default=False
+        ),
+        SourceSplit(
+            "train", ("MedQ-Robust-good-dev.tsv",), "answered questions for medtasks_most_frequent", default=False
+        ),
     ),
     tags={
         **dict.fromkeys(("modality", "degradation", "severity", "capability", "source"), "text"),
@@ -127,11 +133,11 @@ MEDQ_DEG = DataSource(
     # The paper has the sums over test and dev part. Its Table 6 is over about half of them (reference/README.md): every
     # accuracy at L0 is a multiple of 1/2,153, every one at L1 and L2 of 1/5,098 or of 1/4,902.
     expected=(
-        *(Expected((split,), 4_306 // 2) for split in ("clean", "clean_dev", "train")),
-        *(Expected(("release",), 2 * level) for level in (5_098, 4_902)),
-        Expected(("clean", "clean_dev"), 4_306),
-        Expected(("clean", "train"), 4_306),
-        Expected(("release", "release_dev"), 24_894 - 4_306),
+        *(ExpectedCounts((split,), 4_306 // 2) for split in ("clean", "clean_dev", "train")),
+        *(ExpectedCounts(("release",), 2 * level) for level in (5_098, 4_902)),
+        ExpectedCounts(("clean", "clean_dev"), 4_306),
+        ExpectedCounts(("clean", "train"), 4_306),
+        ExpectedCounts(("release", "release_dev"), 24_894 - 4_306),
     ),
     open_split=_open_split,
     preview="clean",

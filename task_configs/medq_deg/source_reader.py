@@ -13,13 +13,13 @@ from typing import Any
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.release_images import ImageCells
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import RejectedRow, RowReader, Spellings, filled, need, require
-from lmms_medtasks.data.sources import Split
-from lmms_medtasks.data.tsv_records import Table
+from lmms_medtasks.data.row_reader import RejectedRow, RowReader, Spellings, check_fields, filled_options, reject_unless
+from lmms_medtasks.data.sources import SourceSplit
+from lmms_medtasks.data.tsv_records import TsvTable
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import stored
-from lmms_medtasks.progress import bar
+from lmms_medtasks.pictures import stored_images
+from lmms_medtasks.progress import progress_bar
 from lmms_medtasks.task_configs.medq_deg.source import question_key, read_file
 
 OPTION_COLUMNS = ("A", "B", "C", "D", "E")
@@ -64,22 +64,22 @@ def modality_name(text: str) -> str:
 class MedQDegReader(RowReader):
     """Reads one table of the release. ``degraded`` says which of the two kinds it is."""
 
-    def __init__(self, release: Release, split: Split) -> None:
+    def __init__(self, release: Release, split: SourceSplit) -> None:
         """Look the table through; ``UserError`` if columns or spellings are not as expected, or it has no rows."""
         self._degraded = split.name.startswith("release")
         self._file = split.files[0]
         self._images = ImageCells(release)
-        self._table = Table(release.file(self._file))
+        self._table = TsvTable(release.file(self._file))
         self._labels = ("degradation_type", "degradation_severity") if self._degraded else ()
         path, columns = self._table.path, self._table.columns
         wanted = ("image or image_path", "index", "question", "A", "B", "answer", "modality", "source", *self._labels)
-        require(path.name, wanted, columns, "columns")
+        check_fields(path.name, wanted, columns, "columns")
         spellings = Spellings({
             "modality": modality_name, "degradation_type": degradation_name, "degradation_severity": self._severity,
         })  # fmt: skip
         self._places: dict[str, int] = {}
         self.records = 0
-        with bar(path.stat().st_size, f"{path.name}: looking through", "B") as progress:
+        with progress_bar(path.stat().st_size, f"{path.name}: looking through", "B") as progress:
             for place, record in self._table.placed(progress):
                 self.records = record.number
                 if index := self.read_name(record.cells or {}):
@@ -120,24 +120,24 @@ class MedQDegReader(RowReader):
     def make_document(self, row: Cells) -> dict[str, Any]:
         """The document of a row; RejectedRow with the reason why it is none."""
         for column in ("index", "question", "answer", "modality", *self._labels):
-            need(row[column].strip(), f"{column} is empty")
-        options = filled([row.get(column, "").strip() for column in OPTION_COLUMNS])
+            reject_unless(row[column].strip(), f"{column} is empty")
+        options = filled_options([row.get(column, "").strip() for column in OPTION_COLUMNS])
         answer, letters = row["answer"].strip().upper(), LETTERS[: len(options)]
         wrong = f"answer {row['answer'][:40]!r} is not among the options A to {letters[-1]}"
-        need(len(answer) == 1 and answer in letters, wrong)
+        reject_unless(len(answer) == 1 and answer in letters, wrong)
         severity = self._severity(row.get("degradation_severity", ""))
         degradation = degradation_name(row.get("degradation_type", ""))
         if self._degraded:
             had = f"severity {severity} and degradation {degradation!r}"
-            need(severity and degradation, f"the row has {had}, but stands among the degraded ones")
+            reject_unless(severity and degradation, f"the row has {had}, but stands among the degraded ones")
         else:
-            need(not severity, f"the row has severity {severity}, but stands among the clean ones")
+            reject_unless(not severity, f"the row has severity {severity}, but stands among the clean ones")
         cell = row.get("image", "").strip()
         images = self._images.images([self._followed(cell) if cell else row.get("image_path")], self._file)
-        need(images, "there is no image")
+        reject_unless(images, "there is no image")
         found = {
             "id": self.read_name(row),
-            **stored(images),
+            **stored_images(images),
             "question": row["question"].strip(),
             "options": options,
             "answer": answer,
@@ -155,10 +155,10 @@ class MedQDegReader(RowReader):
         """The image cell that ``cell`` stands for: itself, or that of the row whose index it is."""
         seen: list[str] = []
         while len(cell) <= REFERENCE_LENGTH:
-            need(cell in self._places, f"image {cell!r} is neither an image nor the index of a row")
-            need(cell not in seen, f"image refers to itself by way of the rows {', '.join(map(repr, seen))}")
+            reject_unless(cell in self._places, f"image {cell!r} is neither an image nor the index of a row")
+            reject_unless(cell not in seen, f"image refers to itself by way of the rows {', '.join(map(repr, seen))}")
             seen.append(cell)
             other = self._table.record_at(self._places[cell]).cells or {}
             cell = other.get("image", "").strip()
-            need(cell, f"image refers to row {seen[-1]!r}, which has none")
+            reject_unless(cell, f"image refers to row {seen[-1]!r}, which has none")
         return cell

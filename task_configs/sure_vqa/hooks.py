@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from lmms_medtasks import pictures
 from lmms_medtasks.data import release_images, store
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.locating import find
+from lmms_medtasks.data.locating import find_split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
-from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO, listed
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO, list_numbers
 from lmms_medtasks.task_configs.sure_vqa.source_shifts import Shift
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
     parameters = corruptions.sample(strength=strength, seed=f"{doc['question_id']}/{settings.get('seed', 0)}")
     hooks.RENDERED.put(str(doc["id"]), 0, parameters.to_json())
     return [
-        corruptions.apply_parameters(pictures.rgb8(pictures.opened(picture)), parameters) for picture in images_of(doc)
+        corruptions.apply_parameters(pictures.to_rgb8(pictures.open_image(picture)), parameters)
+        for picture in images_of(doc)
     ]
 
 
@@ -76,28 +77,28 @@ def __getattr__(name: str) -> Callable[[Dataset], Dataset]:
     shifts = {} if name.startswith("__") else source_shifts.all_shifts()
     for shift in shifts:
         if name == shift:
-            return _function(name, shift, "both", "")
+            return _make_process_docs(name, shift, "both", "")
         end = name.removeprefix(f"{shift}_")
         if end in ("iid", "ood"):
-            return _function(name, shift, end, "")  # type: ignore[arg-type]
+            return _make_process_docs(name, shift, end, "")  # type: ignore[arg-type]
         if end.removeprefix("corrupted_") in STRENGTHS and end != name:
-            return _function(name, shift, "iid", end.removeprefix("corrupted_"))
+            return _make_process_docs(name, shift, "iid", end.removeprefix("corrupted_"))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; shifts: {', '.join(shifts)}")
 
 
 @functools.cache
-def _function(name: str, shift_name: str, wanted: Wanted, strength: str) -> Callable[[Dataset], Dataset]:
+def _make_process_docs(name: str, shift_name: str, wanted: Wanted, strength: str) -> Callable[[Dataset], Dataset]:
     shift = source_shifts.get(shift_name)
 
     def process_docs(dataset: Dataset) -> Dataset:
-        chosen = test(dataset, shift, wanted)
-        return corrupted(chosen, strength) if strength else chosen
+        chosen = shift_test_questions(dataset, shift, wanted)
+        return corrupted_test_questions(chosen, strength) if strength else chosen
 
     process_docs.__name__ = process_docs.__qualname__ = name
     return process_docs
 
 
-def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
+def shift_test_questions(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
     """The test questions of a shift, with columns ``suite``, ``shift`` and ``set``, their side ("iid" or "ood").
 
     The two sides take turns in proportion to their sizes, so that a prefix (``--limit``) has both.
@@ -106,7 +107,7 @@ def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
         UserError: a side is empty, or an image that a question refers to is no longer there.
     """
     tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split"]))))
-    sides = source_shifts.sides(shift, tags)
+    sides = source_shifts.question_sides(shift, tags)
     _check_references(dataset, shift.suite)
     rows = [row for row in in_turns(sides) if wanted == "both" or sides[row] == wanted]
     count = len(dataset)
@@ -116,7 +117,7 @@ def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
     return chosen
 
 
-def corrupted(iid: Dataset, strength: str) -> Dataset:
+def corrupted_test_questions(iid: Dataset, strength: str) -> Dataset:
     """The i.i.d. questions as they are, and again with corrupted pictures as the other side, one after the other.
 
     The second has the question's id with the strength behind it; ``question_id`` pairs the two.
@@ -153,25 +154,25 @@ def in_turns(sides: Sequence[str]) -> list[int]:
 
 def _check_references(dataset: Dataset, suite: str) -> None:
     """UserError for images that are gone, or were written since the data was prepared and have other bytes now."""
-    found = references(dataset)
+    found = reference_answers(dataset)
     missing = release_images.missing_files([path for path, _ in found])
     if missing:
         raise UserError(
-            f"{len(missing):,} images are no longer where they were when the data was prepared: {listed(missing, 3)}. "
-            "Put the folder back, or prepare again with --source DIR --force."
+            f"{len(missing):,} images are no longer where they were when the data was prepared: "
+            f"{list_numbers(missing, 3)}. Put the folder back, or prepare again with --source DIR --force."
         )
-    prepared = find(suite, "test", store.chosen_data()) if found else None
+    prepared = find_split(suite, "test", store.chosen_data()) if found else None
     if prepared is not None and prepared.created:
         since = datetime.fromisoformat(prepared.created).timestamp()
         changed = release_images.changed_files(release_images.touched_files(found, since))
         if changed:
             raise UserError(
-                f"{len(changed):,} images have other bytes than when the data was prepared: {listed(changed, 3)}. "
-                "Put them back, or prepare again with --source DIR --force."
+                f"{len(changed):,} images have other bytes than when the data was prepared: "
+                f"{list_numbers(changed, 3)}. Put them back, or prepare again with --source DIR --force."
             )
 
 
-def references(dataset: Any) -> list[tuple[str, str]]:
+def reference_answers(dataset: Any) -> list[tuple[str, str]]:
     """(path, image_id) of the images that stay in the user's own folder; no image is read."""
     import pyarrow.compute as pc
 

@@ -17,11 +17,11 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.judges.protocol import JudgeProtocol
 from lmms_medtasks.parsing import Reply
-from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.runs import make_printable
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics import text
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.common_metrics import JUDGED, JUDGED_NAMES, LOWEST
@@ -65,31 +65,31 @@ def kind_of(tags: Mapping[str, Any]) -> str:
     return "open" if tags["answer_type"] == "open" else "closed"
 
 
-def protocol_of(doc: Mapping[str, Any]) -> Protocol:
+def question_protocol(doc: Mapping[str, Any]) -> JudgeProtocol:
     """The protocol that judges a question: by its kind, and that of MIMIC-CXR-VQA by its terms too."""
     by_kind = judging.MIMIC_BY_KIND if doc["suite"] == "sure_mimic" else judging.BY_KIND
     return by_kind[doc["answer_type"]]
 
 
-def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
+def judged_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of a question: what the judge said of the replies, and their token-matching scores.
 
     A failed request has neither. Questions of the same ``question_id`` are forms of one: with the picture, without it,
     with a corrupted one.
     """
-    protocol = protocol_of(doc)
+    protocol = question_protocol(doc)
     replies = [Reply.of(result) for result in results]
-    trials, judgement = records.judgement_of(doc, replies, protocol)
+    trials, judgement = records.make_judgement(doc, replies, protocol)
     tags = judged_measures.tags_of(doc, TAGS, protocol)
-    items = [item for item in records.items_of(doc, replies, protocol) if item]
-    scores = [token_scores(item.fields["answer"], item.fields["reference"]) for item in items]
-    means = {name: MeasureValue(math.fsum(score[name] for score in scores) / len(scores)) for name in TEXT if scores}
-    return Record(
+    items = [item for item in records.make_judged_items(doc, replies, protocol) if item]
+    scores = [token_match_scores(item.fields["answer"], item.fields["reference"]) for item in items]
+    means = {name: ScoreValue(math.fsum(score[name] for score in scores) / len(scores)) for name in TEXT if scores}
+    return QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
         trials=trials,
         expected=None,
-        measures={**_judged(tags, judgement), **means},
+        measures={**_judged_scores(tags, judgement), **means},
         tags=tags,
         pair=str(tags.get("question_id") or ""),
         judgement=judgement,
@@ -97,19 +97,19 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     )
 
 
-def remeasured(made: Record) -> Record:
+def record_with_judged_score(made: QuestionRecord) -> QuestionRecord:
     """The record with its judged measure anew from its verdicts."""
     if made.judgement is None:
         raise UserError(f"Question {made.id!r}: its record holds no verdicts.")
-    return judged_measures.with_measures(made, _judged(made.tags, made.judgement))
+    return judged_measures.with_measures(made, _judged_scores(made.tags, made.judgement))
 
 
-def _judged(tags: Mapping[str, Any], judgement: Judgement) -> dict[str, MeasureValue]:
+def _judged_scores(tags: Mapping[str, Any], judgement: QuestionJudgement) -> dict[str, ScoreValue]:
     kind = kind_of(tags)
     return {kind: judged_measures.measure_value(judgement, DIMENSIONS[kind])}
 
 
-def token_scores(answer: str, reference: str) -> dict[str, float]:
+def token_match_scores(answer: str, reference: str) -> dict[str, float]:
     """The token-matching scores of an answer, each from 0 to 1 (:mod:`lmms_medtasks.statistics.text`)."""
     tokens = text.token_scores(answer, reference)
     return {
@@ -117,7 +117,7 @@ def token_scores(answer: str, reference: str) -> dict[str, float]:
         "f1": tokens.f1,
         "precision": tokens.precision,
         "recall": tokens.recall,
-        "bleu": text.bleu(answer, reference),
+        "bleu": text.bleu_1(answer, reference),
     }
 
 
@@ -134,26 +134,32 @@ ROBUSTNESS = {
 reach 0 (1/5 at worst) and moves less than the score does: compare RR within one scale only."""
 
 
-def shared_images(rows: Samples) -> int:
+def count_shared_images(rows: QuestionTable) -> int:
     """Number of images that both tests have questions about."""
     iid, ood = (set(rows.where(side).column("cluster")) for side in SIDES.values())
     return len(iid & ood)
 
 
-def _metrics() -> Iterator[Metric]:
+def _make_metrics() -> Iterator[Metric]:
     """Of each kind of question coverage, of each test ("" for a task's only one) the rest, and robustness."""
     for kind in KINDS:
         yield Metric(
-            f"{kind}_judged", judged_measures.coverage(kind), about="Share of the judgements that were obtained."
+            f"{kind}_judged",
+            judged_measures.judgement_coverage(kind),
+            about="Share of the judgements that were obtained.",
         )
         for side in ("", *SIDES):
             where, name = SIDES.get(side, {}), f"{kind}_{side}" if side else kind
             yield Metric(name, Mean(where, measure=kind, bounds=RANGES[kind]), main=True)
             yield Metric(
-                f"{name}_worst", judged_measures.bound(kind, "low", where), about="Mean, missing judgements at worst."
+                f"{name}_worst",
+                judged_measures.bounded_mean(kind, "low", where),
+                about="Mean, missing judgements at worst.",
             )
             yield Metric(
-                f"{name}_best", judged_measures.bound(kind, "high", where), about="Mean, missing judgements at best."
+                f"{name}_best",
+                judged_measures.bounded_mean(kind, "high", where),
+                about="Mean, missing judgements at best.",
             )
             for score in TEXT if kind == "open" else TEXT[:1]:
                 mean = Mean({**KINDS[kind], **where}, measure=score)
@@ -163,10 +169,10 @@ def _metrics() -> Iterator[Metric]:
 
 
 METRICS = (
-    *_metrics(),
+    *_make_metrics(),
     Metric(
         "shared_images",
-        Count(function=shared_images),
+        Count(function=count_shared_images),
         higher_is_better=False,
         about="Number of images that both tests have questions about.",
         unit="count",
@@ -206,7 +212,7 @@ def shift_of(task: str) -> str:
     found = _TASK.fullmatch(task)
     if not found:
         raise UserError(f"The task's name {task!r} does not say its shift. Call it sure_DATASET_SHIFT.")
-    return printable(found.group(1))
+    return make_printable(found.group(1))
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
@@ -238,5 +244,5 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-process_results = ScoringHook(SUITE, "pair", record, remeasured)
-process_results_one = ScoringHook(SUITE, "one", record, remeasured)
+process_results = ScoringHook(SUITE, "pair", judged_question_record, record_with_judged_score)
+process_results_one = ScoringHook(SUITE, "one", judged_question_record, record_with_judged_score)

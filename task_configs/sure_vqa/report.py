@@ -11,15 +11,23 @@ from dataclasses import replace
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.document import Cell, Flag, Frame
-from lmms_medtasks.report.findings import Change, Number, Sketch, Span
+from lmms_medtasks.report.document import Cell, Frame, ReportNotice
+from lmms_medtasks.report.findings import Change, FindingChart, Number, Span
 from lmms_medtasks.report.headlines import BoardColumn, Headline
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.shared_sections import Comparison, benefit_table, rows_without_image
-from lmms_medtasks.report.suite_report import Report, sources_by_model
-from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.shared_sections import ImageBenefitRow, benefit_table, rows_without_image
+from lmms_medtasks.report.suite_report import SuiteReportSpec, sources_by_model
+from lmms_medtasks.report.views import (
+    CellFunction,
+    ColumnSpec,
+    ModelResults,
+    RowSpec,
+    SectionSpec,
+    TableSpec,
+    row_count,
+)
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import Macro, MacroContrast, Mean
@@ -37,12 +45,12 @@ from lmms_medtasks.task_configs.sure_vqa.report_published import (
     SHIFT_TABLES,
     SIDE_NAMES,
     STATISTICS,
-    Shift,
-    answered,
+    PublishedShift,
     as_cell,
-    groups,
-    model_of,
-    shifts,
+    checkpoint_name,
+    questions_answered,
+    requested_shifts,
+    shift_groups,
     words_mark,
 )
 
@@ -54,7 +62,9 @@ SMALL = 100
 # --- Sources ----------------------------------------------------------------------------------------------------------
 
 
-def sources(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
+def results_by_shift(
+    suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
+) -> list[ModelResults]:
     """A source for each model, with and without images apart; no source has verdicts of two judges out of two runs.
 
     A shift's two tests may be one task or two (``*_iid``, ``*_ood``), of one run or of two. Raises UserError when a
@@ -64,8 +74,8 @@ def sources(suite: Suite, runs: Sequence[Run], table: Samples, options: Options)
     if len(again):
         question, shift, run, task, line = (again.column(name)[0] for name in ("id", "shift", "run", "task", "line"))
         raise UserError(
-            f"{runs[run].samples_file(task)}, line {line}: question {question!r} of {Shift.of(shift).label} was asked "
-            "by another task of this run too. Run a shift's task, or its *_iid and *_ood ones, not both."
+            f"{runs[run].samples_file(task)}, line {line}: question {question!r} of {PublishedShift.of(shift).label} "
+            "was asked by another task of this run too. Run a shift's task, or its *_iid and *_ood ones, not both."
         )
     found = sources_by_model(suite, runs, table, options, apart=("condition",), once=("shift", "set"), one_judge=True)
     return [each if each.condition else replace(each, name=f"{each.name} (with images)") for each in found]
@@ -75,25 +85,25 @@ def sources(suite: Suite, runs: Sequence[Run], table: Samples, options: Options)
 
 _BY_TEST = ("n i.i.d.", "i.i.d.", "n OoD", "OoD", "OoD - i.i.d.", "RR")
 
-ROBUSTNESS_TABLE = Table(
+ROBUSTNESS_TABLE = TableSpec(
     "robustness",
     "Relative robustness by shift",
     ("shift", "questions"),
     lambda found: [
-        Row(
+        RowSpec(
             (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind))),
             shift.where(kind),
             estimates=dict.fromkeys(_BY_TEST, ROBUSTNESS[kind]),
         )
-        for shift, kind in groups(found[0])
+        for shift, kind in shift_groups(found[0])
     ],
     (
-        Column("n i.i.d.", unit="n", statistic="first"),
-        Column("i.i.d.", unit="", digits=2, statistic="first"),
-        Column("n OoD", unit="n", statistic="second"),
-        Column("OoD", unit="", digits=2, statistic="second"),
-        Column("OoD - i.i.d.", unit="", digits=2, statistic="change", signed=True),
-        Column("RR", unit="", digits=2, statistic="ratio"),
+        ColumnSpec("n i.i.d.", unit="n", statistic="first"),
+        ColumnSpec("i.i.d.", unit="", digits=2, statistic="first"),
+        ColumnSpec("n OoD", unit="n", statistic="second"),
+        ColumnSpec("OoD", unit="", digits=2, statistic="second"),
+        ColumnSpec("OoD - i.i.d.", unit="", digits=2, statistic="change", signed=True),
+        ColumnSpec("RR", unit="", digits=2, statistic="ratio"),
     ),
     (
         f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least "
@@ -107,7 +117,7 @@ ROBUSTNESS_TABLE = Table(
 )
 
 
-def lost_benefit(found: Sequence[Source]) -> Frame | None:
+def lost_benefit(found: Sequence[ModelResults]) -> Frame | None:
     """The drop from the i.i.d. to the OoD test beside the image's benefit; None without a ``_noimage`` task."""
     source = found[0]
     if source.condition:
@@ -117,7 +127,7 @@ def lost_benefit(found: Sequence[Source]) -> Frame | None:
         ("shift", "questions"),
         ("i.i.d.", "OoD"),
         source,
-        list(_comparisons(source)),
+        list(_benefit_comparisons(source)),
         "image",
         (
             f"Scores: {SCALE}. The two tests have other questions, so each has a floor of its own: a test whose words "
@@ -127,15 +137,15 @@ def lost_benefit(found: Sequence[Source]) -> Frame | None:
     )
 
 
-def _comparisons(source: Source) -> Iterator[Comparison]:
+def _benefit_comparisons(source: ModelResults) -> Iterator[ImageBenefitRow]:
     blind = rows_without_image(source, {"condition": "no image"})
-    for shift, kind in groups(source):
+    for shift, kind in shift_groups(source):
         # A question's answer without its image is the same in every shift of its dataset.
         of_dataset = tuple(each for each in blind.values("shift") if each.partition("_")[0] == shift.dataset)
         floor = floor_of(blind.where({"shift": of_dataset}), kind) if of_dataset else {}
         if floor:
             lost = LostBenefit(measure=kind, bounds=RANGES[kind], floor=floor, first=SIDES["iid"], second=SIDES["ood"])
-            yield Comparison((shift.label, kind), lost, shift.where(kind), "")
+            yield ImageBenefitRow((shift.label, kind), lost, shift.where(kind), "")
 
 
 # --- Tests, replies, judgements ---------------------------------------------------------------------------------------
@@ -144,25 +154,25 @@ def _comparisons(source: Source) -> Iterator[Comparison]:
 _JUDGED = {kind: judged_tables.judged_columns("score", Mean(measure=kind, bounds=RANGES[kind]), kind) for kind in KINDS}
 
 
-def _test_rows(found: Sequence[Source]) -> Iterator[Row]:
-    for shift, kind in groups(found[0]):
+def _test_rows(found: Sequence[ModelResults]) -> Iterator[RowSpec]:
+    for shift, kind in shift_groups(found[0]):
         for side, name in SIDE_NAMES.items():
             labels = (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind)), name)
             of_kind = {column.name: column.of for column in _JUDGED[kind]}
             of_kind["score of the answered"] = of_kind["score"]
-            yield Row(labels, shift.where(kind, side), estimates=of_kind)
+            yield RowSpec(labels, shift.where(kind, side), estimates=of_kind)
 
 
-TESTS = Table(
+TESTS = TableSpec(
     "tests",
     "Tests, replies and judgements",
     ("shift", "questions", "test"),
     _test_rows,
     (
-        Column("asked", row_count, "count"),
-        *(Column(name, outcome_count(name), "count") for name in ("failed", "empty", "cut", "unreadable")),
+        ColumnSpec("asked", row_count, "count"),
+        *(ColumnSpec(name, outcome_count(name), "count") for name in ("failed", "empty", "cut", "unreadable")),
         *(replace(column, of=None) for column in _JUDGED["closed"]),
-        Column("score of the answered", unit="", digits=2, over=answered),
+        ColumnSpec("score of the answered", unit="", digits=2, over=questions_answered),
     ),
     (
         "Failed requests have no score and are left out; a reply that is empty, cut (off in its thoughts) or "
@@ -175,9 +185,9 @@ TESTS = Table(
 )
 
 
-def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
+def judgings_of_tests(source: ModelResults) -> Mapping[str, judged_tables.JudgingSummary]:
     """What became of the judgements, by kind of question and protocol."""
-    return judged_tables.judgings(
+    return judged_tables.summarize_judgings(
         source.rows, ["answer_type", "protocol"], lambda kind, protocol: f"{kind} questions ({protocol})"
     )
 
@@ -185,16 +195,18 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
-def caveats(source: Source) -> Iterator[Flag]:
+def shift_caveats(source: ModelResults) -> Iterator[ReportNotice]:
     """Small tests, judgements, credentialed data."""
-    sizes = [(group.label, len(source.rows.where(group.shift.where(group.kind, "ood")))) for group in groups(source)]
+    sizes = [
+        (group.label, len(source.rows.where(group.shift.where(group.kind, "ood")))) for group in shift_groups(source)
+    ]
     small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
     if small:
         text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
-        yield Flag("warning", text + "; ".join(small) + ".")
-    yield from judged_tables.flags(judging(source))
-    if any(shift.dataset == "mimic" for shift in shifts(source)):
-        yield Flag(
+        yield ReportNotice("warning", text + "; ".join(small) + ".")
+    yield from judged_tables.judging_notices(judgings_of_tests(source))
+    if any(shift.dataset == "mimic" for shift in requested_shifts(source)):
+        yield ReportNotice(
             "note",
             "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, image or id.",
         )
@@ -210,7 +222,7 @@ _BASELINES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", "Most frequent": "m
 _TESTS = dict(zip(SIDES, ("i.i.d.", "shifted"), strict=True))
 
 
-def _printed(shift: Shift, baseline: str) -> dict[str, CellFunction | None]:
+def _printed_baseline(shift: PublishedShift, baseline: str) -> dict[str, CellFunction | None]:
     """A baseline of the paper on a shift, by test, None where it has no number; {} where the paper has no row of it."""
     found: dict[str, CellFunction | None] = {}
     for row in (each for each in shift.printed().rows() if each.texts["model"] == baseline):
@@ -220,25 +232,30 @@ def _printed(shift: Shift, baseline: str) -> dict[str, CellFunction | None]:
     return found
 
 
-def _asked(source: Source) -> list[Shift]:
+def _complete_shifts(source: ModelResults) -> list[PublishedShift]:
     """The shifts with both tests, the largest fall first."""
-    changes = [(source.interval(_ROBUST, each.where(_KIND), "change").estimate, each) for each in shifts(source)]
+    changes = [
+        (source.interval(_ROBUST, each.where(_KIND), "change").estimate, each) for each in requested_shifts(source)
+    ]
     return [shift for _, shift in sorted((change, shift) for change, shift in changes if change is not None)]
 
 
-def _rows(sources: Sequence[Source]) -> Iterator[Row]:
+def _shift_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """The shifts of a source, each with the paper's baselines and a guess."""
     (source,) = sources
     guess = dict.fromkeys(_TESTS.values(), as_cell(Cell(100 * GUESSING[_KIND])))
-    for shift in _asked(source):
-        yield Row((_label(shift), model_of(source), "corrupted" if shift.strength else "real"), shift.where(_KIND))
+    for shift in _complete_shifts(source):
+        yield RowSpec(
+            (_shift_label(shift), checkpoint_name(source), "corrupted" if shift.strength else "real"),
+            shift.where(_KIND),
+        )
         for baseline, said in _BASELINES.items():
-            if cells := _printed(shift, baseline):
-                yield Row((_label(shift), said, ""), kind="reference", estimates=cells)
-        yield Row((_label(shift), "uniform guessing", ""), kind="counts", estimates=guess)
+            if cells := _printed_baseline(shift, baseline):
+                yield RowSpec((_shift_label(shift), said, ""), kind="reference", estimates=cells)
+        yield RowSpec((_shift_label(shift), "uniform guessing", ""), kind="counts", estimates=guess)
 
 
-def _label(shift: Shift) -> str:
+def _shift_label(shift: PublishedShift) -> str:
     """``MIMIC age``: short enough for a column of a page."""
     dataset, name = shift.label.split(", ")
     return f"{dataset.partition('-')[0]} {name}"
@@ -252,14 +269,14 @@ SLOPES = Chart(
     f"largest fall. Bars: {LEVEL} intervals over images. Grey lines: "
     f"{_BASELINES[_UNTUNED]}, from the paper and on its data. Squares: always the most frequent answer, which the "
     "paper prints for i.i.d. tests only. Dashed: guessing.",
-    Table(
+    TableSpec(
         "shifts",
         "Closed questions, i.i.d. and shifted",
         ("shift", "model", "strength"),
-        _rows,
+        _shift_rows,
         (
-            Column(_TESTS["iid"], _ROBUST, statistic="first", bare=True),
-            Column(_TESTS["ood"], _ROBUST, statistic="second"),
+            ColumnSpec(_TESTS["iid"], _ROBUST, statistic="first", bare=True),
+            ColumnSpec(_TESTS["ood"], _ROBUST, statistic="second"),
         ),
     ),
     tuple(_TESTS.values()),
@@ -274,7 +291,7 @@ SLOPES = Chart(
 _SKETCH = replace(SLOPES, where={"strength": "real"}, group="")
 
 
-def _sketch(source: Source) -> Sketch | None:
+def _slope_sketch(source: ModelResults) -> FindingChart | None:
     """The lines of the real shifts without their names but that of the largest fall; None without a shift."""
     known = [mark for mark in _SKETCH.marks([source]) if mark.y.value is not None]
     own = {each.row for each in known if each.kind == "run"}
@@ -283,15 +300,17 @@ def _sketch(source: Source) -> Sketch | None:
     svg = _SKETCH.small(source)
     orange = "; orange: the largest fall" if 'class="harm"' in svg else ""
     grey = f"; grey: {_BASELINES[_UNTUNED]}" if any(each.is_published for each in known) else ""
-    return Sketch(svg, f"closed questions correct (%), {len(own)} shift{'s' * (len(own) > 1)}{orange}{grey}")
+    return FindingChart(svg, f"closed questions correct (%), {len(own)} shift{'s' * (len(own) > 1)}{orange}{grey}")
 
 
 # --- The first screen -------------------------------------------------------------------------------------------------
 
 
-def _both_tests(source: Source) -> list[Shift]:
+def _both_tests(source: ModelResults) -> list[PublishedShift]:
     """The shifts of real data with scored closed questions of both tests, with the image."""
-    own = [shift for shift, kind in groups(source) if kind == _KIND and not shift.strength and not source.condition]
+    own = [
+        shift for shift, kind in shift_groups(source) if kind == _KIND and not shift.strength and not source.condition
+    ]
     return [
         each
         for each in own
@@ -299,16 +318,16 @@ def _both_tests(source: Source) -> list[Shift]:
     ]
 
 
-def _chosen(source: Source) -> list[list[Shift]]:
+def _headline_shifts(source: ModelResults) -> list[list[PublishedShift]]:
     """The shift that stands for the benchmark first; without it, or beside other shifts, the mean of all."""
     both = _both_tests(source)
-    first = [each for each in both if each == Shift.of(MAIN_SHIFT)] or both
+    first = [each for each in both if each == PublishedShift.of(MAIN_SHIFT)] or both
     return [each for each in ([first] if len(first) == len(both) else [first, both]) if each]
 
 
-def _numbers(source: Source) -> Iterator[Number]:
+def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """Each the mean over the chosen shifts, of i.i.d. and of shifted questions."""
-    for number, chosen in enumerate(_chosen(source)):
+    for number, chosen in enumerate(_headline_shifts(source)):
         where = {**KINDS[_KIND], "shift": tuple(f"{each.dataset}_{each.name}" for each in chosen)}
         for side, said in _TESTS.items():
             estimate = Macro(measure=_KIND, groups=tuple(each.where(_KIND, side) for each in chosen))
@@ -317,22 +336,22 @@ def _numbers(source: Source) -> Iterator[Number]:
             words += f" ({_name_shifts(chosen)})" if side == "ood" else ""
             yield Number(
                 f"{said}, {_name_shifts(chosen)}", words, estimate, where, chance=GUESSING[_KIND],
-                published=printed(chosen, side), main=not number and side == "ood",
+                published=published_tables_alone(chosen, side), main=not number and side == "ood",
             )  # fmt: skip
 
 
-def _changes(source: Source) -> Iterator[Change]:
-    for chosen in _chosen(source):
+def _headline_changes(source: ModelResults) -> Iterator[Change]:
+    for chosen in _headline_shifts(source):
         of_side = {side: tuple(each.where(_KIND, side) for each in chosen) for side in SIDES}
         change = MacroContrast(measure=_KIND, first=of_side["iid"], second=of_side["ood"])
         yield Change(source.interval(change), f"{'in the' if len(chosen) > 1 else 'under'} {_name_shifts(chosen)}")
 
 
-def _name_shifts(shifts: Sequence[Shift]) -> str:
+def _name_shifts(shifts: Sequence[PublishedShift]) -> str:
     return shifts[0].label.replace(", ", " ") if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
 
 
-def printed(shifts: Sequence[Shift], side: str) -> Span | None:
+def published_tables_alone(shifts: Sequence[PublishedShift], side: str) -> Span | None:
     """Least and most of the paper's methods, each its mean over these shifts; None where the paper lacks one."""
     printed = [
         {row.texts["model"]: value for row in each.printed().rows() for value in row.values(f"{_KIND}_{side}")}
@@ -343,47 +362,47 @@ def printed(shifts: Sequence[Shift], side: str) -> Span | None:
     return (min(means), max(means)) if means else None
 
 
-def _column(task: str, side: str, words: str, heads: bool = True) -> BoardColumn:
+def _board_column(task: str, side: str, words: str, heads: bool = True) -> BoardColumn:
     return BoardColumn(task, f"closed_{side}", words, heads, ("", "closed_iid") if side == "ood" else None)
 
 
 HEADLINE = Headline(
-    _numbers,
+    _headline_numbers,
     "closed questions under shift",
     (
-        _column(f"sure_{MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"),
-        _column("sure_*", "ood", "on closed questions under shift"),
+        _board_column(f"sure_{MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"),
+        _board_column("sure_*", "ood", "on closed questions under shift"),
         BoardColumn("sure_*", "closed*"),
         BoardColumn("sure_*", "*"),
-        _column("sure_*", "iid", "on i.i.d. ones", heads=False),
+        _board_column("sure_*", "iid", "on i.i.d. ones", heads=False),
         BoardColumn("sure_*", "open_ood", "on open questions under shift", heads=False),
         BoardColumn("sure_*", "open_iid", "on i.i.d. ones", heads=False),
     ),
-    changes=_changes,
-    sketch=_sketch,
+    changes=_headline_changes,
+    sketch=_slope_sketch,
 )
 
 
 # --- The sections -----------------------------------------------------------------------------------------------------
 
-REPORT = Report(
+REPORT = SuiteReportSpec(
     headline=HEADLINE,
     guessing=GUESSING,
     views=(
-        View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
-        View("benefit", "Above what language alone gets", (lost_benefit,)),
-        View("published", "Beside the paper", SHIFT_TABLES),
-        View("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
-        View("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judging))),
+        SectionSpec("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
+        SectionSpec("benefit", "Above what language alone gets", (lost_benefit,)),
+        SectionSpec("published", "Beside the paper", SHIFT_TABLES),
+        SectionSpec("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
+        SectionSpec("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judgings_of_tests))),
     ),
     compared=(
-        View("joined", "Beside the published methods", (*SHIFT_TABLES, OTHER_SHIFTS)),
-        View("tested", "More than guessing", (report_paper.baselines,)),
-        View("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
-        View("paper-tests", "As the paper tests it", (report_paper.depends,)),
+        SectionSpec("joined", "Beside the published methods", (*SHIFT_TABLES, OTHER_SHIFTS)),
+        SectionSpec("tested", "More than guessing", (report_paper.baseline_table,)),
+        SectionSpec("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
+        SectionSpec("paper-tests", "As the paper tests it", (report_paper.variance_tables,)),
     ),
-    caveats=caveats,
+    caveats=shift_caveats,
     compared_caveats=report_paper.compared_caveats,
-    sources=sources,
+    sources=results_by_shift,
     mark=report_paper.mark_rows,
 )

@@ -18,15 +18,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmms_medtasks.report.cells import NONE, count, decimal, frame, label, p_value, probability
+from lmms_medtasks.report.cells import (
+    NONE,
+    count_column,
+    decimal_column,
+    label_column,
+    make_frame,
+    p_value,
+    p_value_cell,
+)
 from lmms_medtasks.report.comparability import with_marks
-from lmms_medtasks.report.document import Cell, Flag, Frame, FrameColumn, FrameRow, Part
-from lmms_medtasks.report.published import Published
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, ReportChapter, ReportNotice
+from lmms_medtasks.report.published import PublishedRowsSpec
+from lmms_medtasks.report.views import ModelResults
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.statistics.significance import adjust_known
+from lmms_medtasks.statistics.significance import adjust_known_p_values
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_published import (
     DATASETS,
@@ -34,13 +42,13 @@ from lmms_medtasks.task_configs.sure_vqa.report_published import (
     MOST_FREQUENT_MODEL,
     PAPER_SHIFTS,
     SIDE_NAMES,
-    Condition,
-    Method,
-    answered,
+    EvaluatedMethod,
+    ShiftCondition,
     baseline_of,
-    groups,
-    methods,
-    model_of,
+    checkpoint_name,
+    group_methods,
+    questions_answered,
+    shift_groups,
     table_key,
 )
 
@@ -52,30 +60,30 @@ score = functools.partial(FrameColumn, digits=2)
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedMethods:
     """The methods of a comparison, those that compete, and the conditions that all of these were run on."""
 
-    methods: list[Method]
-    competing: list[Method]
-    conditions: list[Condition]
+    methods: list[EvaluatedMethod]
+    competing: list[EvaluatedMethod]
+    conditions: list[ShiftCondition]
 
     @classmethod
-    def of(cls, sources: Sequence[Source]) -> Compared:
+    def of(cls, sources: Sequence[ModelResults]) -> ComparedMethods:
         """Kept with the table of all sources: flags and tables of a comparison ask for the same."""
         key = f"compared: {', '.join(source.name for source in sources)}"
         return sources[0].every.made_of_all(key, lambda rows: cls._made(sources))
 
     @classmethod
-    def _made(cls, sources: Sequence[Source]) -> Compared:
+    def _made(cls, sources: Sequence[ModelResults]) -> ComparedMethods:
         """Methods with images compete, but for baselines; corrupted tests are no real shifts."""
-        found = methods(sources)
+        found = group_methods(sources)
         competing = [method for method in found if method.image_shown and not method.baseline]
-        asked = [dict.fromkeys(groups(source)) for method in competing for source in method.sources]
+        asked = [dict.fromkeys(shift_groups(source)) for method in competing for source in method.sources]
         shared = [each for each in (asked[0] if asked else ()) if all(each in own for own in asked)]
         return cls(found, competing, [each for each in shared if not each.shift.strength])
 
     @functools.cached_property
-    def robustness(self) -> dict[Condition, CommonRobustness]:
+    def robustness(self) -> dict[ShiftCondition, CommonRobustness]:
         """The conditions with RR of each method; none of a method alone."""
         competing = self.competing
         return {
@@ -83,26 +91,28 @@ class Compared:
         }
 
     @functools.cached_property
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[MethodStanding]:
         """The standing of each competing method under each condition; baselines are looked for among all methods."""
         shown, unseen = ([each for each in self.methods if each.image_shown is seen] for seen in (True, False))
         frequent = next((each for each in shown if baseline_of(each.sources[0]) == MOST_FREQUENT_MODEL), None)
-        without = {model_of(each.sources[0]): each for each in unseen if not each.baseline}
+        without = {checkpoint_name(each.sources[0]): each for each in unseen if not each.baseline}
         found = []
         for condition in self.conditions:
             guesses = _iid_scores(frequent, condition, only_answered=True)
             for method in self.competing:
-                blind = _iid_scores(without.get(model_of(method.sources[0])), condition)
+                blind = _iid_scores(without.get(checkpoint_name(method.sources[0])), condition)
                 own = _iid_scores(method, condition) or {}
                 known = {NO_IMAGE: blind, MOST_FREQUENT: guesses}
-                tests = {name: against(own, scores) for name, scores in known.items() if scores is not None}
-                found.append(Standing(method.name, condition, tests))
-        return corrected(found)
+                tests = {
+                    name: compare_with_baseline(own, scores) for name, scores in known.items() if scores is not None
+                }
+                found.append(MethodStanding(method.name, condition, tests))
+        return corrected_comparisons(found)
 
 
-def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
+def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
     """Questions that Table 20's analysis leaves out; methods that lack a baseline, or are not better than theirs."""
-    compared = Compared.of(sources)
+    compared = ComparedMethods.of(sources)
     apart = [
         f"{condition.label} {each.left_out:,} of {each.questions + each.left_out:,}"
         for condition, each in compared.robustness.items()
@@ -110,14 +120,14 @@ def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
     ]
     if apart:
         text = "The analysis of variance is over the questions that every method has a score for. Left out: "
-        yield Flag("warning", text + "; ".join(apart) + ".")
-    yield from flags(compared.standings)
+        yield ReportNotice("warning", text + "; ".join(apart) + ".")
+    yield from comparison_flags(compared.standings)
 
 
-def mark_rows(part: Part, sources: Sequence[Source]) -> Part:
+def mark_rows(part: ReportChapter, sources: Sequence[ModelResults]) -> ReportChapter:
     """The comparison with a mark at each method whose seeds were asked other questions of a shift than most methods."""
     asked: dict[Hashable, dict[str, frozenset[str]]] = {}
-    for method, kind, side in itertools.product(methods(sources), KINDS, SIDES):
+    for method, kind, side in itertools.product(group_methods(sources), KINDS, SIDES):
         for shift in method.shifts:
             own = asked.setdefault((method.cell.value, shift.label), {})
             ids = [frozenset(source.rows.where(shift.where(kind, side)).column("pair")) for source in method.sources]
@@ -147,62 +157,73 @@ class CommonRobustness(NamedTuple):
     left_out: int
 
 
-def on_common_questions(condition: Condition, competing: Sequence[Method]) -> CommonRobustness:
+def on_common_questions(condition: ShiftCondition, competing: Sequence[EvaluatedMethod]) -> CommonRobustness:
     """RR of each method on the questions that all runs of all methods have a score for."""
     shift, kind = condition
     rows = {method.name: [source.rows.where(shift.where(kind)) for source in method.sources] for method in competing}
     every = [each for own in rows.values() for each in own]
     # Whether a test has any mean at all is for each test to say, so its scores are looked for by test.
-    scored = [{key for side in SIDES.values() for key in _keys(each.where(side).scored(kind))} for each in every]
+    scored = [
+        {key for side in SIDES.values() for key in _question_keys(each.where(side).scored(kind))} for each in every
+    ]
     common = set.intersection(*scored)
     rr = {}
     for name, own in rows.items():
-        kept = (each.take(np.array([key in common for key in _keys(each)], dtype=bool)) for each in own)
+        kept = (each.take(np.array([key in common for key in _question_keys(each)], dtype=bool)) for each in own)
         values = [ROBUSTNESS[kind].value(each) for each in kept]
         rr[name] = None if None in values else float(np.mean([value for value in values if value is not None]))
-    asked = {key for each in every for key in _keys(each)}
+    asked = {key for each in every for key in _question_keys(each)}
     return CommonRobustness(rr, len(common), len(asked - common))
 
 
-def _keys(rows: Samples) -> list[tuple[str, str]]:
+def _question_keys(rows: QuestionTable) -> list[tuple[str, str]]:
     """Test and id of each question."""
     return list(zip(rows.column("set"), rows.column("id"), strict=True))
 
 
-def depends(sources: Sequence[Source]) -> Frame | None:
+def variance_tables(sources: Sequence[ModelResults]) -> Frame | None:
     """What RR depends on more, the shift or the method: by dataset, beside Table 20; None where nothing compares.
 
     The paper's Figures 8c and 18 do not say what is averaged. Standard deviations of means agree with all that the text
     says of the figures; the mean of each method's deviation over shifts would not (OVQA with full fine-tuning).
     """
-    common = Compared.of(sources).robustness
+    common = ComparedMethods.of(sources).robustness
     complete = {condition: each.rr for condition, each in common.items() if None not in each.rr.values()}
     rows = []
     for dataset in dict.fromkeys(condition.shift.dataset for condition in complete):
         own = [rr for condition, rr in complete.items() if condition.shift.dataset == dataset]
         values = np.array([list(rr.values()) for rr in own], dtype=float)  # (conditions, methods)
         (shifts_f, shifts_p), (methods_f, methods_p) = f_test(values), f_test(values.T)
-        rows.append((
-            DATASETS.get(dataset, dataset), ", ".join(own[0]), len(own), shifts_f, probability(shifts_p),
-            methods_f, probability(methods_p), spread(values.mean(axis=1)), spread(values.mean(axis=0)),
-        ))  # fmt: skip
+        rows.append(
+            (
+                DATASETS.get(dataset, dataset),
+                ", ".join(own[0]),
+                len(own),
+                shifts_f,
+                p_value_cell(shifts_p),
+                methods_f,
+                p_value_cell(methods_p),
+                spread_over_seeds(values.mean(axis=1)),
+                spread_over_seeds(values.mean(axis=0)),
+            )
+        )
     if not rows:
         return None
     printed = [
-        FrameRow((row.cell("dataset"), row.cell("model"), NONE, row.cell("f"), probability(*row.values("p")),
+        FrameRow((row.cell("dataset"), row.cell("model"), NONE, row.cell("f"), p_value_cell(*row.values("p")),
                   *[NONE] * 4), "reference")
-        for row in Published(FOLDER, {"source": "Table 20"}).rows()
+        for row in PublishedRowsSpec(FOLDER, {"source": "Table 20"}).rows()
     ]  # fmt: skip
     columns = (
-        label("dataset"),
-        label("methods"),
-        count("conditions"),
+        label_column("dataset"),
+        label_column("methods"),
+        count_column("conditions"),
         score("F between shifts"),
         p_value("p"),
         score("F between methods"),
         p_value("p (methods)"),
-        decimal("SD between shifts"),
-        decimal("SD between methods"),
+        decimal_column("SD between shifts"),
+        decimal_column("SD between methods"),
     )
     notes = (
         "As the paper does it: one-way analysis of variance of RR, a value a condition and method; a condition is a "
@@ -213,7 +234,7 @@ def depends(sources: Sequence[Source]) -> Frame | None:
         "images. SD: between the means over methods, and between those over conditions. Empty with fewer than two "
         "conditions or methods.",
     )
-    return frame("depends", "Shifts against methods (Table 20)", columns, [*rows, *printed], notes)
+    return make_frame("depends", "Shifts against methods (Table 20)", columns, [*rows, *printed], notes)
 
 
 def f_test(values: np.ndarray) -> tuple[float | None, float | None]:
@@ -229,7 +250,7 @@ def f_test(values: np.ndarray) -> tuple[float | None, float | None]:
     return float(found.statistic), float(found.pvalue)
 
 
-def spread(values: np.ndarray) -> float | None:
+def spread_over_seeds(values: np.ndarray) -> float | None:
     """Standard deviation (n - 1); None of fewer than two values."""
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
@@ -243,7 +264,7 @@ _HOW_TO_RUN = {
 }
 
 
-class Scored(NamedTuple):
+class ImageScore(NamedTuple):
     """A question's score, of several seeds their mean, and its image."""
 
     image: str
@@ -264,7 +285,7 @@ class Against(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Standing:
+class MethodStanding:
     """Whether a method is better than its baselines under a condition.
 
     Attributes:
@@ -273,7 +294,7 @@ class Standing:
     """
 
     method: str
-    condition: Condition
+    condition: ShiftCondition
     tests: Mapping[str, Against]
     adjusted: float | None = None
 
@@ -285,7 +306,7 @@ class Standing:
     @property
     def better(self) -> bool:
         """Whether it is better than both baselines by more than chance."""
-        return self.adjusted is not None and self.adjusted < confidence.alpha()
+        return self.adjusted is not None and self.adjusted < confidence.current_alpha()
 
     @property
     def p(self) -> float | None:
@@ -298,13 +319,13 @@ class Standing:
         return max(test.p for test in self.tests.values() if test.p is not None)
 
 
-def corrected(found: Sequence[Standing]) -> list[Standing]:
+def corrected_comparisons(found: Sequence[MethodStanding]) -> list[MethodStanding]:
     """The standings with their p values corrected together."""
-    adjusted = adjust_known([each.p for each in found])
+    adjusted = adjust_known_p_values([each.p for each in found])
     return [replace(each, adjusted=p) for each, p in zip(found, adjusted, strict=True)]
 
 
-def against(method: Mapping[str, Scored], baseline: Mapping[str, Scored]) -> Against:
+def compare_with_baseline(method: Mapping[str, ImageScore], baseline: Mapping[str, ImageScore]) -> Against:
     """Compare a method with a baseline by question; the image is the method's."""
     common = sorted(set(method) & set(baseline))
     if not common:
@@ -316,8 +337,8 @@ def against(method: Mapping[str, Scored], baseline: Mapping[str, Scored]) -> Aga
 
 
 def _iid_scores(
-    method: Method | None, condition: Condition, *, only_answered: bool = False
-) -> dict[str, Scored] | None:
+    method: EvaluatedMethod | None, condition: ShiftCondition, *, only_answered: bool = False
+) -> dict[str, ImageScore] | None:
     """The i.i.d. scores of the questions that all runs of a method have one for, their mean over the runs.
 
     By question, not by answer: the ids of a task without images may differ. None where it was not asked any.
@@ -329,20 +350,22 @@ def _iid_scores(
     scores: dict[str, list[float]] = {}
     images: dict[str, str] = {}
     for rows in asked:
-        own = (answered(rows) if only_answered else rows).scored(condition.kind)
+        own = (questions_answered(rows) if only_answered else rows).scored(condition.kind)
         columns = (own.column(name) for name in ("pair", "cluster", f"{condition.kind}.score"))
         for question, image, found in zip(*columns, strict=True):
             scores.setdefault(question, []).append(float(found))
             images.setdefault(question, image)
-    return {name: Scored(images[name], float(np.mean(own))) for name, own in scores.items() if len(own) == len(asked)}
+    return {
+        name: ImageScore(images[name], float(np.mean(own))) for name, own in scores.items() if len(own) == len(asked)
+    }
 
 
-def baselines(sources: Sequence[Source]) -> Frame | None:
+def baseline_table(sources: Sequence[ModelResults]) -> Frame | None:
     """Each method against its baselines on the i.i.d. test, a row a condition and method."""
-    rows = map(_standing_row, Compared.of(sources).standings)
-    columns = [label("shift and questions"), label("method")]
+    rows = map(_standing_row, ComparedMethods.of(sources).standings)
+    columns = [label_column("shift and questions"), label_column("method")]
     for name in _HOW_TO_RUN:
-        columns += [count(f"n, {name}"), score(f"method, {name}"), score(name), p_value(f"p, {name}")]
+        columns += [count_column(f"n, {name}"), score(f"method, {name}"), score(name), p_value(f"p, {name}")]
     notes = (
         "Rule: on the i.i.d. test a method must be better than its own run without the image, and than the most "
         "frequent answers of the training set, or its robustness says nothing: who guesses has nothing to lose out of "
@@ -351,23 +374,23 @@ def baselines(sources: Sequence[Source]) -> Frame | None:
         "answer. Test: no better than the baseline (one-sided sign-flip test). Unit of independence: the image. "
         "Adjusted: the larger of the two p values, corrected with Holm over all rows of this table.",
     )
-    columns += [p_value("adjusted p"), label("better than its baselines")]
-    return frame("baselines", "Methods against their baselines, i.i.d. test", columns, rows, notes)
+    columns += [p_value("adjusted p"), label_column("better than its baselines")]
+    return make_frame("baselines", "Methods against their baselines, i.i.d. test", columns, rows, notes)
 
 
-def _standing_row(standing: Standing) -> tuple[Cell | str, ...]:
+def _standing_row(standing: MethodStanding) -> tuple[Cell | str, ...]:
     against_each = [cell for name in _HOW_TO_RUN for cell in _baseline_cells(name, standing.tests.get(name))]
-    adjusted = probability(standing.adjusted)
-    return standing.condition.label, standing.method, *against_each, adjusted, _verdict(standing)
+    adjusted = p_value_cell(standing.adjusted)
+    return standing.condition.label, standing.method, *against_each, adjusted, _standing_verdict(standing)
 
 
 def _baseline_cells(name: str, found: Against | None) -> tuple[Cell, ...]:
     if found is None or (name == MOST_FREQUENT and not found.n):
         return (NONE,) * 4
-    return Cell(found.n), Cell(found.method), Cell(found.baseline), probability(found.p)
+    return Cell(found.n), Cell(found.method), Cell(found.baseline), p_value_cell(found.p)
 
 
-def _verdict(standing: Standing) -> str:
+def _standing_verdict(standing: MethodStanding) -> str:
     """Whether it is better than its baselines, or why that is not known."""
     if standing.lacking:
         return f"not known: baseline not run ({', '.join(standing.lacking)})"
@@ -377,12 +400,12 @@ def _verdict(standing: Standing) -> str:
     return ("yes" if standing.better else "no") + silent
 
 
-def flags(found: Sequence[Standing]) -> Iterator[Flag]:
+def comparison_flags(found: Sequence[MethodStanding]) -> Iterator[ReportNotice]:
     """A flag for the methods that lack a baseline, and one for each that is not better than its baselines."""
     for baseline, how in _HOW_TO_RUN.items():
         names = dict.fromkeys(each.method for each in found if baseline in each.lacking)
         if names:
-            yield Flag(
+            yield ReportNotice(
                 "warning",
                 f"Baseline not run: {baseline}, on some shift or all, for {', '.join(names)}. Without it nothing tells "
                 f"robustness from guessing. {how}",
@@ -391,7 +414,7 @@ def flags(found: Sequence[Standing]) -> Iterator[Flag]:
         tested = [each for each in found if each.method == name and not each.lacking]
         worse = [each for each in tested if not each.better]
         if worse:
-            yield Flag(
+            yield ReportNotice(
                 "warning",
                 f"{name} is not better than its baselines by more than chance in {len(worse)} of {len(tested)} "
                 "conditions, on the i.i.d. test: its robustness there may be that of guessing (the table of baselines "

@@ -10,9 +10,9 @@ from lmms_medtasks.task_yaml import settings
 from lmms_medtasks.task_yaml.strict_model import OneOf
 
 
-class Settings(settings.Settings):
+class SureVqaSettings(settings.TaskSettings):
     """The settings of SURE-VQA."""
 
-    judge_rule: Annotated[str, AfterValidator(OneOf("no such rule", ("paper",)))] = settings.setting(
+    judge_rule: Annotated[str, AfterValidator(OneOf("no such rule", ("paper",)))] = settings.optional_setting(
         "What is settled without the judge: an exact match of the texts as they are, and nothing else.", "paper"
     )

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import Images, ReferredImages, StoredImages
 from lmms_medtasks.data.releases import LocalRelease, Release, ZipFolder
-from lmms_medtasks.data.row_reader import Row, need
-from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
+from lmms_medtasks.data.row_reader import Row, reject_unless
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
 from lmms_medtasks.task_configs.sure_vqa.source_mimic import MIMIC
@@ -23,9 +23,9 @@ from lmms_medtasks.task_configs.sure_vqa.source_reader import (
     TAGS,
     YES_NO,
     SureReader,
-    document,
-    dropped,
-    text,
+    cleaning_reason,
+    document_fields,
+    first_text,
     yes_no,
 )
 
@@ -58,7 +58,7 @@ class SlakeReader(SureReader):
 
     def image_name(self, row: Row) -> str:
         """The folder of an image and its file."""
-        return text(row, "img_name")
+        return first_text(row, "img_name")
 
     def left_out(self, row: Row) -> str:
         """The paper takes the questions in English."""
@@ -70,15 +70,18 @@ class SlakeReader(SureReader):
         closed = str(row["answer_type"]).strip().lower() == "closed"
         # What is no text is rejected later, with its number.
         texts = [row[name] for name in ("question", "answer")]
-        return dropped(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
+        return cleaning_reason(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
-        kind, answer = need(text(row, "answer_type").lower(), "answer_type is empty"), text(row, "answer")
+        kind, answer = (
+            reject_unless(first_text(row, "answer_type").lower(), "answer_type is empty"),
+            first_text(row, "answer"),
+        )
         choices = yes_no(answer) if kind == "closed" else ()
         return {
-            **document(text(row, "qid"), self._split, text(row, "question"), answer, kind, choices),
-            **{name: text(row, name) for name in ("modality", "content_type", "location")},
+            **document_fields(first_text(row, "qid"), self._split, first_text(row, "question"), answer, kind, choices),
+            **{name: first_text(row, name) for name in ("modality", "content_type", "location")},
         }
 
 
@@ -86,9 +89,9 @@ SLAKE = DataSource(
     name="sure_slake",
     title="SLAKE (SURE-VQA)",
     splits=(
-        Split("train", ("train.json",), "English training questions; those of an OoD modality join its OoD test"),
-        Split("validate", ("validation.json",), "English validation questions", default=False),
-        Split("test", ("test.json",), "English test questions"),
+        SourceSplit("train", ("train.json",), "English training questions; those of an OoD modality join its OoD test"),
+        SourceSplit("validate", ("validation.json",), "English validation questions", default=False),
+        SourceSplit("test", ("test.json",), "English test questions"),
     ),
     tags={**TAGS, "modality": "text", "content_type": "text", "location": "text"},
     hub_repository="BoKelvin/SLAKE",
@@ -96,7 +99,11 @@ SLAKE = DataSource(
     licence="CC BY 4.0",
     terms="those of the licence: name the authors (Liu et al., SLAKE, ISBI 2021)",
     # The paper has a training question without an answer (1622) among its 4,866; no task asks it.
-    expected=(Expected(("train",), 4_866, unusable=1), Expected(("validate",), 1_043), Expected(("test",), 1_050)),
+    expected=(
+        ExpectedCounts(("train",), 4_866, unusable=1),
+        ExpectedCounts(("validate",), 1_043),
+        ExpectedCounts(("test",), 1_050),
+    ),
     open_split=SlakeReader,
     paper={"training questions": 4_866, "validation questions": 1_043, "test questions": 1_050},
     notes=(
@@ -106,7 +113,7 @@ SLAKE = DataSource(
     ),
     elsewhere=_ELSEWHERE,
     diagnose=SlakeReader.diagnose,
-    examine=source_shifts.examine,
+    examine=source_shifts.examine_shifts,
     training_rule=source_shifts.get,
     strata=("modality", "location"),
 )
@@ -139,27 +146,30 @@ class OvqaReader(SureReader):
 
     def image_name(self, row: Row) -> str:
         """An image's file."""
-        return text(row, *_IMAGE)
+        return first_text(row, *_IMAGE)
 
     def cleaned(self, row: Row) -> str:
         """The cleaning of the authors' code."""
         closed = str(row["answer_type"]).strip().lower() == "closed"
-        return dropped(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
+        return cleaning_reason(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
-        kind, answer = need(text(row, "answer_type").lower(), "answer_type is empty"), text(row, "answer")
+        kind, answer = (
+            reject_unless(first_text(row, "answer_type").lower(), "answer_type is empty"),
+            first_text(row, "answer"),
+        )
         choices: tuple[str, ...] = ()
         if kind == "closed":
             named = [choices for asked, choices in KEPT.items() if asked in str(row["question"])]
             choices = yes_no(str(row["answer"])) or (named[0] if named else ())
         return {
-            **document(
-                text(row, "qid"), self._split, text(row, "question"),
+            **document_fields(
+                first_text(row, "qid"), self._split, first_text(row, "question"),
                 answer.rstrip(".") if choices == YES_NO else answer, kind, choices,
             ),
-            "image_organ": text(row, "image_organ"),
-            "question_type": text(row, "question_type"),
+            "image_organ": first_text(row, "image_organ"),
+            "question_type": first_text(row, "question_type"),
         }  # fmt: skip
 
 
@@ -167,16 +177,20 @@ OVQA = DataSource(
     name="sure_ovqa",
     title="OVQA (SURE-VQA)",
     splits=(
-        Split("train", ("train.json",), "training questions; those about an OoD body part join its OoD test"),
-        Split("validate", ("validate.json",), "validation questions", default=False),
-        Split("test", ("test.json",), "test questions"),
+        SourceSplit("train", ("train.json",), "training questions; those about an OoD body part join its OoD test"),
+        SourceSplit("validate", ("validate.json",), "validation questions", default=False),
+        SourceSplit("test", ("test.json",), "test questions"),
     ),
     tags={**TAGS, "image_organ": "text", "question_type": "text"},
     hub_repository="",
     revision="",
     licence="not stated in what we have seen; ask the authors of OVQA",
     terms="not stated in what we have seen; ask the authors of OVQA before questions or images go to anybody else",
-    expected=(Expected(("train",), 13_492), Expected(("validate",), 1_645), Expected(("test",), 1_657)),
+    expected=(
+        ExpectedCounts(("train",), 13_492),
+        ExpectedCounts(("validate",), 1_645),
+        ExpectedCounts(("test",), 1_657),
+    ),
     open_split=OvqaReader,
     paper={"training questions": 13_492, "validation questions": 1_645, "test questions": 1_657},
     notes=(
@@ -187,7 +201,7 @@ OVQA = DataSource(
     obtain="OVQA is given out by its authors on request (Huang et al., OVQA, SIGIR 2022): a folder with train.json, "
     "validate.json, test.json and the images in img/.",
     diagnose=OvqaReader.diagnose,
-    examine=source_shifts.examine,
+    examine=source_shifts.examine_shifts,
     training_rule=source_shifts.get,
     strata=("image_organ",),
 )

@@ -17,14 +17,21 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from lmms_medtasks import folders
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import Images, ReferredImages
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import RejectedRow, Row, need, require
-from lmms_medtasks.data.sources import DataSource, Split
+from lmms_medtasks.data.row_reader import RejectedRow, Row, check_fields, reject_unless
+from lmms_medtasks.data.sources import DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
-from lmms_medtasks.task_configs.sure_vqa.source_reader import NOT_COPIED, TAGS, YES_NO, SureReader, document, text
+from lmms_medtasks.task_configs.sure_vqa.source_reader import (
+    NOT_COPIED,
+    TAGS,
+    YES_NO,
+    SureReader,
+    document_fields,
+    first_text,
+)
 
 AGREEMENT = "PhysioNet Credentialed Health Data Use Agreement 1.5.0"
 PROJECTS = {
@@ -53,7 +60,7 @@ UNKNOWN = "UNKNOWN/OTHER"
 NO_AGE = -1
 
 
-class Patient(NamedTuple):
+class PatientRow(NamedTuple):
     """``gender`` "M" or "F", ``age`` in years, ``ethnicity`` one of the groups; "", -1, UNKNOWN/OTHER if not known."""
 
     gender: str
@@ -62,25 +69,25 @@ class Patient(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Patients:
+class PatientTable:
     """All patients; ``notes`` counts those with several values of a field, and with a race of no group (never which:
     the tables are credentialed)."""
 
-    by_number: Mapping[str, Patient]
+    by_number: Mapping[str, PatientRow]
     notes: Mapping[str, object]
 
-    def __getitem__(self, number: str) -> Patient:
-        return self.by_number.get(number, Patient("", NO_AGE, UNKNOWN))
+    def __getitem__(self, number: str) -> PatientRow:
+        return self.by_number.get(number, PatientRow("", NO_AGE, UNKNOWN))
 
 
 @functools.cache
-def _groups() -> dict[str, str]:
+def _ethnicity_groups() -> dict[str, str]:
     named = folders.read_yaml(Path(__file__).with_name("ethnicities.yml"))
     return {race: group for group, races in named.items() for race in races}
 
 
 @functools.lru_cache(maxsize=1)
-def read_patients(patients: Path, admissions: Path) -> Patients:
+def read_patients(patients: Path, admissions: Path) -> PatientTable:
     """Join ``patients.csv`` and ``admissions.csv`` (also packed by gzip).
 
     A patient with several values of sex or age counts as unknown; empty cells are no value. Ethnicity: see
@@ -92,22 +99,26 @@ def read_patients(patients: Path, admissions: Path) -> Patients:
     genders: defaultdict[str, set[str]] = defaultdict(set)
     ages: defaultdict[str, set[int]] = defaultdict(set)
     races: defaultdict[str, set[str]] = defaultdict(set)
-    for number, gender, age in _columns(patients, "subject_id", "gender", "anchor_age"):
+    for number, gender, age in _read_columns(patients, "subject_id", "gender", "anchor_age"):
         genders[number] |= {gender.upper()} - {""}
-        ages[number] |= {_years(age, patients, number)} if age else set()
-    for number, race in _columns(admissions, "subject_id", "race"):
+        ages[number] |= {_parse_years(age, patients, number)} if age else set()
+    for number, race in _read_columns(admissions, "subject_id", "race"):
         races[number].add(race.upper())
     numbers = genders.keys() | races.keys()
-    return Patients(
+    return PatientTable(
         {
-            number: Patient(_only(genders[number], ""), _only(ages[number], NO_AGE), group_of(races[number]))
+            number: PatientRow(
+                _only_value(genders[number], ""), _only_value(ages[number], NO_AGE), group_of(races[number])
+            )
             for number in numbers
         },
         {
             "patients_with_several_sexes": sum(len(found) > 1 for found in genders.values()),
             "patients_with_several_ages": sum(len(found) > 1 for found in ages.values()),
             "patients_of_several_ethnic_groups": sum(len(_known_groups(found)) > 1 for found in races.values()),
-            "patients_with_a_race_of_no_group": sum(not found <= _groups().keys() for found in races.values()),
+            "patients_with_a_race_of_no_group": sum(
+                not found <= _ethnicity_groups().keys() for found in races.values()
+            ),
         },
     )
 
@@ -119,27 +130,27 @@ def group_of(races: set[str]) -> str:
 
 
 def _known_groups(races: set[str]) -> set[str]:
-    return {_groups().get(race, UNKNOWN) for race in races} - {UNKNOWN}
+    return {_ethnicity_groups().get(race, UNKNOWN) for race in races} - {UNKNOWN}
 
 
-def _only(values: set, unknown):  # type: ignore[no-untyped-def, type-arg]
+def _only_value(values: set, unknown):  # type: ignore[no-untyped-def, type-arg]
     return next(iter(values)) if len(values) == 1 else unknown
 
 
-def _years(text: str, path: Path, number: str) -> int:
+def _parse_years(text: str, path: Path, number: str) -> int:
     if not text.isdigit():
         # The value is not shown: it is a patient's.
         raise UserError(f"{path.name}: anchor_age of subject {number} is no number of years.")
     return int(text)
 
 
-def _columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
+def _read_columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
     """The cells of some columns, row by row."""
     try:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            require(path.name, names, reader.fieldnames or (), "columns")
+            check_fields(path.name, names, reader.fieldnames or (), "columns")
             for row in reader:
                 yield tuple((row[name] or "").strip() for name in names)
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
@@ -156,7 +167,7 @@ class MimicReader(SureReader):
     folders = ("files", "mimic-cxr-jpg/files", "mimic-cxr-jpg/*/files", "physionet.org/files/mimic-cxr-jpg/*/files",
                "mimic-cxr-vqa/physionet.org/files/mimic-cxr-jpg/*/files")  # fmt: skip
 
-    def __init__(self, release: Release, split: Split) -> None:
+    def __init__(self, release: Release, split: SourceSplit) -> None:
         """Also read the tables; ``UserError`` where they are not as expected."""
         super().__init__(release, split)
         self._patients = read_patients(*map(release.file, split.files[1:]))
@@ -171,16 +182,16 @@ class MimicReader(SureReader):
 
     def image_name(self, row: Row) -> str:
         """An image's path."""
-        return text(row, "image_path")
+        return first_text(row, "image_path")
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
-        kind, choices, answer = _asked(row)
-        patient = self._patients[text(row, "subject_id")]
+        kind, choices, answer = _question_fields(row)
+        patient = self._patients[first_text(row, "subject_id")]
         return {
-            **document(text(row, "idx"), self._split, text(row, "question"), answer, kind, choices),
-            "semantic_type": text(row, "semantic_type").lower(),
-            "content_type": text(row, "content_type"),
+            **document_fields(first_text(row, "idx"), self._split, first_text(row, "question"), answer, kind, choices),
+            "semantic_type": first_text(row, "semantic_type").lower(),
+            "content_type": first_text(row, "content_type"),
             **patient._asdict(),
         }
 
@@ -190,29 +201,31 @@ class MimicReader(SureReader):
         return f"{super().looked_for()} ({PROJECTS['images']})"
 
 
-def _asked(row: Row) -> tuple[str, tuple[str, ...], str]:
+def _question_fields(row: Row) -> tuple[str, tuple[str, ...], str]:
     """Answer type, choices and answer of a question, as the authors' code makes them of the list of answers."""
     answers = row["answer"]
-    need(isinstance(answers, list) and all(isinstance(answer, str) for answer in answers), "answer is no list of texts")
-    asks_sex = text(row, "content_type").lower() == "gender"
+    reject_unless(
+        isinstance(answers, list) and all(isinstance(answer, str) for answer in answers), "answer is no list of texts"
+    )
+    asks_sex = first_text(row, "content_type").lower() == "gender"
     named = [_SEX.get(answer, answer) if asks_sex else answer for answer in answers]
-    kind = need(text(row, "semantic_type").lower(), "semantic_type is empty")
+    kind = reject_unless(first_text(row, "semantic_type").lower(), "semantic_type is empty")
     if kind == "query":
         return "open", (), ", ".join(named) or NONE
     if kind == "verify":
-        need(named in (["yes"], ["no"]), "the answer to a question of yes or no is neither")
+        reject_unless(named in (["yes"], ["no"]), "the answer to a question of yes or no is neither")
         return "closed", YES_NO, named[0]
-    need(len(named) < 3, f"there are {len(named)} answers to a question with two options")
-    options = _options(row)
+    reject_unless(len(named) < 3, f"there are {len(named)} answers to a question with two options")
+    options = _template_options(row)
     answer = named[0] if len(named) == 1 else BOTH if named else NONE
     if options:
         return "multilabel", (*options, BOTH, NONE), answer
-    return "closed", _pair(answer), answer
+    return "closed", _answer_pair(answer), answer
 
 
-def _options(row: Row) -> tuple[str, ...]:
+def _template_options(row: Row) -> tuple[str, ...]:
     """The two options that the question's template names ("${attribute_1} or ${attribute_2}"), () if it names none."""
-    found = _OR.search(text(row, "template"))
+    found = _OR.search(first_text(row, "template"))
     if found is None:
         return ()
     options = []
@@ -225,7 +238,7 @@ def _options(row: Row) -> tuple[str, ...]:
     return tuple(options)
 
 
-def _pair(answer: str) -> tuple[str, ...]:
+def _answer_pair(answer: str) -> tuple[str, ...]:
     """The two options of a question about sex or view, by its answer; () if it is about something else."""
     pairs = (("female", "male"), ("AP", "PA"))
     return next((pair for pair in pairs if answer.lower() in (each.lower() for each in pair)), ())
@@ -235,9 +248,9 @@ MIMIC = DataSource(
     name="sure_mimic",
     title="MIMIC-CXR-VQA (SURE-VQA)",
     splits=(
-        Split("train", ("train.json", *_TABLES), "training questions, for answering by frequency"),
-        Split("validate", ("valid.json", *_TABLES), "validation questions", default=False),
-        Split("test", ("test.json", *_TABLES), "test questions"),
+        SourceSplit("train", ("train.json", *_TABLES), "training questions, for answering by frequency"),
+        SourceSplit("validate", ("valid.json", *_TABLES), "validation questions", default=False),
+        SourceSplit("test", ("test.json", *_TABLES), "test questions"),
     ),
     tags={
         **TAGS,
@@ -251,7 +264,11 @@ MIMIC = DataSource(
     revision="",
     licence="PhysioNet Credentialed Health Data License 1.5.0",
     terms=f"{AGREEMENT}: no sharing with third parties",
-    expected=(Expected(("train",), 290_031), Expected(("validate",), 73_567), Expected(("test",), 13_793)),
+    expected=(
+        ExpectedCounts(("train",), 290_031),
+        ExpectedCounts(("validate",), 73_567),
+        ExpectedCounts(("test",), 13_793),
+    ),
     open_split=MimicReader,
     paper={"training questions": 290_031, "validation questions": 73_567, "test questions": 13_793},
     notes=(
@@ -265,7 +282,7 @@ MIMIC = DataSource(
     "in files/.",
     agreement=AGREEMENT,
     diagnose=MimicReader.diagnose,
-    examine=source_shifts.examine,
+    examine=source_shifts.examine_shifts,
     training_rule=source_shifts.get,
     strata=("gender", "ethnicity"),
 )

@@ -18,11 +18,11 @@ from lmms_medtasks.data import any_tables
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR as SEPARATOR
 from lmms_medtasks.data.release_images import Images, folder_of_images
 from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.row_reader import Candidate, Row, RowReader, Spellings, need, require
-from lmms_medtasks.data.sources import Finding, Split
+from lmms_medtasks.data.row_reader import CandidateDocument, Row, RowReader, Spellings, check_fields, reject_unless
+from lmms_medtasks.data.sources import ReleaseFinding, SourceSplit
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.progress import say
-from lmms_medtasks.short_texts import counted
+from lmms_medtasks.progress import print_message
+from lmms_medtasks.short_texts import count_noun
 
 TAGS: Mapping[str, str] = {"split": "text", "answer_type": "text", "choices": "text"}
 """Tags of all three: ``split`` (train, validate, test); ``answer_type`` (open, closed, multilabel); ``choices``, the
@@ -48,7 +48,7 @@ class SureReader(RowReader):
     folders: ClassVar[tuple[str, ...]]
     archive: ClassVar[str] = ""
 
-    def __init__(self, release: Release, split: Split) -> None:
+    def __init__(self, release: Release, split: SourceSplit) -> None:
         """Look the file through; ``UserError`` if fields or answer types are not as expected, or nothing is left."""
         self._path, self._split = release.file(split.files[0]), split.name
         folder = folder_of_images(release.folder, self.folders) if isinstance(release, LocalRelease) else None
@@ -59,11 +59,11 @@ class SureReader(RowReader):
         unknown = Spellings({
             name: functools.partial(_of_vocabulary, name, allowed) for name, allowed in self.vocabulary.items()
         })  # fmt: skip
-        for number, row in enumerate(any_tables.records(self._path), start=1):
+        for number, row in enumerate(any_tables.iter_json_items(self._path), start=1):
             where = f"{self._path.name}, record {number}"
             if not isinstance(row, dict):
                 raise UserError(f"{where} is {type(row).__name__}, expected an object with fields.")
-            require(where, self.fields, row, hint=" (is it of another release, or one without answers?)")
+            check_fields(where, self.fields, row, hint=" (is it of another release, or one without answers?)")
             reason = self.left_out(row)
             if not reason and (reason := self.cleaned(row)):
                 cleaned.setdefault(reason, []).append(self.read_name(row))
@@ -105,7 +105,7 @@ class SureReader(RowReader):
 
     def read_rows(self) -> Iterator[tuple[int, Row]]:
         """The records of the benchmark."""
-        rows = enumerate(any_tables.records(self._path), start=1)
+        rows = enumerate(any_tables.iter_json_items(self._path), start=1)
         return ((number, row) for number, row in rows if not self.left_out(row) and not self.cleaned(row))
 
     def read_name(self, row: Row) -> str:
@@ -115,13 +115,13 @@ class SureReader(RowReader):
     def make_document(self, row: Row) -> dict[str, Any]:
         """The document of a record; RejectedRow with the reason why it is none."""
         found = self.texts(row)
-        need(not empty(found), empty(found))
+        reject_unless(not empty_fields(found), empty_fields(found))
         return {**found, **self._images.fields(self.image_name(row))}
 
     def find_missing(self, row: Row) -> list[str]:
         """The name of the question's image, if it is not there. A number that comes again is no other question."""
         found, name = self.texts(row), self.image_name(row)
-        if empty(found) or found["id"] in self._asked:
+        if empty_fields(found) or found["id"] in self._asked:
             return []
         self._asked.add(found["id"])
         return [] if self._images.has(name) else [name]
@@ -131,10 +131,10 @@ class SureReader(RowReader):
         self._asked = set[str]()
         return super().missing_images()
 
-    def candidates(self) -> Iterator[Candidate]:
+    def candidates(self) -> Iterator[CandidateDocument]:
         """As every reader's; what is left out is said first."""
         for line in left_out_lines(self.notes):
-            say(f"{self._path.name}: {line}")
+            print_message(f"{self._path.name}: {line}")
         return super().candidates()
 
     @classmethod
@@ -143,14 +143,14 @@ class SureReader(RowReader):
         return f"looked for {cls.archive and f'{cls.archive} and for '}the folders {', '.join(cls.folders)}"
 
     @classmethod
-    def diagnose(cls, release: LocalRelease) -> list[Finding]:
+    def diagnose(cls, release: LocalRelease) -> list[ReleaseFinding]:
         """Whether the images are there."""
         folder = folder_of_images(release.folder, cls.folders)
         if folder is not None:
-            return [Finding("images", "there", f"folder {folder.relative_to(release.folder)}")]
+            return [ReleaseFinding("images", "there", f"folder {folder.relative_to(release.folder)}")]
         if cls.archive and release.has(cls.archive):
-            return [Finding("images", "there", cls.archive)]
-        return [Finding("images", "missing", cls.looked_for())]
+            return [ReleaseFinding("images", "there", cls.archive)]
+        return [ReleaseFinding("images", "missing", cls.looked_for())]
 
 
 def _of_vocabulary(name: str, allowed: Sequence[str], value: str) -> None:
@@ -158,12 +158,12 @@ def _of_vocabulary(name: str, allowed: Sequence[str], value: str) -> None:
         raise UserError(f"Unknown {name} {value[:40]!r}. Allowed, in any case: {', '.join(allowed)}.")
 
 
-def empty(document: Mapping[str, Any]) -> str:
+def empty_fields(document: Mapping[str, Any]) -> str:
     """Why a document without its image can't be used although its fields are right; "" if it can."""
     return next((f"{name} is empty" for name in ("question", "answer") if not document[name]), "")
 
 
-def listed(numbers: Sequence[str], most: int = 60) -> str:
+def list_numbers(numbers: Sequence[str], most: int = 60) -> str:
     """Numbers of questions (the manifest has all of them) or files, for a message."""
     return ", ".join(numbers[:most]) + (f" and {len(numbers) - most:,} more" if len(numbers) > most else "")
 
@@ -172,18 +172,18 @@ def left_out_lines(notes: Mapping[str, Any]) -> Iterator[str]:
     """What a reader's ``notes`` say of records that are left out: a line for each reason, with numbers where kept."""
     cleaned: Mapping[str, Sequence[str]] = notes.get("cleaned") or {}
     for reason, count in notes["left_out"].items():
-        numbers = f": questions {listed(cleaned[reason])}" if reason in cleaned else ""
-        yield f"{counted(count, 'record')} left out, {reason}{numbers}"
+        numbers = f": questions {list_numbers(cleaned[reason])}" if reason in cleaned else ""
+        yield f"{count_noun(count, 'record')} left out, {reason}{numbers}"
 
 
-def text(row: Row, *names: str) -> str:
+def first_text(row: Row, *names: str) -> str:
     """The first of the fields that the record has, as text; "" for null."""
     value = next((row[name] for name in names if name in row), None)
-    need(not isinstance(value, dict | list), f"{names[0]} is no text")
+    reject_unless(not isinstance(value, dict | list), f"{names[0]} is no text")
     return "" if value is None else str(value).strip()
 
 
-def document(
+def document_fields(
     number: str, split: str, question: str, answer: str, answer_type: str, choices: tuple[str, ...]
 ) -> dict[str, Any]:
     """The fields that the documents of all three data sets have; ``number`` is the question's number in its split."""
@@ -236,7 +236,7 @@ def options_named(question: str) -> int:
     return len(parts) - first
 
 
-def dropped(question: str, answer: str, kept: Sequence[str] | None = None) -> str:
+def cleaning_reason(question: str, answer: str, kept: Sequence[str] | None = None) -> str:
     """Why the cleaning leaves a *closed* question out; "" for one that stays.
 
     A question that is answered by yes or no stays. Of the others the paper's sentence above drops

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lmms_medtasks import folders
-from lmms_medtasks.data.row_reader import RejectedRow, RowReader, need
-from lmms_medtasks.data.sources import DataSource, Examination, Finding, Size
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.short_texts import counted
-from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, left_out_lines, listed
+from lmms_medtasks.data.row_reader import RejectedRow, RowReader, reject_unless
+from lmms_medtasks.data.sources import DataSource, ReleaseExamination, ReleaseFinding, SplitSize
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.short_texts import count_noun
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty_fields, left_out_lines, list_numbers
 
 Part = Literal["iid", "ood", ""]
 """The side of a shift that a question is on, whatever its split; "" for neither."""
@@ -48,7 +48,7 @@ class Shift:
     def part(self, row: Row) -> Part:
         """The side that a question with these tags is on."""
         left_out = (*self.unknown.items(), *self.dropped.items())
-        if any(_holds(values, row[tag]) for tag, values in left_out):
+        if any(_condition_holds(values, row[tag]) for tag, values in left_out):
             return ""
         if _all_hold(self.ood, row):
             return "ood"
@@ -66,25 +66,25 @@ class Shift:
 
 
 def _all_hold(rule: Rule, row: Row) -> bool:
-    return all(_holds(condition, row[tag]) for tag, condition in rule.items())
+    return all(_condition_holds(condition, row[tag]) for tag, condition in rule.items())
 
 
-def _holds(condition: Condition, value: Any) -> bool:
+def _condition_holds(condition: Condition, value: Any) -> bool:
     if not isinstance(condition, Mapping):
-        return _folded(value) in map(_folded, condition)
+        return _fold_value(value) in map(_fold_value, condition)
     if "not" in condition:
-        return _folded(value) not in map(_folded, condition["not"])
+        return _fold_value(value) not in map(_fold_value, condition["not"])
     return bool(value >= condition["at_least"] if "at_least" in condition else value < condition["below"])
 
 
-def _folded(value: Any) -> str:
+def _fold_value(value: Any) -> str:
     return str(value).strip().casefold()
 
 
 @functools.cache
 def all_shifts() -> Mapping[str, Shift]:
     """The shifts of the file, by name."""
-    return {name: read(name, entry) for name, entry in _read_file("shift_rules.yml").items()}
+    return {name: read_shift_rule(name, entry) for name, entry in _read_file("shift_rules.yml").items()}
 
 
 def _read_file(name: str) -> Mapping[str, Any]:
@@ -92,12 +92,12 @@ def _read_file(name: str) -> Mapping[str, Any]:
     return content
 
 
-def read(name: str, entry: Mapping[str, Any]) -> Shift:
+def read_shift_rule(name: str, entry: Mapping[str, Any]) -> Shift:
     """An entry of the file as a shift; ``UserError`` if it is not well-formed."""
     known = [each.name for each in fields(Shift) if each.name != "name"]
     for key in entry:
         if key not in known:
-            raise unknown("setting", key, known, f"shift {name!r} of shift_rules.yml")
+            raise unknown_name_error("setting", key, known, f"shift {name!r} of shift_rules.yml")
     if not entry.get("suite") or not entry.get("ood"):
         raise UserError(f"Shift {name!r} of shift_rules.yml needs a suite and a rule ood.")
     for part in (each for each in ("ood", "iid", "unknown", "dropped") if each in entry):
@@ -120,16 +120,16 @@ def read(name: str, entry: Mapping[str, Any]) -> Shift:
 def get(name: str) -> Shift:
     """The shift called ``name``; ``UserError`` with the names that exist if there is none."""
     if name not in all_shifts():
-        raise unknown("shift", name, all_shifts(), "shift_rules.yml")
+        raise unknown_name_error("shift", name, all_shifts(), "shift_rules.yml")
     return all_shifts()[name]
 
 
-def of_suite(suite: str) -> list[Shift]:
+def suite_shifts(suite: str) -> list[Shift]:
     """The shifts of a suite, in the file's order."""
     return [shift for shift in all_shifts().values() if shift.suite == suite]
 
 
-def sides(shift: Shift, rows: Iterable[Row]) -> list[Part]:
+def question_sides(shift: Shift, rows: Iterable[Row]) -> list[Part]:
     """For each question the side of the test that it is in.
 
     Raises:
@@ -141,12 +141,12 @@ def sides(shift: Shift, rows: Iterable[Row]) -> list[Part]:
         if side not in found:
             raise UserError(
                 f"The shift {shift.name} has no {name} test question among {len(rows):,}: nothing matches {rule} "
-                f"(shift_rules.yml). Values present: {present(shift, rows)}."
+                f"(shift_rules.yml). Values present: {shifts_present(shift, rows)}."
             )
     return found
 
 
-def present(shift: Shift, rows: Iterable[Row], most: int = 20) -> str:
+def shifts_present(shift: Shift, rows: Iterable[Row], most: int = 20) -> str:
     """The values that the shift's fields have, for messages."""
     rows = list(rows)
     lines = []
@@ -170,19 +170,19 @@ _SIDES = {"iid": "i.i.d.", "ood": "OoD"}
 Rows = Sequence[Mapping[str, Any]]
 
 
-def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination:
+def examine_shifts(record: DataSource, readers: Mapping[str, RowReader]) -> ReleaseExamination:
     """The sizes of the splits and shifts in Tables 1 to 3 and here; no picture is opened."""
-    findings: list[Finding] = []
+    findings: list[ReleaseFinding] = []
     rows: dict[str, Rows] = {}
     for split, reader in readers.items():
         assert isinstance(reader, SureReader)
         rows[split], found = _of_split(record, split, reader)
         findings += found
     paper = paper_sizes(record.name)
-    compared = [Size(f"{split}, all", len(got), paper["all"].get(split)) for split, got in rows.items()]
+    compared = [SplitSize(f"{split}, all", len(got), paper["all"].get(split)) for split, got in rows.items()]
     shared = {}
     # A shift is left out where a split that it is made from is not there.
-    for shift in of_suite(record.name):
+    for shift in suite_shifts(record.name):
         if "test" not in rows or (shift.join_train and "train" not in rows):
             continue
         all_rows = [row for name in ("train", "test") for row in rows.get(name, [])]
@@ -190,22 +190,22 @@ def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination
         printed = paper["shifts"].get(shift.name, {})
         if "train" in rows:
             count = sum(map(shift.trains, all_rows))
-            compared.append(Size(f"{shift.name}, train i.i.d.", count, printed.get("train_iid")))
+            compared.append(SplitSize(f"{shift.name}, train i.i.d.", count, printed.get("train_iid")))
         for side, said in _SIDES.items():
             count = sum(each == side for each in sides)
-            compared.append(Size(f"{shift.name}, test {said}", count, printed.get(f"test_{side}")))
+            compared.append(SplitSize(f"{shift.name}, test {said}", count, printed.get(f"test_{side}")))
         images = [{row["image"] for row, each in zip(all_rows, sides, strict=True) if each == side} for side in _SIDES]
         shared[shift.name] = len(images[0] & images[1])
         for side in set(_SIDES) - set(sides):
-            values = present(shift, all_rows)
+            values = shifts_present(shift, all_rows)
             detail = f"no {_SIDES[side]} test question. Values present: {values}"
-            findings.append(Finding(shift.name, "missing", detail))
-    return Examination(findings, compared, shared)
+            findings.append(ReleaseFinding(shift.name, "missing", detail))
+    return ReleaseExamination(findings, compared, shared)
 
 
-def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows, Iterator[Finding]]:
+def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows, Iterator[ReleaseFinding]]:
     """What the shifts look at of every usable record, and what is to be said of the others."""
-    wanted = {"split", *(name for shift in of_suite(record.name) for name in shift.fields)}
+    wanted = {"split", *(name for shift in suite_shifts(record.name) for name in shift.fields)}
     tags = [tag for tag in record.tags if tag in wanted]
     rows: list[Mapping[str, Any]] = []
     reasons: dict[str, list[str]] = {}
@@ -213,28 +213,32 @@ def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows,
     for _, row in reader.read_rows():
         try:
             found = {**reader.texts(row), "image": reader.image_name(row)}
-            need(found["id"] not in known, "a record with its number was there before")
+            reject_unless(found["id"] not in known, "a record with its number was there before")
         except RejectedRow as reason:
             reasons.setdefault(str(reason), []).append(reader.read_name(row))
             continue
         known.add(found["id"])
         # The paper's sizes have one question without an answer, which no task can ask.
         rows.append({tag: found[tag] for tag in (*tags, "image")})
-        if wrong := empty(found):
+        if wrong := empty_fields(found):
             reasons.setdefault(f"{wrong} (the sizes below have it)", []).append(reader.read_name(row))
-    return rows, _notes(f"split {split}", reasons, reader.notes)
+    return rows, _release_notes(f"split {split}", reasons, reader.notes)
 
 
-def _notes(what: str, reasons: Mapping[str, Sequence[str]], notes: Mapping[str, Any]) -> Iterator[Finding]:
+def _release_notes(
+    what: str, reasons: Mapping[str, Sequence[str]], notes: Mapping[str, Any]
+) -> Iterator[ReleaseFinding]:
     for reason, numbers in reasons.items():
-        detail = f"{counted(len(numbers), 'record')} would be rejected: {reason}: questions {listed(numbers)}"
-        yield Finding(what, "note", detail)
+        detail = f"{count_noun(len(numbers), 'record')} would be rejected: {reason}: questions {list_numbers(numbers)}"
+        yield ReleaseFinding(what, "note", detail)
     for line in left_out_lines(notes):
-        yield Finding(what, "note", line)
+        yield ReleaseFinding(what, "note", line)
     for name, value in notes.items():
         if name in ("cleaned", "left_out"):
             continue
         if name == "number_of_a_dropped_question" and value:
-            yield Finding(what, "note", f"kept, but the authors' code, which drops by number, drops: {listed(value)}")
+            yield ReleaseFinding(
+                what, "note", f"kept, but the authors' code, which drops by number, drops: {list_numbers(value)}"
+            )
         elif value:
-            yield Finding(what, "note", f"{name}: {value}")
+            yield ReleaseFinding(what, "note", f"{name}: {value}")

@@ -13,22 +13,22 @@ from typing import Any
 import pytest
 
 from lmms_medtasks.judges import registry
-from lmms_medtasks.judges.protocol import Dimension, Protocol
-from lmms_medtasks.record import Judgement, Record
+from lmms_medtasks.judges.protocol import JudgeProtocol, ScoreDimension
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord
 
 STARS = {str(number): float(number) for number in range(1, 6)}
 
 
 @pytest.fixture
-def protocol(tmp_path, monkeypatch) -> Protocol:
+def protocol(tmp_path, monkeypatch) -> JudgeProtocol:
     """Two dimensions of 1 to 5; its total is the first and four times the second."""
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("Rate <this>.\n{{question}}\n{{reference}}\n{{answer}}\n")
-    made = Protocol(
+    made = JudgeProtocol(
         name="agreement_sample:PROTOCOL",
         prompt=str(prompt),
         version=1,
-        dimensions=(Dimension("coherence", STARS), Dimension("visual_accuracy", STARS)),
+        dimensions=(ScoreDimension("coherence", STARS), ScoreDimension("visual_accuracy", STARS)),
         fields=("question", "reference", "answer"),
         paper_judge="a judge",
         item=lambda doc, reply: None,
@@ -36,14 +36,14 @@ def protocol(tmp_path, monkeypatch) -> Protocol:
     )
     use(monkeypatch, made)
     yield made
-    registry.forget()
+    registry.forget_custom_protocols()
 
 
 @pytest.fixture
-def change_protocol(protocol, monkeypatch) -> Callable[..., Protocol]:
+def change_protocol(protocol, monkeypatch) -> Callable[..., JudgeProtocol]:
     """Gives the protocol other attributes."""
 
-    def change(**attributes: Any) -> Protocol:
+    def change(**attributes: Any) -> JudgeProtocol:
         changed = replace(protocol, **attributes)
         use(monkeypatch, changed)
         return changed
@@ -51,9 +51,9 @@ def change_protocol(protocol, monkeypatch) -> Callable[..., Protocol]:
     return change
 
 
-def use(monkeypatch: pytest.MonkeyPatch, protocol: Protocol) -> None:
+def use(monkeypatch: pytest.MonkeyPatch, protocol: JudgeProtocol) -> None:
     monkeypatch.setitem(sys.modules, "agreement_sample", SimpleNamespace(PROTOCOL=protocol))
-    registry.forget()
+    registry.forget_custom_protocols()
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def _write(
             None if reply == "!" else {"question": f"question {id}", "reference": "ref", "answer": text}
             for reply, text in zip(replies, texts, strict=True)
         ]
-        judgement = Judgement(
+        judgement = QuestionJudgement(
             judge={"name": judge, "protocol": "agreement_sample:PROTOCOL", **(description or {})},
             items="withheld" if withheld else tuple(items),
             verdicts=tuple(
@@ -99,7 +99,7 @@ def _write(
             replies=tuple(f"digest of {text}" for text in texts) if withheld else None,
         )
         trials = tuple("failed" if reply == "!" else "ok" for reply in replies)
-        record = Record(id, f"image of {id}", trials, None, {}, {}, judgement=judgement)
+        record = QuestionRecord(id, f"image of {id}", trials, None, {}, {}, judgement=judgement)
         rows.append({"score": {"score": 1.0}, "questions": record.to_json()})
     content = {
         "results": {task: {"score,trials": 1.0}, "other": {}},

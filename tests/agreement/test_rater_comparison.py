@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.agreement import judged_answers, rater_comparison
-from lmms_medtasks.agreement.judged_answers import TOTAL, Answer, AnswerKey, Judged
-from lmms_medtasks.agreement.rater_comparison import Rater, judgings, majority_of_judge, mean_of, of_judge
-from lmms_medtasks.judges.protocol import Dimension, Protocol
+from lmms_medtasks.agreement.judged_answers import TOTAL, AnswerKey, JudgedAnswer, JudgedAnswers
+from lmms_medtasks.agreement.rater_comparison import Rater, judge_as_rater, list_judgings, majority_of_judge, mean_rater
+from lmms_medtasks.judges.protocol import JudgeProtocol, ScoreDimension
 from lmms_medtasks.report.terminal import document_text
-from lmms_medtasks.statistics.agreement import alpha_of
+from lmms_medtasks.statistics.agreement import measure_alpha
 
 JUDGED = {"q1": ["34"], "q2": ["45"], "q3": ["11"], "q4": ["-"], "q5": ["=55"], "q6": ["23"]}
 PEOPLE = {"q1": (3, 5), "q2": (4, 5), "q3": (2, 1), "q4": (4, 4), "q5": (5, 5), "q6": (2, 2)}
 
 
 def krippendorff_alpha(ratings, level):
-    return alpha_of(ratings, list(map(str, range(len(ratings[0])))), level).value
+    return measure_alpha(ratings, list(map(str, range(len(ratings[0])))), level).value
 
 
 def people(rows=PEOPLE, model="m", **others):
@@ -41,7 +41,7 @@ def people(rows=PEOPLE, model="m", **others):
 
 
 def compare(runs, ratings=None, **chosen):
-    return rater_comparison.compare(judged_answers.read(runs), ratings or {}, **chosen)
+    return rater_comparison.compare(judged_answers.read_judged_answers(runs), ratings or {}, **chosen)
 
 
 def by_measure(result, kind="judge and people", raters=None):
@@ -178,19 +178,19 @@ def key(number: int) -> AnswerKey:
     return AnswerKey("m", f"q{number}", 1)
 
 
-def answer(number: int, scores: Sequence[float | None], judge: str = "j", settled: bool = False) -> Answer:
+def answer(number: int, scores: Sequence[float | None], judge: str = "j", settled: bool = False) -> JudgedAnswer:
     measures = {"correctness": tuple(scores), "clarity": tuple(scores), TOTAL: tuple(scores)}
-    return Answer(key(number), judge, "t", "r", f"image {number}", {}, "", settled, measures)
+    return JudgedAnswer(key(number), judge, "t", "r", f"image {number}", {}, "", settled, measures)
 
 
-def judged(*answers: Answer, trials: int = 3) -> Judged:
-    protocol = Protocol(
+def judged(*answers: JudgedAnswer, trials: int = 3) -> JudgedAnswers:
+    protocol = JudgeProtocol(
         name="p", prompt="p.txt", version=1,
-        dimensions=(Dimension("correctness", LABELS), Dimension("clarity", LABELS)), fields=("question",),
+        dimensions=(ScoreDimension("correctness", LABELS), ScoreDimension("clarity", LABELS)), fields=("question",),
         paper_judge="", item=lambda doc, reply: None,  # type: ignore[arg-type, return-value]
         trials=trials, total=lambda numbers: sum(numbers.values()),
     )  # fmt: skip
-    return Judged(protocol, answers, {})
+    return JudgedAnswers(protocol, answers, {})
 
 
 def by_number(numbers: Mapping[AnswerKey, float]) -> dict[str, float]:
@@ -200,16 +200,16 @@ def by_number(numbers: Mapping[AnswerKey, float]) -> dict[str, float]:
 def test_the_mean_of_people_is_over_those_who_rated_the_answer() -> None:
     one = Rater("one", {key(1): 1.0, key(2): 4.0}, labels=True)
     other = Rater("other", {key(2): 5.0, key(3): 2.0}, labels=True)
-    found = mean_of([one, other])
+    found = mean_rater([one, other])
     assert by_number(found.numbers) == {"q1": 1.0, "q2": 4.5, "q3": 2.0}
     assert (found.name, found.labels) == ("mean of 2 people", False)
-    assert mean_of([one]) is one
+    assert mean_rater([one]) is one
 
 
 def test_of_people_who_rated_other_answers_the_numbers_are_labels_still() -> None:
     apart = [Rater("one", {key(1): 1.0}, labels=True), Rater("other", {key(2): 5.0}, labels=True)]
-    assert mean_of(apart).labels
-    assert not mean_of([Rater("one", {key(1): 1.5}, labels=False), apart[1]]).labels
+    assert mean_rater(apart).labels
+    assert not mean_rater([Rater("one", {key(1): 1.5}, labels=False), apart[1]]).labels
 
 
 def test_a_judges_number_is_the_mean_of_the_judgings_that_were_had() -> None:
@@ -217,12 +217,12 @@ def test_a_judges_number_is_the_mean_of_the_judgings_that_were_had() -> None:
         answer(1, (1, None, 4)), answer(2, (None, None, None)), answer(3, (5, 5, 5), settled=True),
         answer(4, (2, 2, 2), judge="another"),
     )  # fmt: skip
-    assert by_number(of_judge(found, "j", "correctness", settled=True).numbers) == {"q1": 2.5, "q3": 5.0}
-    assert by_number(of_judge(found, "j", "correctness").numbers) == {"q1": 2.5}
-    assert not of_judge(found, "j", "correctness", settled=True).labels
+    assert by_number(judge_as_rater(found, "j", "correctness", settled=True).numbers) == {"q1": 2.5, "q3": 5.0}
+    assert by_number(judge_as_rater(found, "j", "correctness").numbers) == {"q1": 2.5}
+    assert not judge_as_rater(found, "j", "correctness", settled=True).labels
     single = judged(answer(1, (4,)), trials=1)
-    assert of_judge(single, "j", "correctness", settled=True).labels
-    assert not of_judge(single, "j", TOTAL, settled=True).labels
+    assert judge_as_rater(single, "j", "correctness", settled=True).labels
+    assert not judge_as_rater(single, "j", TOTAL, settled=True).labels
 
 
 @given(st.lists(st.sampled_from([1.0, 2.0, 3.0, None]), min_size=1, max_size=7))
@@ -241,7 +241,7 @@ def test_one_judging_and_a_total_have_no_majority() -> None:
 
 
 def test_each_judging_is_a_rater_of_its_own_without_what_a_rule_settled() -> None:
-    found = judgings(
+    found = list_judgings(
         judged(
             answer(1, (1, None, 4)), answer(2, (2, 3)), answer(3, (5, 5, 5), settled=True), answer(4, (1, 1, 1), "k")
         ),
@@ -250,8 +250,8 @@ def test_each_judging_is_a_rater_of_its_own_without_what_a_rule_settled() -> Non
     )
     assert [each.name for each in found] == ["j, judging 1", "j, judging 2", "j, judging 3"]
     assert [by_number(each.numbers) for each in found] == [{"q1": 1, "q2": 2}, {"q2": 3}, {"q1": 4}]
-    assert judgings(judged(answer(1, (4,)), trials=1), "j", "correctness") == []
-    assert judgings(judged(), "j", "correctness") == []
+    assert list_judgings(judged(answer(1, (4,)), trials=1), "j", "correctness") == []
+    assert list_judgings(judged(), "j", "correctness") == []
 
 
 @given(st.lists(st.dictionaries(st.integers(1, 5), st.floats(1, 5), max_size=5), min_size=2, max_size=4))
@@ -259,10 +259,10 @@ def test_the_mean_is_a_plain_mean_whoever_comes_first(ratings: list[dict[int, fl
     sides = [
         Rater(f"r{n}", {key(number): value for number, value in own.items()}, True) for n, own in enumerate(ratings)
     ]
-    found = by_number(mean_of(sides).numbers)
+    found = by_number(mean_rater(sides).numbers)
     for number in {each for own in ratings for each in own}:
         assert found[f"q{number}"] == pytest.approx(fmean(own[number] for own in ratings if number in own))
-    assert found == by_number(mean_of(sides[::-1]).numbers)
+    assert found == by_number(mean_rater(sides[::-1]).numbers)
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def made(write_run):
         )
         for place, model in enumerate(("=x", "y"))
     ]
-    judged = judged_answers.read(runs)
+    judged = judged_answers.read_judged_answers(runs)
     people = {
         rater: {
             AnswerKey(model, f"q{n}", 1): {"coherence": float((n * step) % 5 + 1), "visual_accuracy": 4.0}
@@ -291,7 +291,7 @@ def made(write_run):
 
 
 def test_document(made):
-    document = rater_comparison.document(*made)
+    document = rater_comparison.make_agreement_document(*made)
     (part,) = document.parts
     assert [section.key for section in part.sections] == ["people", "between-people", "wins"]
     flags = [flag.text for flag in part.flags]
@@ -310,7 +310,7 @@ def test_document(made):
 
 
 def test_csv_has_every_number_with_its_interval_and_no_formula(made):
-    text = document_text(rater_comparison.document(*made), "csv")
+    text = document_text(rater_comparison.make_agreement_document(*made), "csv")
     blocks = [list(csv.DictReader(io.StringIO(block.split("\n", 1)[1]))) for block in text.split("\n\n")]
     assert sum(map(len, blocks)) == len(made[1].comparisons) + 2 * len(made[1].wins)
     assert {row["model"] for row in blocks[-1]} == {"'=x", "y"}
@@ -323,5 +323,5 @@ def test_csv_has_every_number_with_its_interval_and_no_formula(made):
 def test_labels_that_score_alike_are_said(made, monkeypatch):
     judged, result = made
     said = "verdict: Incorrect, Unclear score alike and count as one."
-    monkeypatch.setattr(rater_comparison, "alike", lambda protocol: [said])
-    assert said in [flag.text for flag in rater_comparison.document(judged, result).parts[0].flags]
+    monkeypatch.setattr(rater_comparison, "describe_equal_labels", lambda protocol: [said])
+    assert said in [flag.text for flag in rater_comparison.make_agreement_document(judged, result).parts[0].flags]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmms_medtasks.baselines.phantoms import Question, all_questions
+from lmms_medtasks.baselines.phantoms import PhantomQuestion, all_questions
 from tools.mini import phantoms
 
 # Fine-grained capability -> mid-level capability, from the paper's Table 4 (0.A.2).
@@ -34,7 +34,7 @@ MID_LEVEL = {fine: mid for mid, fines in TABLE_4.items() for fine in fines}
 IDS = [question.name for question in all_questions()]
 
 
-def _values(question: Question) -> dict[str, tuple[str, ...]]:
+def _values(question: PhantomQuestion) -> dict[str, tuple[str, ...]]:
     return {**phantoms.facts_of(question.modalities[0]), "modality": question.modalities}
 
 
@@ -74,7 +74,7 @@ def test_asking_for_the_modality_does_not_name_it():
 
 
 def test_the_first_option_that_fits_is_right():
-    question = Question(
+    question = PhantomQuestion(
         "q", ("CT",), "Counting", "?", {"big": {"size": ("large",)}, "odd": {"n": ("1", "3")}, "else": {}}
     )
     assert question.answer({"size": "large", "n": "1"}) == "big"
@@ -84,6 +84,6 @@ def test_the_first_option_that_fits_is_right():
 
 
 def test_without_a_fitting_option_the_question_is_not_asked():
-    question = Question("q", ("CT",), "Counting", "?", {"a": {"mark": ("a",)}, "b": {"mark": ("b",)}})
+    question = PhantomQuestion("q", ("CT",), "Counting", "?", {"a": {"mark": ("a",)}, "b": {"mark": ("b",)}})
     assert question.answer({"mark": "none"}) is None
     assert list(question.cases({"mark": ("none", "a", "b")})) == [({"mark": "a"}, "a"), ({"mark": "b"}, "b")]

@@ -13,7 +13,7 @@ from lmms_medtasks.baselines.read_prompts import (
     wants_reasoning,
 )
 from lmms_medtasks.harness import hooks
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 PROMPT = {"prompt": "medq_deg/prompt.txt"}
 TEXT = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1).map(lambda text: f"x{text}")
@@ -73,18 +73,18 @@ THREE = "Which?\nA. one\nB. two\nC. three\nAnswer:"
 
 
 def test_a_random_answer_is_uniform():
-    answers = [answer_at_random(THREE, generator("test", number)) for number in range(3000)]
+    answers = [answer_at_random(THREE, seeded_generator("test", number)) for number in range(3000)]
     assert set(answers) == {"A", "B", "C"}
     assert chisquare([answers.count(letter) for letter in "ABC"]).pvalue > 0.001
 
 
 def test_open_question_gets_no_answer():
-    assert answer_at_random("What is seen?", generator("test")) == ""
+    assert answer_at_random("What is seen?", seeded_generator("test")) == ""
 
 
 def test_an_open_question_with_reasoning_is_told_that_there_is_no_answer():
     prompt = "Question: What is seen?\nReasoning: <why>\nAnswer: <what>"
-    reply = answer_at_random(prompt, generator("test"))
+    reply = answer_at_random(prompt, seeded_generator("test"))
     assert reply.startswith("Reasoning: ") and reply.endswith("\nAnswer: I cannot answer.")
 
 
@@ -98,6 +98,6 @@ def test_an_open_question_with_reasoning_is_told_that_there_is_no_answer():
     ],
 )  # fmt: skip
 def test_open_question_that_says_which_answers_are_possible(prompt, answers):
-    drawn = [answer_at_random(prompt, generator("test", number)) for number in range(1000)]
+    drawn = [answer_at_random(prompt, seeded_generator("test", number)) for number in range(1000)]
     assert set(drawn) == answers
     assert chisquare([drawn.count(answer) for answer in sorted(answers)]).pvalue > 0.001

@@ -8,11 +8,11 @@ from PIL import Image
 from scipy.stats import chisquare
 
 from lmms_medtasks.baselines.most_frequent import MostFrequentAnswer, read_pairs
-from lmms_medtasks.baselines.observer import Observer
+from lmms_medtasks.baselines.observer import PhantomObserver
 from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import mini
 from lmms_medtasks.harness.baseline_models import RandomModel
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.task_configs.sure_vqa import hooks, source_shifts
 from tools.mini import phantoms, sure_vqa
 
@@ -47,12 +47,14 @@ def test_what_is_out_of_distribution_is_never_trained_on():
 
 @pytest.mark.parametrize("kind", ["closed", "open"])
 def test_the_observer_answers_the_mini_datas_questions_from_pixels(kind):
-    observer, right, asked = Observer(), 0, 0
+    observer, right, asked = PhantomObserver(), 0, 0
     for picture in sure_vqa._pictures("another set", "test", ("MRI",), 6):
         image = Image.fromarray(phantoms.draw(picture.modality, picture.facts, picture.rng()))
         for entry, answer in sure_vqa._asked(picture):
             if entry.kind == kind:
-                reply = observer.answer(image, prompt(entry.question.text, " | ".join(entry.choices)), 0, generator(0))
+                reply = observer.answer(
+                    image, prompt(entry.question.text, " | ".join(entry.choices)), 0, seeded_generator(0)
+                )
                 right += reply == answer
                 asked += 1
     assert right / asked > 0.85
@@ -61,9 +63,9 @@ def test_the_observer_answers_the_mini_datas_questions_from_pixels(kind):
 def test_the_observer_guesses_where_it_knows_nothing():
     image = Image.fromarray(np.zeros((32, 32), np.uint8))
     asked = prompt("Is this the chest X-ray of a man?", "yes | no")
-    replies = {Observer().answer(image, asked, 0, generator(seed)) for seed in range(20)}
+    replies = {PhantomObserver().answer(image, asked, 0, seeded_generator(seed)) for seed in range(20)}
     assert replies == {"yes", "no"}
-    assert Observer().answer(image, prompt("Who took this picture?"), 0, generator(0)) == ""
+    assert PhantomObserver().answer(image, prompt("Who took this picture?"), 0, seeded_generator(0)) == ""
 
 
 def test_random_draws_one_of_the_options_that_only_the_document_lists():
@@ -72,10 +74,10 @@ def test_random_draws_one_of_the_options_that_only_the_document_lists():
     listed = {"question": [question, "Where?"], "choices": [" | ".join(choices), ""]}
     model = RandomModel()
     model._start_task("a_task", datasets.Dataset.from_dict(listed))
-    drawn = [model.reply(question, [], 0.0, generator("test", number)) for number in range(1000)]
+    drawn = [model.reply(question, [], 0.0, seeded_generator("test", number)) for number in range(1000)]
     assert set(drawn) == set(choices)
     assert chisquare([drawn.count(choice) for choice in choices]).pvalue > 0.001
-    assert model.reply("Where?", [], 0.0, generator("test")) == ""
-    assert model.reply(prompt("Is it?", "yes | no"), [], 0.0, generator("test")) in ("yes", "no")
+    assert model.reply("Where?", [], 0.0, seeded_generator("test")) == ""
+    assert model.reply(prompt("Is it?", "yes | no"), [], 0.0, seeded_generator("test")) in ("yes", "no")
     model._start_task("another", datasets.Dataset.from_dict({"question": [question]}))
-    assert model.reply(question, [], 0.0, generator("test")) == ""
+    assert model.reply(question, [], 0.0, seeded_generator("test")) == ""

@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.columns import compact
-from lmms_medtasks.board.entries import Counts, Entry, Model, Problem, Questions, Source
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.sums import Statistic, mean, mean_statistic, scored
+from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.columns import dictionary_encode
+from lmms_medtasks.board.entries import (
+    EntryModel,
+    EntryOrigin,
+    EntryProblem,
+    EntryQuestions,
+    LeaderboardEntry,
+    QuestionCounts,
+)
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.sums import SumStatistic, make_scored_group, mean, mean_statistic
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Fraction, Macro, Mean, Units
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
@@ -28,7 +35,7 @@ Scores = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
-class MadeUpEntry(Entry):
+class MadeUpEntry(LeaderboardEntry):
     """An entry that brings its benchmark's declaration along."""
 
     declared: Suite | None = None
@@ -50,7 +57,7 @@ def made_up_entry(
     tags: Mapping[str, Sequence[Any]] | None = None,
     columns: Mapping[str, Sequence[Any]] | None = None,
     metrics: Sequence[Metric] = (),
-    problems: Sequence[Problem] = (),
+    problems: Sequence[EntryProblem] = (),
 ) -> MadeUpEntry:
     """A model's scores on a task; of accuracy, unless they are given by measure, where the first comes first.
 
@@ -74,9 +81,9 @@ def made_up_entry(
         "pair": [(pairs or {}).get(id, id) for id in ids],
         **(tags or {}),
     }
-    table = pa.table({name: compact(pa.array(values)) for name, values in asked.items()})
+    table = pa.table({name: dictionary_encode(pa.array(values)) for name, values in asked.items()})
     answers = {"trials": [["ok"] for _ in ids], **(columns or {})}
-    arrays = {name: compact(pa.array(values)) for name, values in answers.items()}
+    arrays = {name: dictionary_encode(pa.array(values)) for name, values in answers.items()}
     for measure, own in by_measure.items():
         arrays[f"{measure.name}.score"] = pa.array([own.get(id) for id in ids], pa.float64())
         arrays[f"{measure.name}.asked"] = pa.array([id in own for id in ids])
@@ -100,7 +107,7 @@ def made_up_entry(
         suite=suite,
         task=task,
         version="1",
-        model=Model(model, "runner", ""),
+        model=EntryModel(model, "runner", ""),
         data="full",
         data_digest="da7a",
         digests={},
@@ -110,32 +117,34 @@ def made_up_entry(
         harness="0.7.3",
         settings={},
         credentialed=False,
-        source=Source("run", Path(f"{model}.json"), None, "2026-01-01"),
-        questions=Questions(table, hashlib.sha256(repr(asked).encode()).hexdigest()),
+        source=EntryOrigin("run", Path(f"{model}.json"), None, "2026-01-01"),
+        questions=EntryQuestions(table, hashlib.sha256(repr(asked).encode()).hexdigest()),
         answers=pa.table(arrays),
         metrics=names,
-        counts=Counts(len(ids), len(ids), len(ids), len(ids), len(ids), 0, len(ids), 0, 0, 0),
+        counts=QuestionCounts(len(ids), len(ids), len(ids), len(ids), len(ids), 0, len(ids), 0, 0, 0),
         reported={},
         problems=tuple(problems),
         declared=declared,
     )
 
 
-def _agreement(rows: Samples) -> Draw:
+def _agreement(rows: QuestionTable) -> Draw:
     """Of each image whether all its questions have the same score."""
     cells = rows.by(["cluster"])
     alike = [float(len(set(each.column("accuracy.score"))) == 1) for each in cells.values()]
-    return Draw({"": scored([name for (name,) in cells], alike)}, {"agreement": mean_statistic("", (0.0, 1.0))})
+    return Draw(
+        {"": make_scored_group([name for (name,) in cells], alike)}, {"agreement": mean_statistic("", (0.0, 1.0))}
+    )
 
 
-def _spread(rows: Samples) -> Draw:
+def _spread(rows: QuestionTable) -> Draw:
     """How far the share of right answers is from a half: no sum over images, as a calibration error is none."""
     rows = rows.scored("accuracy")
-    group = scored(rows.column("cluster").tolist(), rows.column("accuracy.score"))
-    return Draw({"": group}, {"ece": Statistic(lambda sums: abs(mean(sums) - 0.5), ("",), (0.0, 0.5), mean=False)})
+    group = make_scored_group(rows.column("cluster").tolist(), rows.column("accuracy.score"))
+    return Draw({"": group}, {"ece": SumStatistic(lambda sums: abs(mean(sums) - 0.5), ("",), (0.0, 0.5), mean=False)})
 
 
-def _units(rows: Samples) -> list[tuple[str, float | None]]:
+def _units(rows: QuestionTable) -> list[tuple[str, float | None]]:
     """Of each image its mean score; none where no question has one."""
     found = ((name, each.scored("accuracy").column("accuracy.score")) for (name,), each in rows.by(["cluster"]).items())
     return [(name, float(own.mean()) if len(own) else None) for name, own in found]
@@ -167,9 +176,9 @@ def of_every_kind(model: str, easy: str, hard: str, **more: Any) -> MadeUpEntry:
     )  # fmt: skip
 
 
-def board_of(*entries: Entry) -> Board:
+def board_of(*entries: LeaderboardEntry) -> Leaderboard:
     """A board with these entries and no problems of its own."""
-    return Board(entries, {}, ())
+    return Leaderboard(entries, {}, ())
 
 
 def right_and_wrong(letters: str, begin: str = "q") -> dict[str, float | None]:

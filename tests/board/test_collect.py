@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board import rules as board_rules
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.site import ranking
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.build_cache import BuildCache
@@ -29,7 +29,7 @@ def test_an_entry_has_scores_by_question_whatever_the_order_of_the_log(tmp_path,
     one = runs.write(tmp_path / "a", {TASK: rows})
     # The same questions in another order, as several processes write them.
     runs.write(tmp_path / "b", {TASK: rows[::-1]}, model="model-b")
-    board = collect([one, tmp_path / "b"])
+    board = collect_entries([one, tmp_path / "b"])
     first, second = board.entries
     assert first.questions is second.questions
     assert first.questions.ids.tolist() == ["q1", "q2", "q3", "q4"]
@@ -49,7 +49,7 @@ def test_questions_are_clustered_as_their_records_say(tmp_path, runs):
     rows = runs.choice_rows(GOOD)
     for row, item in zip(rows, "xxyx", strict=True):
         row["questions"]["cluster"] = item
-    (entry,) = collect([runs.write(tmp_path, {"medobvious": rows})]).entries
+    (entry,) = collect_entries([runs.write(tmp_path, {"medobvious": rows})]).entries
     assert entry.samples.column("cluster").tolist() == ["x", "x", "y", "x"]
     assert entry.interval("accuracy").clusters == 2
 
@@ -60,7 +60,7 @@ def test_no_text_is_kept(tmp_path, runs):
     chosen[0]["questions"]["expected"] = chosen[0]["questions"]["trials"][0] = "a long text that is no letter"
     runs.write(tmp_path / "a", {"med_cmr_open": judged})
     runs.write(tmp_path / "b", {"chest_side": chosen}, metadata={"template": "multiple_choice"})
-    open_entry, entry = sorted(collect([tmp_path]).entries, key=lambda entry: entry.task, reverse=True)
+    open_entry, entry = sorted(collect_entries([tmp_path]).entries, key=lambda entry: entry.task, reverse=True)
     kept = str([*open_entry.samples.arrow("trials"), entry.questions.table, entry.answers])
     assert not any(text in kept for text in ("long text", "a finding", "secret", "reference"))
     assert open_entry.interval("total").estimate == 60
@@ -73,7 +73,7 @@ def test_a_missing_judgement_is_no_score_and_has_bounds(tmp_path, runs):
     path = runs.write(
         tmp_path, {"med_cmr_open": runs.judged_rows({"q1": 100.0, "q2": None})}, metadata={"judge": runs.JUDGE}
     )
-    board = collect([path])
+    board = collect_entries([path])
     (entry,) = board.entries
     assert entry.interval("total").estimate == 100
     bounds = [bound_of(entry.samples, "total", which) for which in ("low", "high")]
@@ -85,7 +85,7 @@ def test_a_missing_judgement_is_no_score_and_has_bounds(tmp_path, runs):
 
 def test_a_log_that_nobody_judged_is_still_an_entry(tmp_path, runs):
     rows = runs.judged_rows({"q1": None, "q2": None}, judge="none")
-    board = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": {"name": "none"}})])
+    board = collect_entries([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": {"name": "none"}})])
     assert board.entries[0].interval("total").estimate is None
     found = {code for code, _ in codes(board)}
     assert "no_judge" in found and "low_coverage" not in found  # nobody was asked for what is missing
@@ -99,7 +99,7 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
         rows = runs.judged_rows(totals, judge="none", settled=settled)
         runs.write(tmp_path / name, {"med_cmr_open": rows}, model=name, **none)
     levels = {"levels": {"no_judge": "flag"}}
-    board = collect([tmp_path], rules=board_rules.with_own(levels, "here"))
+    board = collect_entries([tmp_path], rules=board_rules.with_own(levels, "here"))
     found = {entry.model.name: entry for entry in board.entries}
     nobody = found["none"].interval("total")
     assert (nobody.estimate, nobody.n) == (None, 0)
@@ -107,7 +107,7 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
     assert bounds == [0, pytest.approx(200 / 3)]
     assert (found["none"].counts.judged, found["none"].counts.wanted) == (1, 3)
     assert found["judged"].interval("total").estimate == 0
-    assert [standing.mean.estimate for standing in ranking.rank(
+    assert [standing.mean.estimate for standing in ranking.rank_models(
         [found["none"]], "total", resamples=20).standings] == [None]  # fmt: skip
     assert found["none"].ranked
 
@@ -149,7 +149,7 @@ def bad_runs(tmp_path, runs):
 
 def test_each_bad_run_is_named_with_its_reason_and_the_rest_is_built(tmp_path, runs):
     expected = bad_runs(tmp_path, runs)
-    board = collect([tmp_path])
+    board = collect_entries([tmp_path])
     assert [(entry.model.name, entry.ranked) for entry in board.entries] == [("model-a", True)]
     refused = {problem.source.removeprefix(f"{tmp_path}/").partition("/")[0]: problem for problem in board.refused}
     assert [each.code for each in board.problems if each not in board.refused] == ["duplicate"]
@@ -164,9 +164,9 @@ def test_logs_are_read_in_several_processes_as_in_one(tmp_path, runs, monkeypatc
 
     for name in "abc":
         runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=f"model-{name}")
-    alone = collect([tmp_path])
+    alone = collect_entries([tmp_path])
     monkeypatch.setattr(module, "_SMALL", 0)
-    several = collect([tmp_path], processes=2)
+    several = collect_entries([tmp_path], processes=2)
     assert [entry.reported for entry in several.entries] == [entry.reported for entry in alone.entries]
     assert several.entries[0].questions.digest == alone.entries[0].questions.digest
     assert several.entries[0].questions is several.entries[1].questions
@@ -178,14 +178,14 @@ def test_what_is_kept_starts_no_processes_and_gives_the_same(tmp_path, runs, mon
     size = sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl"))
     monkeypatch.setattr("lmms_medtasks.board.collect._SMALL", size - 1)
     counts = []
-    monkeypatch.setattr("lmms_medtasks.board.collect._executor", lambda count: nullcontext(counts.append(count)))
+    monkeypatch.setattr("lmms_medtasks.board.collect._make_executor", lambda count: nullcontext(counts.append(count)))
     cache = BuildCache.at(tmp_path / "cache")
-    first, again = (collect([tmp_path / "a", tmp_path / "b"], processes=2, cache=cache) for _ in range(2))
+    first, again = (collect_entries([tmp_path / "a", tmp_path / "b"], processes=2, cache=cache) for _ in range(2))
     assert counts == [2, 1]
     assert [entry.answers for entry in first.entries] == [entry.answers for entry in again.entries]
     # Of 64 bytes that are kept as much is made as of one that is not.
     monkeypatch.setattr("lmms_medtasks.board.collect._SMALL", size // 64 - 2)
-    collect([tmp_path / "a", tmp_path / "b"], processes=2, cache=cache)
+    collect_entries([tmp_path / "a", tmp_path / "b"], processes=2, cache=cache)
     assert counts[2:] == [2]
 
 
@@ -195,44 +195,44 @@ def test_a_log_is_gone_through_for_its_limits_until_what_it_says_is_kept(tmp_pat
     monkeypatch.setattr(safe_files, "check_lines", lambda path: checked.append(path) or check(path))
     cache = BuildCache.at(tmp_path / "cache")
     # Nothing is kept of a log that is beyond them: it is refused each time.
-    small = {**limits.limits(), "line_bytes": 10}
+    small = {**limits.load_limits(), "line_bytes": 10}
     with monkeypatch.context() as context:
-        context.setattr(safe_files, "limits", lambda: small)
+        context.setattr(safe_files, "load_limits", lambda: small)
         for _ in range(2):
-            assert "more than 10 bytes" in collect([tmp_path / "a"], cache=cache).problems[0].reason
+            assert "more than 10 bytes" in collect_entries([tmp_path / "a"], cache=cache).problems[0].reason
     assert len(checked) == 2
     for _ in range(2):
-        assert len(collect([tmp_path / "a"], cache=cache).entries) == 1
+        assert len(collect_entries([tmp_path / "a"], cache=cache).entries) == 1
     assert len(checked) == 3
     # Another log.
     with checked[0].open("a") as file:
         file.write("\n")
-    collect([tmp_path / "a"], cache=cache)
+    collect_entries([tmp_path / "a"], cache=cache)
     assert len(checked) == 4
 
 
 def test_models_are_told_apart_by_their_arguments_which_are_not_kept(tmp_path, runs):
     runs.write(tmp_path / "a", {TASK: runs.choice_rows(GOOD)}, arguments=",peft=/home/one,api_key=sk-secret")
     runs.write(tmp_path / "b", {TASK: runs.choice_rows(GOOD)}, arguments=",peft=/home/two,api_key=sk-other")
-    board = collect([tmp_path])
+    board = collect_entries([tmp_path])
     assert len(board.models) == 2  # who pays is no other model
     assert "sk-" not in repr(board) and "home" not in repr(board.models)
 
 
 def test_names_of_others_are_made_printable(tmp_path, runs):
-    board = collect([runs.write(tmp_path, {TASK: runs.choice_rows({"\x1b[31mq": "A"})}, model="evil\x1b[2J")])
+    board = collect_entries([runs.write(tmp_path, {TASK: runs.choice_rows({"\x1b[31mq": "A"})}, model="evil\x1b[2J")])
     assert board.entries[0].model.name == "evil\ufffd[2J"
     assert board.entries[0].questions.ids.tolist() == ["\ufffd[31mq"]
 
 
 def test_a_path_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match="is not there"):
-        collect([tmp_path / "nowhere"])
+        collect_entries([tmp_path / "nowhere"])
 
 
 def test_the_scale_is_the_benchmarks(tmp_path, runs):
     tasks = {TASK: runs.choice_rows(GOOD), "med_cmr_open": runs.judged_rows({"q1": 60.0})}
-    entries = {entry.task: entry for entry in collect([runs.write(tmp_path, tasks)]).entries}
+    entries = {entry.task: entry for entry in collect_entries([runs.write(tmp_path, tasks)]).entries}
     scale = entries["med_cmr_open"].scale("total")
     assert (scale.low, scale.high, scale.unit, scale.factor) == (0, 100, "points", 1)
     assert entries[TASK].scale("accuracy").factor == 100
@@ -242,14 +242,14 @@ def test_the_scale_is_the_benchmarks(tmp_path, runs):
 
 def test_parts_of_a_measure_are_not_compared_themselves(tmp_path, runs):
     rows = [{**row, "accuracy_sod": row["accuracy"]} for row in runs.choice_rows(GOOD)]
-    (entry,) = collect([runs.write(tmp_path, {"med_cmr_mcq": rows})]).entries
+    (entry,) = collect_entries([runs.write(tmp_path, {"med_cmr_mcq": rows})]).entries
     assert entry.main_metrics == ["accuracy"]
     assert entry.metrics == ("accuracy", "accuracy_sod")
 
 
 def test_a_task_whose_benchmark_is_not_known_here_is_refused_with_the_way_out(tmp_path, runs):
     runs.write(tmp_path, {"own_task": runs.choice_rows(GOOD)}, metadata={"benchmark": "own"})
-    board = collect([tmp_path])
+    board = collect_entries([tmp_path])
     assert (codes(board), board.entries) == ([("unknown_task", "refused")], ())
     assert "--include_path" in board.problems[0].reason
 
@@ -266,13 +266,13 @@ def test_a_task_whose_benchmark_is_not_known_here_is_refused_with_the_way_out(tm
 def test_a_record_that_is_none_is_told_with_its_line(tmp_path, runs, edit, said):
     rows = runs.choice_rows(GOOD)
     rows[1]["questions"] |= edit
-    (problem,) = collect([runs.write(tmp_path, {TASK: rows})]).problems
+    (problem,) = collect_entries([runs.write(tmp_path, {TASK: rows})]).problems
     assert problem.code == "broken_log" and said in problem.reason
 
 
 def test_a_number_that_is_no_main_one_is_checked_too(tmp_path, runs):
     path = runs.write(tmp_path, {TASK: runs.choice_rows(GOOD)}, reported={"parse_rate,trials": 0.5})
-    (problem,) = collect([path]).refused
+    (problem,) = collect_entries([path]).refused
     assert problem.reason == "parse_rate is 0.5 in the result file; its samples give 1."
 
 
@@ -280,7 +280,7 @@ def test_what_a_benchmark_calls_a_reply_that_could_be_read_is_its_own(tmp_path, 
     """Of Med-CMR's open answers those with both labelled parts; a pack is counted by the same rule."""
     rows = runs.judged_rows({"q1": 100.0, "q2": 60.0})
     rows[1]["questions"]["tags"]["parts"] = "no_reasoning"
-    (entry,) = collect([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": runs.JUDGE})]).entries
+    (entry,) = collect_entries([runs.write(tmp_path, {"med_cmr_open": rows}, metadata={"judge": runs.JUDGE})]).entries
     assert (entry.counts.parsed, entry.counts.replies) == (1, 2)
     assert "parts" in entry.answers.column_names and "parts" not in entry.questions.tags
 
@@ -295,8 +295,8 @@ def test_tasks_on_degraded_pictures_are_left_out(tmp_path, runs):
     content["configs"][name] = {**config, "task": name, "metadata": {**config["metadata"], **done}}
     content["results"][name] = content["results"][TASK]
     path.write_text(json.dumps(content), "utf-8")
-    board = collect([path])
+    board = collect_entries([path])
     assert [entry.task for entry in board.entries] == [TASK] and not board.bad
     del content["configs"][TASK]
     path.write_text(json.dumps(content), "utf-8")
-    assert codes(collect([path])) == [("unknown_task", "refused")]
+    assert codes(collect_entries([path])) == [("unknown_task", "refused")]

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.board import entries
-from lmms_medtasks.board.comparison.compared_entries import pairs
+from lmms_medtasks.board.comparison.compared_entries import pair_scores
 from tests.board.made_up_entries import made_up_entry, of_every_kind
 
 
@@ -27,6 +27,6 @@ def test_a_number_that_is_of_no_measure_is_about_the_questions_with_a_reply() ->
     """A comparison says how many were left out: those of a failed request, for F1 and for units as for a mean."""
     trials = {"trials": [["ok"], ["failed"], ["ok"], ["failed", "ok"]]}
     one, other = of_every_kind("a", "1-", "11", columns=trials), of_every_kind("b", "11", "11")
-    assert {name: pairs(one, other, name).unscored for name in ("accuracy", "items", "precision")} == {
+    assert {name: pair_scores(one, other, name).unscored for name in ("accuracy", "items", "precision")} == {
         "accuracy": 1, "items": 1, "precision": 1
     }  # fmt: skip

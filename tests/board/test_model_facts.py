@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.board import model_facts
-from lmms_medtasks.board.model_facts import ModelFacts, read
+from lmms_medtasks.board.model_facts import ModelFacts, read_model_facts
 from lmms_medtasks.errors import UserError
 
 
@@ -14,7 +14,7 @@ def known(tmp_path):
     def made(text):
         path = tmp_path / "models.yml"
         path.write_text(text, "utf-8")
-        return read(path)
+        return read_model_facts(path)
 
     return made
 
@@ -30,16 +30,16 @@ def test_a_boards_file_says_all_facts_of_a_model(known):
 
 
 def test_what_no_file_says_is_unknown():
-    assert read().facts_of("somebody/else") == ModelFacts()
+    assert read_model_facts().facts_of("somebody/else") == ModelFacts()
 
 
 def test_the_boards_file_goes_before_the_packages(known):
-    assert read().facts_of("medtasks_observer").licence == "MIT"
+    assert read_model_facts().facts_of("medtasks_observer").licence == "MIT"
     assert known("medtasks_observer: {about: ours}").facts_of("medtasks_observer") == ModelFacts(about="ours")
 
 
 def test_a_published_model_is_one_however_its_papers_write_it():
-    known = read()
+    known = read_model_facts()
     assert known.facts_of("Lingshu(7B)") == known.facts_of("Lingshu-7B")
     assert known.facts_of("Qwen2.5-VL-Instruct(72B)") == known.facts_of("Qwen2.5-VL-72B")
     assert known.facts_of("GPT-5").open_weights is False and known.facts_of("GPT-5").parameters_b is None
@@ -51,7 +51,9 @@ def test_facts_of_published_models_are_of_rows_that_their_tables_have():
         for name in model_facts.folders.load_yaml(path) if path.parent.name == "reference" else ():
             # The rows of one paper are put together of a base model and a method.
             assert name in tables or ": " in name, (path, name)
-        assert model_facts._read(path).items() <= model_facts._defaults().items()  # no two files differ
+        assert (
+            model_facts._read_facts_file(path).items() <= model_facts._default_model_facts().items()
+        )  # no two files differ
 
 
 _LAUGHS = [

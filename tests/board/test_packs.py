@@ -10,10 +10,10 @@ import typer
 from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing, packs
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.packs import VERSION, entry_to_json
 from lmms_medtasks.cli import pack as command
-from lmms_medtasks.cli.app import build as app
+from lmms_medtasks.cli.app import build_app as app
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import registry
 from tests.board.trust.submissions import SIGNED, TASK, signed_again
@@ -26,22 +26,22 @@ def packed(tmp_path, runs):
     """A pack's content, and what writes one after a change of it."""
     tasks = {TASK: runs.choice_rows(ANSWERS), "med_cmr_open": runs.judged_rows({"o1": 60.0, "o2": None})}
     runs.write(tmp_path / "run", tasks, metadata={"judge": runs.JUDGE}, harness="0.7.3")
-    board = collect([tmp_path / "run"])
-    return packing.pack(board.entries, SIGNED)
+    board = collect_entries([tmp_path / "run"])
+    return packing.make_submission(board.entries, SIGNED)
 
 
 def written(content, tmp_path, name="entry.json"):
     path = tmp_path / "packs" / name
-    packing.write(content, path)
+    packing.write_submission(content, path)
     return path
 
 
 @pytest.mark.parametrize("name", ["entry.json", "entry.json.gz"])
 def test_a_pack_gives_the_same_entries_as_its_run(packed, tmp_path, name):
     path = written(packed, tmp_path, name)
-    board = collect([tmp_path / "packs"])
+    board = collect_entries([tmp_path / "packs"])
     assert not board.refused
-    for one, other in zip(collect([tmp_path / "run"]).entries, board.entries, strict=True):
+    for one, other in zip(collect_entries([tmp_path / "run"]).entries, board.entries, strict=True):
         assert entry_to_json(one) == entry_to_json(other)
         assert (one.metrics, one.counts) == (other.metrics, other.counts) and one.metrics
         assert [problem.code for problem in one.problems] == [problem.code for problem in other.problems]
@@ -56,7 +56,7 @@ def test_no_text_and_no_path_is_in_a_pack(packed, tmp_path):
     assert set(packed["entries"][0]["sources"]) == {
         "20260101_000000_results.json", "20260101_000000_samples_med_cmr_open.jsonl",
     }  # fmt: skip
-    assert packing.pack(collect([tmp_path / "run"]).entries, SIGNED) == packed
+    assert packing.make_submission(collect_entries([tmp_path / "run"]).entries, SIGNED) == packed
 
 
 def change(content, task, *keys, to):
@@ -95,9 +95,9 @@ def test_a_tampered_pack_is_refused_with_what_differs(packed, tmp_path, keys, to
     change(content, TASK, *keys, to=to)
     path = written(content, tmp_path)
     with pytest.raises(UserError) as error:
-        packs.read(path)
+        packs.read_submission(path)
     assert said in str(error.value)
-    board = collect([path])
+    board = collect_entries([path])
     assert not board.entries
     assert [problem.code for problem in board.refused] == ["bad_pack"]
 
@@ -106,7 +106,7 @@ def test_new_checksums_do_not_hide_scores_that_the_trials_do_not_give(packed, tm
     content = copy.deepcopy(packed)
     change(content, TASK, "answers", "accuracy.score", to={"values": [1.0], "codes": [1, 1, 1, 1]})
     with pytest.raises(UserError, match="accuracy of question 'q2' is 1, its trials give 0.666666666666667"):
-        packs.read(written(signed_again(content), tmp_path))
+        packs.read_submission(written(signed_again(content), tmp_path))
 
 
 def test_scores_outside_their_scale_are_refused(packed, tmp_path):
@@ -114,14 +114,14 @@ def test_scores_outside_their_scale_are_refused(packed, tmp_path):
     task = "med_cmr_open"
     change(content, task, "answers", "total.score", "values", to=[160.0])
     with pytest.raises(UserError, match="total of question 'o1' is 160, outside its scale from 0 to 100"):
-        packs.read(written(signed_again(content), tmp_path))
+        packs.read_submission(written(signed_again(content), tmp_path))
 
 
 def test_questions_that_were_changed_are_refused(packed, tmp_path):
     content = copy.deepcopy(packed)
     next(iter(content["questions"].values()))["ids"][0] = "a0"
     with pytest.raises(UserError, match="ids, images or tags were changed"):
-        packs.read(written(signed_again(content), tmp_path))
+        packs.read_submission(written(signed_again(content), tmp_path))
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.99])
@@ -131,8 +131,8 @@ def test_a_pack_that_is_cut_off(packed, tmp_path, name, kept):
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept)])
     with pytest.raises(UserError, match="cut off or damaged"):
-        packs.read(path)
-    assert [problem.code for problem in collect([tmp_path / "packs"]).refused] == ["bad_pack"]
+        packs.read_submission(path)
+    assert [problem.code for problem in collect_entries([tmp_path / "packs"]).refused] == ["bad_pack"]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_pack_that_is_cut_off(packed, tmp_path, name, kept):
 )
 def test_the_head_of_a_pack(packed, tmp_path, change, said):
     with pytest.raises(UserError, match=said):
-        packs.read(written({**packed, **change}, tmp_path))
+        packs.read_submission(written({**packed, **change}, tmp_path))
 
 
 def test_other_json_files_are_no_packs(tmp_path, packed):
@@ -160,9 +160,9 @@ def test_other_json_files_are_no_packs(tmp_path, packed):
 
 @pytest.mark.parametrize("signed", ["", "Ada", "ada@example.org", "Ada <ada>", "Ada <a@b.org> and more"])
 def test_somebody_must_sign(tmp_path, runs, signed):
-    board = collect([runs.write(tmp_path, {TASK: runs.choice_rows(ANSWERS)})])
+    board = collect_entries([runs.write(tmp_path, {TASK: runs.choice_rows(ANSWERS)})])
     with pytest.raises(UserError, match="--signed-off-by"):
-        packing.pack(board.entries, signed)
+        packing.make_submission(board.entries, signed)
 
 
 def invoke(*arguments):
@@ -184,7 +184,7 @@ def test_the_command_packs_and_checks(tmp_path, runs):
     assert "not those of" in result.stdout and "answers" in result.stdout
     content = json.loads(gzip.decompress(target.read_bytes()))
     content["entries"][0]["metrics"] = {"accuracy": {"mean": 0.99, "n": 4}}
-    packing.write(content, target)
+    packing.write_submission(content, target)
     result = invoke(tmp_path / "packs", "--check")
     assert (result.exit_code, "refused: " in result.stdout) == (1, True)
 
@@ -195,7 +195,7 @@ def test_what_could_not_be_packed_is_told_by_the_status(tmp_path, runs):
     result = invoke(tmp_path / "run", "-o", tmp_path / "e.json", "--signed-off-by", SIGNED)
     assert result.exit_code == 1
     assert "nobodys_task is none of the tasks" in result.output
-    assert packs.read(tmp_path / "e.json")[0].task == TASK
+    assert packs.read_submission(tmp_path / "e.json")[0].task == TASK
 
 
 def test_all_runs_below_a_folder_are_packed_anew_one_file_each(tmp_path, runs):
@@ -220,7 +220,7 @@ def test_all_runs_below_a_folder_are_packed_anew_one_file_each(tmp_path, runs):
     assert "nobodys_task is none of the tasks" in result.stderr
     names = [f"{each}_000000.json.gz" for each in ("20260101", "a/20260101", "a/20260102", "b/c/20260101")]
     assert sorted(path.relative_to(tmp_path / "new").as_posix() for path in (tmp_path / "new").rglob("*.gz")) == names
-    assert [packs.read(tmp_path / "new" / name)[0].model.name for name in names[1:]] == [
+    assert [packs.read_submission(tmp_path / "new" / name)[0].model.name for name in names[1:]] == [
         "model-a",
         "model-a",
         "model-b",
@@ -257,7 +257,7 @@ def test_names_that_would_not_be_found_again(tmp_path, runs, name):
 def test_values_of_another_kind_are_refused_and_the_rest_is_built(packed, tmp_path, keys, to):
     change(packed, TASK, *keys, to=to)
     path = written(signed_again(packed), tmp_path)
-    board = collect([path, tmp_path / "run"])
+    board = collect_entries([path, tmp_path / "run"])
     assert [problem.code for problem in board.refused] == ["bad_pack"] and board.entries
 
 
@@ -265,7 +265,7 @@ def test_values_of_another_kind_are_refused_and_the_rest_is_built(packed, tmp_pa
 def test_numbers_that_are_none_are_refused(packed, tmp_path, number):
     path = written(packed, tmp_path)
     path.write_text(path.read_text().replace('"values":[', f'"values":[{number},', 1))
-    assert [problem.code for problem in collect([path]).refused] == ["bad_pack"]
+    assert [problem.code for problem in collect_entries([path]).refused] == ["bad_pack"]
 
 
 @pytest.mark.parametrize(
@@ -275,12 +275,14 @@ def test_numbers_that_are_none_are_refused(packed, tmp_path, number):
 def test_questions_of_another_form_are_refused(packed, tmp_path, name, to):
     for questions in packed["questions"].values():
         questions[name] = to
-    assert [problem.code for problem in collect([written(signed_again(packed), tmp_path)]).refused] == ["bad_pack"]
+    assert [problem.code for problem in collect_entries([written(signed_again(packed), tmp_path)]).refused] == [
+        "bad_pack"
+    ]
 
 
 def test_a_task_that_is_not_known_here_is_refused_with_the_way_out(packed, tmp_path):
     change(packed, TASK, "task", to="own_task")
-    board = collect([written(signed_again(packed), tmp_path)])
+    board = collect_entries([written(signed_again(packed), tmp_path)])
     (problem,) = [problem for problem in board.refused if problem.task == "own_task"]
     assert problem.code == "unknown_task" and "--include_path" in problem.reason
 
@@ -315,7 +317,7 @@ def test_a_benchmark_with_measures_of_its_own_is_packed_and_checked_once_its_fol
     result = invoke(*arguments)
     assert isinstance(result.exception, UserError) and "--include_path" in result.output
     assert invoke(*arguments, "--include_path", folder).exit_code == 0
-    (entry,) = packs.read(target)
+    (entry,) = packs.read_submission(target)
     assert (entry.interval("stars").estimate, entry.scale("stars").unit) == (3.5, "stars")
     assert invoke(target, "--check", "--include_path", folder).exit_code == 0
     base, entries = tmp_path / "base", tmp_path / "entries"

@@ -3,11 +3,11 @@
 import pytest
 
 from lmms_medtasks.board import rules as rules_of_board
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.gate import gate, read_rules
+from lmms_medtasks.board.comparison.gate import read_rules, run_gate
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.report.reported_suites import build
+from lmms_medtasks.report.reported_suites import build_report
 
 TASK = "medq_deg_l1"
 PAPER = {"settings": {"name": "paper", "changes": {"max_new_tokens": 96}}}
@@ -41,7 +41,7 @@ def written(tmp_path, runs):
 )
 def test_the_board_does_not_rank_them_together(written, tmp_path, metadata, said):
     written("ours"), written("theirs", metadata)
-    board = collect([tmp_path], rules=rules_of_board.read())
+    board = collect_entries([tmp_path], rules=rules_of_board.read_board_rules())
     ranked = {entry.model.name: entry.ranked for entry in board.entries}
     assert ranked == {"ours": True, "theirs": False}
     (problem,) = [each for each in board.problems if each.code == "other_settings"]
@@ -50,17 +50,17 @@ def test_the_board_does_not_rank_them_together(written, tmp_path, metadata, said
 
 def test_runs_of_one_model_by_both_settings_are_two_entries_and_a_board_of_one_kind_ranks_it(written, tmp_path):
     written("one", PAPER, "m"), written("two", None, "m")
-    assert len(collect([tmp_path], rules=rules_of_board.read()).entries) == 2
-    alone = collect([tmp_path / "one"], rules=rules_of_board.read())
+    assert len(collect_entries([tmp_path], rules=rules_of_board.read_board_rules()).entries) == 2
+    alone = collect_entries([tmp_path / "one"], rules=rules_of_board.read_board_rules())
     assert [entry.ranked for entry in alone.entries] == [True]
 
 
 @pytest.mark.parametrize("metadata", [PAPER, OWN, OPTIONS, THINKING, LONGER])
 def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_path, metadata):
     written("base"), written("new", metadata)
-    sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
+    sides = [compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")]
     (tmp_path / "rules.yml").write_text("")
-    (verdict,) = gate(*sides, read_rules(tmp_path / "rules.yml")).verdicts
+    (verdict,) = run_gate(*sides, read_rules(tmp_path / "rules.yml")).verdicts
     assert verdict.outcome == "not comparable"
     assert "our settings" in verdict.detail
     assert "our settings" in " ".join(compare(*sides).warnings)
@@ -68,23 +68,23 @@ def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_
 
 def test_limits_that_were_lowered_to_two_models_rooms_are_two_settings(written, tmp_path):
     written("base", THINKING), written("new", LOWERED), written("like base", THINKING)
-    base, new, like = (compared_entries.read(tmp_path / name) for name in ("base", "new", "like base"))
-    (verdict,) = gate(base, new, read_rules(None)).verdicts
+    base, new, like = (compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new", "like base"))
+    (verdict,) = run_gate(base, new, read_rules(None)).verdicts
     assert verdict.outcome == "not comparable" and "2952 new tokens" in verdict.detail
-    assert not list(compared_entries.differing(base.board.entries[0], like.board.entries[0]))
+    assert not list(compared_entries.incomparable_reasons(base.board.entries[0], like.board.entries[0]))
 
 
 def test_settings_that_change_nothing_set_nothing_apart(written, tmp_path):
     written("base"), written("new", NOTHING)
-    sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
-    assert not list(compared_entries.differing(sides[0].board.entries[0], sides[1].board.entries[0]))
+    sides = [compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")]
+    assert not list(compared_entries.incomparable_reasons(sides[0].board.entries[0], sides[1].board.entries[0]))
 
 
 def test_the_report_names_them_apart_and_says_the_differences_beside_published_rows(tmp_path, runs):
     for name, metadata in (("ours", None), ("theirs", PAPER)):
         rows = {"medobvious": runs.choice_rows(ANSWERS, data="mini", kind="category")}
         runs.write(tmp_path / name, rows, model="m", metadata={"data": "mini", **(metadata or {})})
-    comparison, *parts = build([tmp_path]).parts
+    comparison, *parts = build_report([tmp_path]).parts
     assert len(parts) == 2
     assert ["paper settings" in part.title for part in parts] == [False, True]
     assert dict(parts[1].facts)["Settings"] == "paper settings"
@@ -101,7 +101,7 @@ def test_the_report_names_them_apart_and_says_the_differences_beside_published_r
 def test_options_that_changed_a_task_are_a_flag_in_the_report_and_in_every_rows_extent(written):
     folder = written("changed", {**OPTIONS, "changed_by_options": {**OPTIONS["changed_by_options"],
                      "system_instruction": "1a2b3c4d5e6f", "reasoning_tags": "none"}})  # fmt: skip
-    (part,) = build([folder]).parts
+    (part,) = build_report([folder]).parts
     texts = [flag.text for flag in part.flags if flag.kind == "warning"]
     for said in ("temperature=0 instead of 1", "system instruction (1a2b3c4d5e6f)", "reasoning tags none"):
         assert sum(said in text for text in texts) == 1

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.errors import UnwritableFile, UserError
 
 ROWS = {f"q{number:02}": "AAA" for number in range(12)}
@@ -28,7 +28,7 @@ def test_it_is_named_and_the_status_is_2(run, tmp_path, command, found, place):
     (tmp_path / "folder").mkdir()
     arguments = [run if each == "RUN" else each for each in command.split()]
     arguments += ["A <a@b.org>"] if "pack" in arguments else []
-    done = CliRunner().invoke(build(), [*arguments, "-o", str(tmp_path / place)])
+    done = CliRunner().invoke(build_app(), [*arguments, "-o", str(tmp_path / place)])
     assert isinstance(done.exception, UserError), done.exception
     assert str(tmp_path / place) in str(done.exception) and found in done.stdout.lower()
     assert not isinstance(done.exception, UnwritableFile) or "can't be written (" in str(done.exception)

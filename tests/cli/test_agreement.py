@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli import agreement
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import registry
-from lmms_medtasks.judges.protocol import Dimension, Protocol
-from lmms_medtasks.record import Judgement, Record
+from lmms_medtasks.judges.protocol import JudgeProtocol, ScoreDimension
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord
 
 
 @pytest.fixture
@@ -27,21 +27,21 @@ def app():
 def run(tmp_path, monkeypatch):
     """A judged run of six questions."""
     (tmp_path / "prompt.txt").write_text("{{answer}}")
-    protocol = Protocol(
+    protocol = JudgeProtocol(
         name="cli_sample:PROTOCOL",
         prompt=str(tmp_path / "prompt.txt"),
         version=1,
-        dimensions=(Dimension("stars", {"1": 1.0, "2": 2.0, "3": 3.0}),),
+        dimensions=(ScoreDimension("stars", {"1": 1.0, "2": 2.0, "3": 3.0}),),
         fields=("answer",),
         paper_judge="",
         item=lambda doc, reply: None,
     )
     monkeypatch.setitem(sys.modules, "cli_sample", SimpleNamespace(PROTOCOL=protocol))
-    registry.forget()
+    registry.forget_custom_protocols()
     records = [
-        Record(
+        QuestionRecord(
             f"q{number}", f"i{number}", ("ok",), None, {}, {"modality": "CT"},
-            judgement=Judgement(
+            judgement=QuestionJudgement(
                 {"name": "openai:j", "protocol": protocol.name},
                 ({"answer": f"answer {number}"},),
                 (({"status": "judged", "labels": {"stars": str(number % 3 + 1)}, "reason": "", "reply": ""},),),
@@ -57,7 +57,7 @@ def run(tmp_path, monkeypatch):
     lines = "".join(json.dumps({"questions": record.to_json()}) + "\n" for record in records)
     (folder / "x_samples_open.jsonl").write_text(lines)
     yield folder
-    registry.forget()
+    registry.forget_custom_protocols()
 
 
 @pytest.fixture

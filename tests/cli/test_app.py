@@ -5,11 +5,11 @@ import importlib.metadata
 from typer.testing import CliRunner
 
 from lmms_medtasks import __version__
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 
 
 def test_both_versions_are_printed_a_line_each():
-    done = CliRunner().invoke(build(), ["--version"])
+    done = CliRunner().invoke(build_app(), ["--version"])
     assert done.exit_code == 0
     assert done.output.splitlines() == [
         f"lmms-medtasks {__version__}",
@@ -26,10 +26,10 @@ def test_without_the_harness_its_line_says_so(monkeypatch):
         return installed(name)
 
     monkeypatch.setattr(importlib.metadata, "version", not_installed)
-    done = CliRunner().invoke(build(), ["--version"])
+    done = CliRunner().invoke(build_app(), ["--version"])
     assert done.exit_code == 0
     assert done.output.splitlines() == [f"lmms-medtasks {__version__}", "lmms-eval is not installed"]
 
 
 def test_a_command_that_is_none_is_still_refused():
-    assert CliRunner().invoke(build(), ["nope"]).exit_code == 2
+    assert CliRunner().invoke(build_app(), ["nope"]).exit_code == 2

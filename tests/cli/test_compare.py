@@ -3,14 +3,14 @@
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.board.comparison.planning import Plan, Planned, document
-from lmms_medtasks.cli.app import build
-from lmms_medtasks.report.terminal import screen
-from lmms_medtasks.statistics.power import Criterion
+from lmms_medtasks.board.comparison.planning import PlannedPower, PowerPlan, power_report
+from lmms_medtasks.cli.app import build_app
+from lmms_medtasks.report.terminal import screen_text
+from lmms_medtasks.statistics.power import TestCriterion
 
 
 def call(*arguments):
-    return CliRunner().invoke(build(), ["power", *arguments])
+    return CliRunner().invoke(build_app(), ["power", *arguments])
 
 
 def test_from_the_data_of_tasks(monkeypatch):
@@ -28,8 +28,8 @@ def test_the_screen_has_at_most_a_hundred_columns_whatever_is_planned_for():
     names = [f"a_long_name_of_a_task_{'x' * 40}_{end}" for end in ("iid", "ood")]
     trials = (1, 2, 3, 10, 30, 100, 1000)
     needed = dict.fromkeys(trials, 10_000_000)
-    found = [Planned(name, "accuracy", 100_000, 999_999, 100, 0.9999, "", needed) for name in names]
-    lines = screen(document(found, Plan(0.02, Criterion(), trials), ["a note " * 30])).splitlines()
+    found = [PlannedPower(name, "accuracy", 100_000, 999_999, 100, 0.9999, "", needed) for name in names]
+    lines = screen_text(power_report(found, PowerPlan(0.02, TestCriterion(), trials), ["a note " * 30])).splitlines()
     assert max(map(len, lines)) <= 100
     rows = [line for line in lines if "10,000,000" in line]
     assert len(rows) == 2 * 2 and len({line.partition(",")[0] for line in rows}) == 2

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from lmms_medtasks import degradations
 from lmms_medtasks.cli import degrade
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def run():
 @pytest.fixture
 def scan(tmp_path):
     path = tmp_path / "scan.png"
-    Image.fromarray(generator("cli").integers(0, 256, (32, 40, 3), dtype=np.uint8)).save(path)
+    Image.fromarray(seeded_generator("cli").integers(0, 256, (32, 40, 3), dtype=np.uint8)).save(path)
     return path
 
 

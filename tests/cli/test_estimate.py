@@ -13,13 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli import estimate as estimating
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.samples import result_files as results
 
 ASKED = ["run", "--model", "m", "--tasks", "gqa", "--estimate"]
 
 
-def write_run(folder: Path, counts: list[Any], server: str = "") -> results.Run:
+def write_run(folder: Path, counts: list[Any], server: str = "") -> results.ResultFile:
     """A run of the task ``gqa``, 1,000 questions with T = 3, of which ``counts`` have been asked."""
     folder.mkdir(parents=True, exist_ok=True)
     content = {
@@ -31,7 +31,7 @@ def write_run(folder: Path, counts: list[Any], server: str = "") -> results.Run:
     path.write_text(json.dumps(content), "utf-8")
     rows = [{"doc_id": number, "token_counts": [each]} for number, each in enumerate(counts)]
     (folder / "1_samples_gqa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return results.read(path)
+    return results.read_result_file(path)
 
 
 TIMES = {"gqa": {"seconds": 6.0, "requests": 12, "pictures": 6, "seen": 4}}
@@ -43,13 +43,13 @@ TIMES = {"gqa": {"seconds": 6.0, "requests": 12, "pictures": 6, "seen": 4}}
 )
 def test_a_server_reads_the_prompt_once_for_all_trials(tmp_path: Path, server: str, prompts: int, replies: int) -> None:
     tokens = [{"input_tokens": 100, "output_tokens": 10}] * 4
-    (found,) = estimating.estimates([write_run(tmp_path, tokens, server)], TIMES)
+    (found,) = estimating.estimate_tasks([write_run(tmp_path, tokens, server)], TIMES)
     assert (found.tokens_in, found.tokens_out) == (100 * prompts, 10 * replies)
 
 
 def test_everything_scales_to_all_requests(tmp_path: Path) -> None:
     tokens = [{"input_tokens": 100, "output_tokens": n} for n in (10, 20, 30, 40)]
-    (found,) = estimating.estimates([write_run(tmp_path, tokens)], TIMES)
+    (found,) = estimating.estimate_tasks([write_run(tmp_path, tokens)], TIMES)
     assert (found.questions, found.trials, found.requests) == (1000, 3, 3000)
     assert (found.pictures, found.tokens_in, found.tokens_out) == (4500, 300_000, 75_000)
     assert found.seconds == 1500  # half a second a request
@@ -59,34 +59,34 @@ def test_everything_scales_to_all_requests(tmp_path: Path) -> None:
 def test_the_longest_that_replies_may_be_is_said_where_the_limits_are_recorded() -> None:
     found = [estimating.TaskEstimate("a", 100, 3, limit=512), estimating.TaskEstimate("b", 50, 1, limit=4096)]
     said = "Were every reply as long as its limit (512 or 4,096 tokens), 358,400 tokens would be written"
-    assert f"{said}." in estimating.lines(found, (None, None), 0, 20)
-    assert f"{said}, which cost 2.87." in estimating.lines(found, (1.0, 8.0), 0, 20)
+    assert f"{said}." in estimating.estimate_lines(found, (None, None), 0, 20)
+    assert f"{said}, which cost 2.87." in estimating.estimate_lines(found, (1.0, 8.0), 0, 20)
     found.append(estimating.TaskEstimate("c", 50, 1))
-    assert not any("Were every" in line for line in estimating.lines(found, (None, None), 0, 20))
+    assert not any("Were every" in line for line in estimating.estimate_lines(found, (None, None), 0, 20))
 
 
 def test_processes_share_the_requests(tmp_path: Path) -> None:
-    (found,) = estimating.estimates([write_run(tmp_path, [None] * 4)], TIMES, processes=4)
+    (found,) = estimating.estimate_tasks([write_run(tmp_path, [None] * 4)], TIMES, processes=4)
     assert found.seconds == 375
 
 
 def test_what_a_runner_does_not_report_is_not_made_up(tmp_path: Path) -> None:
-    (found,) = estimating.estimates([write_run(tmp_path, [None] * 4)], {})
+    (found,) = estimating.estimate_tasks([write_run(tmp_path, [None] * 4)], {})
     assert (found.pictures, found.tokens_in, found.tokens_out, found.seconds, found.total_cost(1, 1)) == (None,) * 5
-    text = "\n".join(estimating.lines([found], (1.0, 1.0), 10.0, 4))
+    text = "\n".join(estimating.estimate_lines([found], (1.0, 1.0), 10.0, 4))
     assert "3,000" in text and text.count(" -") >= 5
 
 
 @pytest.mark.parametrize(("trials", "said"), [(1, False), (3, True)])
 def test_tokens_of_trials_that_share_a_request_are_said_to_be_fewer(trials: int, said: bool) -> None:
     found = estimating.TaskEstimate("gqa", 10, trials, 10.0, 100.0, 10.0, 1.0)
-    assert ("for each trial" in "\n".join(estimating.lines([found], (1.0, 1.0), 10.0, 4))) == said
+    assert ("for each trial" in "\n".join(estimating.estimate_lines([found], (1.0, 1.0), 10.0, 4))) == said
 
 
 def test_the_sum_is_unknown_where_a_part_is(tmp_path: Path) -> None:
     known = estimating.TaskEstimate("a", 10, 1, 10, 100, 50, 60)
     unknown = estimating.TaskEstimate("b", 10, 1, 10, None, 50, 60)
-    together = estimating.lines([known, unknown], (None, None), 1.0, 5)[3].split()
+    together = estimating.estimate_lines([known, unknown], (None, None), 1.0, 5)[3].split()
     assert together == ["together", "20", "20", "20", "-", "100", "2", "min", "0", "s"]
 
 
@@ -112,7 +112,8 @@ def harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
 
 def test_asks_a_few_questions_and_leaves_nothing(harness: SimpleNamespace, tmp_path: Path) -> None:
     done = CliRunner().invoke(
-        build(), [*ASKED, "--output_path", "kept", "--estimate-questions", "4", "--price-in", "2", "--price-out", "8"]
+        build_app(),
+        [*ASKED, "--output_path", "kept", "--estimate-questions", "4", "--price-in", "2", "--price-out", "8"],
     )
     assert done.exit_code == 0, done.output
     row = next(line for line in done.output.splitlines() if line.startswith("gqa"))
@@ -125,7 +126,7 @@ def test_asks_a_few_questions_and_leaves_nothing(harness: SimpleNamespace, tmp_p
 
 def test_a_failed_run_gives_no_estimate(harness: SimpleNamespace) -> None:
     harness.status = 3
-    done = CliRunner().invoke(build(), ASKED)
+    done = CliRunner().invoke(build_app(), ASKED)
     assert done.exit_code == 3 and "nothing to estimate from" in done.output
 
 
@@ -139,6 +140,6 @@ def test_a_failed_run_gives_no_estimate(harness: SimpleNamespace) -> None:
     ],
 )
 def test_what_does_not_go_together(harness: SimpleNamespace, more: list[str], said: str) -> None:
-    done = CliRunner().invoke(build(), [*ASKED, *more])
+    done = CliRunner().invoke(build_app(), [*ASKED, *more])
     assert done.exit_code and said in str(done.exception)
     assert not harness.commands

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli import grids
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import labelled_pictures
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
     for modality, level in (("CT", 60), ("MRI", 170)):
         (place / modality).mkdir()
         for number in range(10):
-            rng = generator("cli grids", modality, number)
+            rng = seeded_generator("cli grids", modality, number)
             ramp = np.add.outer(np.arange(48), np.arange(48) * rng.uniform(0.2, 0.9))
             pixels = level + ramp - ramp.mean() + 6 * rng.standard_normal((48, 48))
             Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)).save(place / modality / f"{number}.png")

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 import lmms_medtasks as mt
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics import confidence
 from tests import made_up_runs
 
@@ -20,15 +20,15 @@ TASK, USUAL = "med_cmr_mcq", re.compile(r"(?<![\d.])95[ \u00a0]%|⟨")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for name, share in (("a", 0.8), ("b", 0.5)):
-        hits = generator("test", "confidence", name).random(60) < share
+        hits = seeded_generator("test", "confidence", name).random(60) < share
         rows = made_up_runs.choice_rows({f"q{row}": "AB"[int(not hit)] for row, hit in enumerate(hits)}, images=20)
         made_up_runs.write(folder / name, {TASK: rows}, model=f"model-{name}")
     return folder
 
 
 def call(*arguments):
-    done = CliRunner().invoke(build(), list(map(str, arguments)))
-    assert confidence.level() == confidence.DEFAULT
+    done = CliRunner().invoke(build_app(), list(map(str, arguments)))
+    assert confidence.current_level() == confidence.DEFAULT
     return done
 
 

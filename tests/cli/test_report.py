@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli import report
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.medq_deg import measures
 from tests import made_up_runs
@@ -30,7 +30,7 @@ def run(tmp_path):
         "id": "q1", "question_id": "q1", "image_id": "i1", "data": "mini", "modality": "CT", "capability": "Counting",
         "degradation": "", "severity": 0, "options": ["1", "2", "3", "4"], "answer": "A",
     }  # fmt: skip
-    record = measures.record(doc, ["A", "A", "B"]).to_json()
+    record = measures.choice_question_record(doc, ["A", "A", "B"]).to_json()
     folder = tmp_path / "run"
     folder.mkdir()
     content = {"results": {"medq_deg_l0": {}}, "configs": {"medq_deg_l0": {"metadata": {"data": "mini"}}}}
@@ -166,6 +166,6 @@ def test_it_answers_at_once_and_ends_with_its_terminal(view, end):
 
 
 def test_view_refuses_a_folder_and_a_port_that_are_none(tmp_path):
-    done = CliRunner().invoke(build(), ["view", str(tmp_path / "none")])
+    done = CliRunner().invoke(build_app(), ["view", str(tmp_path / "none")])
     assert done.exit_code != 0 and "is not there" in str(done.exception)
-    assert CliRunner().invoke(build(), ["view", str(tmp_path), "--port", "70000"]).exit_code == 2
+    assert CliRunner().invoke(build_app(), ["view", str(tmp_path), "--port", "70000"]).exit_code == 2

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli import run as command
 from lmms_medtasks.cli import run_arguments
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.contribute import taken_names
 from lmms_medtasks.errors import UserError
 
@@ -34,7 +34,7 @@ def harness(monkeypatch, tmp_path):
             return nullcontext(SimpleNamespace(kill=lambda: None))
         state.commands.append(arguments)
         state.environment = env
-        folder = command.Path(run_arguments.value_of(arguments, "--output_path")) / "model"
+        folder = command.Path(run_arguments.find_option_value(arguments, "--output_path")) / "model"
         if state.results is not None:
             folder.mkdir(parents=True, exist_ok=True)
             content = {"results": state.results, "group_subtasks": {}, **state.more}
@@ -46,7 +46,7 @@ def harness(monkeypatch, tmp_path):
 
 
 def call(*arguments):
-    return CliRunner().invoke(build(), list(arguments))
+    return CliRunner().invoke(build_app(), list(arguments))
 
 
 def test_passes_arguments_on_and_logs_samples(harness):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.contribute.new import Wanted, write
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
@@ -45,7 +45,7 @@ def make(example_data, tmp_path):
         if data == "lesion_words":
             columns = {"image": "photo", "answer": "reference"}
         more.setdefault("columns", columns)
-        write(Wanted(name, template, str(folder / "questions.csv"), folder, card=CARD, **more))
+        write_task_folder(NewTaskRequest(name, template, str(folder / "questions.csv"), folder, card=CARD, **more))
         return folder
 
     return call

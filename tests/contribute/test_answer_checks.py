@@ -3,7 +3,7 @@
 import pytest
 from loguru import logger
 
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.harness.template_hooks import judged_scoring
 
@@ -24,7 +24,7 @@ def say_incomplete():
 
 
 def test_that_judgements_are_missing_is_tried_in_silence(make, said):
-    assert validate(make("lesion_words", "open", "lesion_words") / "lesion_words.yaml", write=True).errors == []
+    assert validate_folder(make("lesion_words", "open", "lesion_words") / "lesion_words.yaml", write=True).errors == []
     assert said == []
 
 
@@ -34,7 +34,7 @@ def test_the_harness_log_is_as_before_also_where_a_document_lacks_what_its_judge
     text = path.read_text("utf-8")
     assert "judge: open_answer" in text
     path.write_text(text.replace("judge: open_answer", "judge: med_cmr_open"), "utf-8")
-    errors = [str(each) for each in validate(path, write=True).errors]
+    errors = [str(each) for each in validate_folder(path, write=True).errors]
     assert any("wants what this document has not" in each for each in errors), errors
     say_incomplete()
     assert ["1 judgements are missing" in each for each in said] == [True]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.validate import validate_folder
 
 TABLE = Path(__file__).with_name("broken.yml")
 SAID = Path(__file__).with_name("broken_said.yml")
@@ -41,7 +41,7 @@ def broken(folder: Path, case: dict) -> Path:
 
 
 def messages(folder: Path, executed: bool, recorded: bool = False) -> list[str]:
-    found = validate(folder, static_only=not executed, write=not recorded)
+    found = validate_folder(folder, static_only=not executed, write=not recorded)
     return [str(each).replace(str(folder), "FOLDER")[:LONGEST] for each in found.errors]
 
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.contribute import question_checks, recognising
-from lmms_medtasks.contribute.new import Wanted
+from lmms_medtasks.contribute.new import NewTaskRequest
 from lmms_medtasks.errors import UserError
 
 HEAD = ["id", "image", "question", "A", "B", "C", "answer"]
@@ -133,7 +133,7 @@ def folder(tmp_path):
 def looked(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return recognising.look(Wanted("task", "", str(path), folder))
+    return recognising.recognise_table(NewTaskRequest("task", "", str(path), folder))
 
 
 @pytest.mark.parametrize("kind", REFUSED)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lmms_medtasks import extensions
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import binding, choice_scoring
 from lmms_medtasks.judges import registry as protocols
@@ -20,11 +20,11 @@ from tests.extending_pages import write_benchmark
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
     yield write_benchmark(tmp_path / "spots", questions=6)
-    protocols.forget()
+    protocols.forget_custom_protocols()
 
 
 def check(path):
-    found = validate(path)
+    found = validate_folder(path)
     return [str(each) for each in found.problems if "README" not in each.file and "prompts.json" not in each.file], (
         "\n".join(found.told)
     )
@@ -68,12 +68,12 @@ def test_the_pages_benchmark_is_right_and_what_its_parts_make_of_replies_is_told
         (
             "metrics.py",
             'F1 = Metric("f1", Fraction(top=_both, bottom=_either),',
-            """from lmms_medtasks.statistics.sums import Statistic, group
+            """from lmms_medtasks.statistics.sums import SumStatistic, make_sum_group
 from lmms_medtasks.suites.estimates import Custom, Draw
 
 def _squared(rows):
-    columns = group(rows.column("cluster").tolist(), [score == 1 for score in rows.column("accuracy.score")])
-    ratio = Statistic(lambda sums: (sums[..., 1].sum(-1) / sums[..., 0].sum(-1)) ** 2, ("",), (0, 1))
+    columns = make_sum_group(rows.column("cluster").tolist(), [score == 1 for score in rows.column("accuracy.score")])
+    ratio = SumStatistic(lambda sums: (sums[..., 1].sum(-1) / sums[..., 0].sum(-1)) ** 2, ("",), (0, 1))
     return Draw({"": columns}, {"mean": ratio})
 
 F1 = Metric("f1", Custom(function=_squared), main=True,""",
@@ -118,7 +118,7 @@ def test_static_checks_execute_nothing_and_find_a_file_that_is_not_there(folder)
     (folder / "parts.py").unlink()
     (folder / "metrics.py").write_text("raise SystemExit\n", "utf-8")
     (folder / "rubric.yml").rename(folder / "rubrics.yml")
-    said = "\n".join(str(each) for each in validate(folder, static_only=True).problems)
+    said = "\n".join(str(each) for each in validate_folder(folder, static_only=True).problems)
     assert "there is no file parts.py beside the YAML" in said and "there is no file rubric.yml beside the YAML" in said
     assert "metrics.py does not define 'F1'" in said and "spots.yaml:12" in said
 
@@ -141,7 +141,7 @@ def test_parts_of_an_installed_package_stand_beside_ours(tmp_path, monkeypatch):
         "PROTOCOL = rubric.read(Path(__file__).with_name('rubric.yml'))\n"
     )
     monkeypatch.syspath_prepend(str(made))
-    extensions.installed.cache_clear()
+    extensions.installed_extensions.cache_clear()
     try:
         assert parsers.get("say_b").read({"id": "1", "options": ["x", "y"]}, "hm").value == "B"
         assert own_metrics.get("always_half").part.origin == "package example-parts 1.2"
@@ -151,14 +151,14 @@ def test_parts_of_an_installed_package_stand_beside_ours(tmp_path, monkeypatch):
             "process_results": choice_scoring.process_results,
             "lmms_eval_specific_kwargs": {"default": {"parser": "say_b", "metrics": ["accuracy", "always_half"]}},
         }
-        bound = binding.bound(config, None)
+        bound = binding.bind_template_hooks(config, None)
         parts = bound["metadata"]["own_parts"]
         assert (parts["parser"]["origin"], parts["metrics"][0]["name"]) == ("package example-parts 1.2", "always_half")
         assert "always_half" in [each["metric"] for each in bound["metric_list"]]
         settings = {"parser": "say_bee"}
         with pytest.raises(UserError, match="no such parser.*say_b"):
-            binding.bound({**config, "lmms_eval_specific_kwargs": {"default": settings}}, None)
+            binding.bind_template_hooks({**config, "lmms_eval_specific_kwargs": {"default": settings}}, None)
     finally:
-        extensions.installed.cache_clear()
-        protocols.forget()
+        extensions.installed_extensions.cache_clear()
+        protocols.forget_custom_protocols()
         sys.modules.pop("example_parts", None)

@@ -8,17 +8,17 @@ import pytest
 
 from lmms_medtasks import folders
 from lmms_medtasks.contribute.live import SNAPSHOT
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.validate import validate_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = sorted(
-    path.parent for root in (ROOT / "docs" / "examples", folders.folder()) for path in root.glob(f"*/{SNAPSHOT}")
+    path.parent for root in (ROOT / "docs" / "examples", folders.suites_root()) for path in root.glob(f"*/{SNAPSHOT}")
 )
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_validate_finds_nothing(folder):
-    assert [str(each) for each in validate(folder).problems] == []
+    assert [str(each) for each in validate_folder(folder).problems] == []
 
 
 def test_the_examples_are_no_tasks_of_the_package():

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.cli.app import build_app
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.data import sources
 from lmms_medtasks.degradations import own_modalities
 from lmms_medtasks.suites import templates
@@ -43,7 +43,7 @@ def write_example(folder):
         for file, content in files_of(name).items():
             (folder / file).write_text(content, "utf-8")
     (folder / "prompt.txt").write_text("{question}\n{options}\n", "utf-8")
-    (folder / "_template_yaml").write_text(templates.text_of("multiple_choice"), "utf-8")
+    (folder / "_template_yaml").write_text(templates.template_yaml("multiple_choice"), "utf-8")
     (folder / "README.md").write_text(CARD, "utf-8")
     for number in range(1, 7):
         picture = Image.linear_gradient("L").resize((48, 32)).point(lambda value: value // 4 + 60).convert("RGB")
@@ -68,11 +68,11 @@ def problems(found):
 
 def test_validate_finds_nothing_and_the_commands_of_the_pages_run(example, monkeypatch):
     monkeypatch.chdir(example.parent)
-    found = problems(validate(example, write=True))
+    found = problems(validate_folder(example, write=True))
     assert all("warning: process_docs: can't be sent to another process" in each for each in found), found
     for name in NAMES:
         for arguments in commands(name):
-            done = CliRunner().invoke(build(), arguments)
+            done = CliRunner().invoke(build_app(), arguments)
             assert done.exit_code == (arguments[0] == "validate"), (arguments, done.output)  # the card is not filled in
     assert len(list((example.parent / "speckled").iterdir())) == len(list((example.parent / "noisy").iterdir())) == 6
     with Image.open(example.parent / "speckled" / "p01.png") as made:
@@ -90,7 +90,7 @@ def with_setting(example, name, **settings):
     for key, value in settings.items():
         text = re.sub(rf"{key}: .*", f"{key}: {value}", text)
     path.write_text(text, "utf-8")
-    return problems(validate(path))
+    return problems(validate_folder(path))
 
 
 BROKEN = {
@@ -106,7 +106,7 @@ BROKEN = {
     "def f(p, g):\n    return p.crop((0, 0, 5, 5))\n": "an image of 64 x 48 pixels, mode 'L': The",
     "def f(p, g):\n    return p.resize((p.width // 2, p.height // 2)).resize(p.size)\n": "1 x 1 pixels, mode 'L'",
     "from lmms_medtasks.degradations import own\nfrom lmms_medtasks.degradations import Degradation\n\n"
-    "f = Degradation('f', lambda r, s, z: own.Drawn(1, 2, ''), lambda i, d: i / 2, own.Drawn,\n"
+    "f = Degradation('f', lambda r, s, z: own.CustomParameters(1, 2, ''), lambda i, d: i / 2, own.CustomParameters,\n"
     "                modalities=('Ultrasound', 'Otc'))\n": ("Unknown modality 'Otc'"),
     "from dataclasses import dataclass\nfrom lmms_medtasks.degradations import Degradation, Parameters\n\n"
     "@dataclass(frozen=True)\nclass Dim(Parameters):\n    left: float\n\n"
@@ -168,7 +168,7 @@ def test_a_column_is_checked_with_its_row(example, table, said):
         text,
     )
     (example / "oct_side.yaml").write_text(text, "utf-8")
-    found = problems(validate(example / "oct_side.yaml"))
+    found = problems(validate_folder(example / "oct_side.yaml"))
     assert [said in each for each in found] == ([True] if said else []), found
 
 
@@ -183,12 +183,12 @@ READERS = {
 @pytest.mark.parametrize("code", READERS, ids=range(len(READERS)))
 def test_a_function_that_reads_a_file_is_checked(example, code):
     (example / "reader.py").write_text(code, "utf-8")
-    found = problems(validate(example / "oct_side.yaml"))
+    found = problems(validate_folder(example / "oct_side.yaml"))
     assert found and all("oct_side.yaml" in each for each in found) and READERS[code] in found[0], found
 
 
 def test_another_number_of_rows(example):
     with (example / "cases.txt").open("a", encoding="utf-8") as file:
         file.write("case-07 | images/p01.png | Where? | left; right | left\n")
-    found = problems(validate(example / "oct_side.yaml"))
+    found = problems(validate_folder(example / "oct_side.yaml"))
     assert any("cases.txt has 7 cases, 6 expected" in each for each in found), found

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lmms_medtasks.contribute import loaded, static
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 GREEDY = {"temperature": 0, "do_sample": False, "max_new_tokens": 512, "until": []}
 SAMPLED = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 512, "until": []}
@@ -25,8 +25,8 @@ def change(path, old, new):
 
 def validated(folder, name):
     """A task's configuration as `validate` has it, bound to its settings."""
-    found = Findings()
-    task = loaded.load(static.check(folder / f"{name}.yaml", found)[0], found)
+    found = ValidationLog()
+    task = loaded.load_task(static.check_static(folder / f"{name}.yaml", found)[0], found)
     assert task is not None and not found.errors, found.errors
     return task.config
 
@@ -35,9 +35,9 @@ def in_harness(folder, name):
     """The same as the harness's task manager has it, through our plugin."""
     from lmms_eval.tasks import TaskManager
 
-    from lmms_medtasks.harness.plugin import join
+    from lmms_medtasks.harness.plugin import install_plugin
 
-    join(TaskManager)
+    install_plugin(TaskManager)
     return TaskManager(include_path=str(folder), include_defaults=False)._get_config(name)
 
 
@@ -82,7 +82,7 @@ def test_a_copy_of_the_template_without_a_key_gets_the_templates_value(chest_sid
 def test_a_generation_setting_of_nothing_is_refused(chest_side):
     """The harness would end replies at the first blank line."""
     append(chest_side / "chest_side.yaml", "generation_kwargs: {until: null}\n")
-    assert any("generation_kwargs.until" in str(each) for each in validate(chest_side, static_only=True).errors)
+    assert any("generation_kwargs.until" in str(each) for each in validate_folder(chest_side, static_only=True).errors)
     with pytest.raises(UserError, match=r"chest_side.yaml:16: .*until: .null"):
         in_harness(chest_side, "chest_side")
 
@@ -94,7 +94,7 @@ def test_a_variant_keeps_prompt_template_and_data_of_what_it_includes(make):
         "metadata: {version: 1.1}\ndataset_kwargs: {sep: ','}\n",
         "utf-8",
     )
-    assert not validate(folder, write=True).errors
+    assert not validate_folder(folder, write=True).errors
     shown = both(folder, "chest_side_noimage", "lmms_eval_specific_kwargs", "default")
     assert (shown["no_image"], shown["option_mark"], shown["seed_trials"]) == (True, ")", True)
     assert shown["prompt"] == (folder / "prompt.txt").read_text("utf-8").removesuffix("\n")
@@ -106,14 +106,14 @@ def test_a_variant_keeps_prompt_template_and_data_of_what_it_includes(make):
 def test_null_takes_an_included_setting_away(make):
     folder = make(settings={"option_mark": ")"})
     change(folder / "chest_side_noimage.yaml", 'option_mark: ")"', "option_mark: null")
-    assert not validate(folder, write=True).errors
+    assert not validate_folder(folder, write=True).errors
     assert "option_mark" not in both(folder, "chest_side_noimage", "lmms_eval_specific_kwargs", "default")
 
 
 def test_a_mistake_in_an_included_setting_is_told_with_its_own_file(chest_side):
     change(chest_side / "chest_side.yaml", "parser: option", "parser: optoin")
     change(chest_side / "chest_side_noimage.yaml", "    parser: option\n", "")
-    files = {each.file for each in validate(chest_side, static_only=True).errors}
+    files = {each.file for each in validate_folder(chest_side, static_only=True).errors}
     assert {str(file).rpartition("/")[2] for file in files} == {"chest_side.yaml"}
 
 
@@ -128,7 +128,7 @@ def test_a_mistake_in_an_included_setting_is_told_with_its_own_file(chest_side):
 )
 def test_a_run_refuses_what_validate_refuses_with_the_same_line(old, new, line, said, chest_side):
     change(chest_side / "chest_side.yaml", old, new)
-    expected = [str(each) for each in validate(chest_side / "chest_side.yaml", static_only=True).errors]
+    expected = [str(each) for each in validate_folder(chest_side / "chest_side.yaml", static_only=True).errors]
     with pytest.raises(UserError) as error:
         in_harness(chest_side, "chest_side")
     assert str(error.value).splitlines() == expected

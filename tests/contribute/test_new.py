@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from lmms_medtasks.contribute.new import Wanted, write
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.data import text_tables
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
@@ -28,7 +28,7 @@ def test_every_template_gives_a_folder_without_errors(template, make):
     folder = make(
         f"my_{template}", template, data="lesion_words" if template.startswith("open") else "chest_side", **more
     )
-    found = validate(folder, write=True)
+    found = validate_folder(folder, write=True)
     assert [str(each) for each in found.problems] == []
     variants = {path.stem for path in folder.glob("*.yaml")}
     assert variants == {f"my_{template}", *(f"my_{template}_{each}" for each in templates.get(template).variants)}
@@ -45,8 +45,8 @@ def test_a_grid_folder(make, tmp_path):
     )
     (folder / "questions.csv").write_text("image,question,answer,grid\n" + rows, "utf-8")
     card = dict.fromkeys(("paper", "licence", "terms", "about", "deviations"), "none")
-    write(Wanted("my_grid", "grid", str(folder / "questions.csv"), folder, card=card))
-    found = validate(folder, write=True)
+    write_task_folder(NewTaskRequest("my_grid", "grid", str(folder / "questions.csv"), folder, card=card))
+    found = validate_folder(folder, write=True)
     assert [str(each) for each in found.problems] == []
     assert not (folder / "adapter.py").exists()  # the columns are called as ours
     assert any("chance 0.200" in line for line in found.told)  # four positions and none
@@ -59,9 +59,9 @@ def test_the_adapter_is_one_line(chest_side):
 
 def test_nothing_is_overwritten(chest_side):
     (chest_side / "chest_side.yaml").write_text("mine", "utf-8")
-    again = Wanted("chest_side", "multiple_choice", str(chest_side / "questions.csv"), chest_side,
+    again = NewTaskRequest("chest_side", "multiple_choice", str(chest_side / "questions.csv"), chest_side,
                    columns={"image": "img", "question": "q", "options": "a,b", "answer": "label"})  # fmt: skip
-    assert "is there already. Nothing was written" in said(lambda: write(again))
+    assert "is there already. Nothing was written" in said(lambda: write_task_folder(again))
     assert (chest_side / "chest_side.yaml").read_text("utf-8") == "mine"
 
 
@@ -83,15 +83,15 @@ def test_says_what_is_wrong(fields, message, example_data, tmp_path):
     columns = {"image": "img", "question": "q", "options": "a,b", "answer": "label"}
     standard = {"name": "a_task", "template": "multiple_choice", "folder": folder, "columns": columns}
     standard["dataset"] = str(folder / "questions.csv")
-    assert message in said(lambda: write(Wanted(**{**standard, **fields})))
+    assert message in said(lambda: write_task_folder(NewTaskRequest(**{**standard, **fields})))
     assert not list(folder.glob("*.yaml"))
 
 
 def test_a_table_elsewhere_is_not_taken(example_data, tmp_path):
-    wanted = Wanted(
+    wanted = NewTaskRequest(
         "a_task", "multiple_choice", str(example_data / "chest_side" / "questions.csv"), tmp_path / "a_task"
     )
-    assert "Put the table and its images there first" in said(lambda: write(wanted))
+    assert "Put the table and its images there first" in said(lambda: write_task_folder(wanted))
 
 
 def test_data_on_a_hub_and_of_ours(tmp_path):
@@ -100,7 +100,7 @@ def test_data_on_a_hub_and_of_ours(tmp_path):
         ("medtasks://medq_deg/clean", "    test: medtasks://"),
     ):
         folder = tmp_path / dataset.partition("/")[0].strip(":")
-        write(Wanted("a_task", "multiple_choice", dataset, folder))
+        write_task_folder(NewTaskRequest("a_task", "multiple_choice", dataset, folder))
         assert line in (folder / "a_task.yaml").read_text("utf-8")
 
 
@@ -114,11 +114,11 @@ def test_columns_of_tables(tmp_path):
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8")
         path = tmp_path / name
-        assert text_tables.columns(path, text_tables.loader(path)) == ("x", "y")
+        assert text_tables.read_text_columns(path, text_tables.dataset_loader_name(path)) == ("x", "y")
     (tmp_path / "a.jsonl").write_text("no json\n", "utf-8")
-    assert "line 1 is not JSON" in said(lambda: text_tables.columns(tmp_path / "a.jsonl", "json"))
-    assert "Allowed: .csv" in said(lambda: text_tables.loader(tmp_path / "a.ods"))
-    assert "Save it as .xlsx" in said(lambda: text_tables.loader(tmp_path / "a.xls"))
+    assert "line 1 is not JSON" in said(lambda: text_tables.read_text_columns(tmp_path / "a.jsonl", "json"))
+    assert "Allowed: .csv" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.ods"))
+    assert "Save it as .xlsx" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.xls"))
 
 
 def test_no_variant_that_is_the_task_itself(make):
@@ -133,6 +133,6 @@ def test_a_column_that_nobody_named_is_asked_for(tmp_path):
     folder.mkdir()
     (folder / "t.csv").write_text("file,stem,choices,correct\na.png,x,\"['b', 'c']\",b\n", "utf-8")
     columns = {"image": "file", "options": "choices"}
-    wanted = Wanted("my_t", "multiple_choice", str(folder / "t.csv"), folder, columns=columns)
-    text = said(lambda: write(wanted))
+    wanted = NewTaskRequest("my_t", "multiple_choice", str(folder / "t.csv"), folder, columns=columns)
+    text = said(lambda: write_task_folder(wanted))
     assert "which column is the question? Say --question COLUMN. It has 'file', 'stem', 'choices', 'correct'." in text

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks.contribute.new import Wanted, write
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.data.adapter import documents
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
-from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
+from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
+from lmms_medtasks.harness.template_hooks.prepared_documents import prepare_documents
 from tests.contributed_tables import CARD, load
 
 NINE = list("ABCABCABC")
@@ -25,12 +25,12 @@ def folder_of(tmp_path, records, template="no_image", **more):
     lines = [{"question": f"question {number}", "options": ["x", "y", "z"], "answer": NINE[number % 9], **record}
              for number, record in enumerate(records)]  # fmt: skip
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), "utf-8")
-    write(Wanted("asked", template, str(path), folder, card=CARD, **more))
+    write_task_folder(NewTaskRequest("asked", template, str(path), folder, card=CARD, **more))
     return folder
 
 
 def found(folder):
-    return [(each.level, str(each)) for each in validate(folder, write=True).problems]
+    return [(each.level, str(each)) for each in validate_folder(folder, write=True).problems]
 
 
 def the_only_one(folder):
@@ -77,7 +77,7 @@ def test_a_prompt_in_the_yaml_is_shown_as_the_harness_makes_it(tmp_path):
     path = folder / "asked.yaml"
     path.write_text(path.read_text("utf-8") + 'doc_to_text: "{{question}}"\n', "utf-8")
     page = folder / "page.html"
-    problems = validate(folder, write=True, show=page).problems
+    problems = validate_folder(folder, write=True, show=page).problems
     assert {each.level for each in problems} == {"warning"}
     assert all("the option 'x' is not in the prompt" in str(each) for each in problems)
     assert "question 0" in page.read_text("utf-8") and "{{" not in page.read_text("utf-8")
@@ -101,11 +101,11 @@ def test_examples_before_a_question_are_refused(tmp_path):
 @pytest.mark.parametrize(("name", "refused"), [("low_dose", True), ("motion_blur", True), ("gaussian_noise", False)])
 def test_a_degradation_that_depends_on_the_modality_wants_one(name, refused, make):
     folder = make(template="multiple_choice", settings={"degradation": name, "severity": 1})
-    errors = [str(each) for each in validate(folder, write=True).errors]
+    errors = [str(each) for each in validate_folder(folder, write=True).errors]
     assert any("of what modality are the images" in each for each in errors) is refused, errors
     path = folder / "chest_side.yaml"
     path.write_text(path.read_text("utf-8").replace("    parser:", "    modality: CT\n    parser:"), "utf-8")
-    assert [str(each) for each in validate(folder, write=True).errors] == []
+    assert [str(each) for each in validate_folder(folder, write=True).errors] == []
 
 
 def test_several_right_options_are_read_and_scored_as_all_of_them(tmp_path):
@@ -118,7 +118,7 @@ def test_several_right_options_are_read_and_scored_as_all_of_them(tmp_path):
     replies = {"A, C": 1.0, "C and A": 1.0, "A": 0.0, "ABC": 0.0, "The answer is: A. x, C. z": 1.0, "no idea": 0.0}
     scores = {reply: task.score(task.scored[0], [reply]) for reply in replies}
     assert {reply: values["accuracy"]["score"] for reply, values in scores.items()} == replies
-    record = record_of(task.scored[0], ["A, C"], "several_letters")
+    record = make_choice_record(task.scored[0], ["A, C"], "several_letters")
     assert record.measures["chance"].score == 1 / 7
 
 
@@ -148,7 +148,7 @@ def test_a_degradation_that_a_row_cannot_have_is_named_before_a_run(column, valu
         for n, each in enumerate([*records, {**given, column: value}])
     ])  # fmt: skip
     with pytest.raises(UserError, match=r"row 20 \(id 'n19'\)") as error:
-        prepared(data, adapt=documents, settings={})
+        prepare_documents(data, adapt=documents, settings={})
     assert named in str(error.value)
 
 
@@ -162,7 +162,9 @@ def test_what_is_odd_about_pictures_is_told(make):
     exif[0x0112] = 6
     turned.save(folder / "images" / "p02.png", exif=exif)
     page = folder / "page.html"
-    told = [str(each) for each in validate(folder, write=True, show=page).problems if "images looked at" in str(each)]
+    told = [
+        str(each) for each in validate_folder(folder, write=True, show=page).problems if "images looked at" in str(each)
+    ]
     assert [next(kind for kind in ("window", "turned", "a side of", "colour") if kind in text) for text in told] == [
         "window", "turned", "a side of", "colour",
     ]  # fmt: skip

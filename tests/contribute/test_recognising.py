@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.contribute import recognising
-from lmms_medtasks.contribute.new import Wanted, adapter_arguments, adapter_of, write
+from lmms_medtasks.contribute.new import NewTaskRequest, adapter_arguments, make_adapter, write_task_folder
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
+from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
 from tests.contributed_tables import CARD, errors, load
 
 
@@ -35,13 +35,15 @@ def table(tmp_path, records, name="asked.jsonl"):
 
 
 def looked(path, **more):
-    return recognising.look(Wanted("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more))
+    return recognising.recognise_table(
+        NewTaskRequest("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more)
+    )
 
 
 def made(path, **more):
     """The found task, written, without an error; and its documents."""
     found = looked(path, **more)
-    write(found.wanted)
+    write_task_folder(found.wanted)
     assert errors(path.parent) == []
     return found, load(path.parent).documents
 
@@ -66,7 +68,7 @@ def test_vlmevalkits_tables_need_no_option(tmp_path):
     found = looked(path)
     assert "the form of VLMEvalKit's tables" in found.said
     assert (found.wanted.template, found.wanted.answer_is) == ("multiple_choice", "letter")
-    write(found.wanted)
+    write_task_folder(found.wanted)
     documents = load(path.parent).documents
     assert documents["id"][:] == [str(100 + number) for number in range(12)]
     assert documents["answer"][:] == list("AB" * 6)
@@ -77,17 +79,17 @@ def test_vlmevalkits_tables_need_no_option(tmp_path):
 def test_the_command_shows_before_it_writes_and_look_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = vlmevalkit(tmp_path)
-    done = CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path), "--look"])
+    done = CliRunner().invoke(build_app(), ["new", "asked", "--dataset", str(path), "--look"])
     assert done.exit_code == 0, done.output
     assert "answer: column answer (letter)" in done.output and "correct: A; images: 1" in done.output
     assert "not used: category, split" in done.output
     shifted = CliRunner().invoke(
-        build(),
+        build_app(),
         ["new", "asked", "--dataset", str(path), "--look", "--shift", "category:x:y", "--template", "shift_pair"],
     )
     assert "not used: split (" in shifted.output, shifted.output
     assert [each.name for each in path.parent.iterdir()] == ["bench.tsv"]
-    assert CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path)]).exit_code == 0
+    assert CliRunner().invoke(build_app(), ["new", "asked", "--dataset", str(path)]).exit_code == 0
     assert (path.parent / "asked.yaml").is_file()
 
 
@@ -210,7 +212,10 @@ def test_letters_with_or_between_them_are_each_right(written, tmp_path):
     replies = {"A": 1.0, "The answer is C.": 1.0, "C. top": 1.0, "B": 0.0, "A and C": 0.0, "": 0.0}
     scored = {reply: task.score(task.scored[0], [reply])["accuracy"]["score"] for reply in replies}
     assert scored == replies
-    assert [record_of(doc, ["A"], "any_letter").measures["chance"].score for doc in task.scored] == [2 / 3, 1 / 3]
+    assert [make_choice_record(doc, ["A"], "any_letter").measures["chance"].score for doc in task.scored] == [
+        2 / 3,
+        1 / 3,
+    ]
 
 
 @pytest.mark.parametrize("written", ["A/C", "A | C"])
@@ -247,7 +252,7 @@ def test_options_that_are_letters_make_no_several_answers_of_one(tmp_path):
     found = looked(path)
     assert "could be letters or options' texts" in found.problem and not found.wanted.several
     assert any("--answer-is letter or --answer-is text" in line for line in found.said)
-    read = {kind: adapter_of(looked(path, answer_is=kind).wanted) for kind in ("letter", "text")}
+    read = {kind: make_adapter(looked(path, answer_is=kind).wanted) for kind in ("letter", "text")}
     assert {kind: (each.several, each.answer_is) for kind, each in read.items()} == {
         "letter": ("", "letter"), "text": ("", "text")
     }  # fmt: skip
@@ -260,7 +265,7 @@ def test_the_training_split_in_a_table_is_named(tmp_path):
 
 def test_nothing_is_written_where_the_table_cannot_be_taken(tmp_path):
     path = table(tmp_path, [{"image": "p0.png", "question": "q", "options": ["a", "b"], "answer": "D"}])
-    result = CliRunner().invoke(build(), ["new", "asked", "--dataset", str(path), "--folder", str(path.parent)])
+    result = CliRunner().invoke(build_app(), ["new", "asked", "--dataset", str(path), "--folder", str(path.parent)])
     assert isinstance(result.exception, UserError) and str(result.exception).endswith("Nothing was written.")
     assert not list(path.parent.glob("*.yaml"))
 
@@ -291,8 +296,8 @@ def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
     data = datasets.Dataset.from_dict(rows).cast_column("image", datasets.Image())
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
-    monkeypatch.setattr(Wanted, "table", None)
-    found = recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    monkeypatch.setattr(NewTaskRequest, "table", None)
+    found = recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
     assert found.wanted.columns == {"image": "image", "question": "question", "options": "choices", "answer": "answer"}
     assert found.wanted.answer_is == "index" and found.wanted.template == "multiple_choice"
     assert any("images: 1" in line for line in found.said)
@@ -301,14 +306,14 @@ def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
 def hub_set(tmp_path, monkeypatch, **columns):
     """What `new` tells of a hub's data set with a picture and a question in each of four rows and these columns."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Wanted, "table", None)
+    monkeypatch.setattr(NewTaskRequest, "table", None)
     rows = {"image": [png(number) for number in range(4)], "question": [f"q{number}" for number in range(4)]}
     data = datasets.Dataset.from_dict({**rows, **columns}).cast_column("image", datasets.Image())
     if "label" in columns:
         data = data.cast_column("label", datasets.ClassLabel(names=["malignant", "benign"]))
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
-    return recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    return recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
 
 
 def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
@@ -323,11 +328,11 @@ def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypat
     assert found.wanted.columns["image"] == "scan" and found.said[-1].endswith("images: 1")
     assert "image" not in looked(path, template="no_image").wanted.columns
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Wanted, "table", None)
+    monkeypatch.setattr(NewTaskRequest, "table", None)
     data = datasets.Dataset.from_dict({"xray": [png(1), png(2)], "question": ["a", "b"], "answer": ["x", "y"]})
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.cast_column("xray", datasets.Image()).to_parquet("owner/name/data/test-00000-of-00001.parquet")
-    found = recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    found = recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
     assert found.wanted.columns["image"] == "xray" and found.wanted.template == "open"
 
 
@@ -348,7 +353,7 @@ def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
 def test_a_split_that_a_hubs_set_has_not_is_named(tmp_path, monkeypatch):
     hub_set(tmp_path, monkeypatch, answers=[["a", "b"]] * 4)
     with pytest.raises(UserError, match="validation.*Say --split NAME"):
-        recognising.look(Wanted("asked", "", "owner/name", tmp_path / "asked", split="validation"))
+        recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", split="validation"))
 
 
 def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
@@ -356,7 +361,9 @@ def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
         raise ConnectionError("no network")
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    wanted = Wanted("asked", "open", "owner/nothing", tmp_path / "asked", card=CARD)
-    assert recognising.look(wanted).said == ["owner/nothing could not be looked at (ConnectionError: no network)"]
+    wanted = NewTaskRequest("asked", "open", "owner/nothing", tmp_path / "asked", card=CARD)
+    assert recognising.recognise_table(wanted).said == [
+        "owner/nothing could not be looked at (ConnectionError: no network)"
+    ]
     with pytest.raises(UserError, match="--template: which one"):
-        recognising.look(Wanted("asked", "", "owner/nothing", tmp_path / "asked", card=CARD))
+        recognising.recognise_table(NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD))

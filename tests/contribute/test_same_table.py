@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.contribute import recognising
-from lmms_medtasks.contribute.new import Wanted, write
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
 from lmms_medtasks.data import excel_sheets, text_tables
 from lmms_medtasks.errors import UserError
 from tests.contributed_tables import CARD, COLUMNS, errors, load, table_rows
@@ -52,11 +52,11 @@ def test_questions_are_the_same_to_the_character(form, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     dataset = form if form == "hub/set" else str(path)
     if form == "hub/set":
-        monkeypatch.setattr(Wanted, "table", None)
-    wanted = Wanted("same", "no_image", dataset, folder, columns={"options": "a,b,c"}, tags=("note",),
+        monkeypatch.setattr(NewTaskRequest, "table", None)
+    wanted = NewTaskRequest("same", "no_image", dataset, folder, columns={"options": "a,b,c"}, tags=("note",),
                     answer_is="letter", card=CARD)  # fmt: skip
-    found = recognising.look(wanted)
-    write(found.wanted)
+    found = recognising.recognise_table(wanted)
+    write_task_folder(found.wanted)
     assert errors(folder) == []
     made = [[doc["id"], doc["question"], doc["options"], doc["answer"], doc["note"]] for doc in load(folder).scored]
     assert made == [[row[0], row[1], [text for text in row[2:5] if text], row[5], row[6]] for row in ROWS]
@@ -75,7 +75,15 @@ def workbook(path, cells, formats=()):
 def test_numbers_of_a_sheet_are_as_it_shows_them(tmp_path):
     cells = {"A1": "a", "A2": 7, "A3": 7, "A4": 2.5, "A5": 2.5, "A6": -3, "A7": True, "A8": 1000000}
     path = workbook(tmp_path / "n.xlsx", cells, {"A3": "000", "A5": "0.00"})
-    assert [row["a"] for row in excel_sheets.rows(path)] == ["7", "007", "2.5", "2.50", "-3", "TRUE", "1000000"]
+    assert [row["a"] for row in excel_sheets.iter_sheet_rows(path)] == [
+        "7",
+        "007",
+        "2.5",
+        "2.50",
+        "-3",
+        "TRUE",
+        "1000000",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,7 @@ def test_numbers_of_a_sheet_are_as_it_shows_them(tmp_path):
 )
 def test_cells_without_a_plain_text_are_named(cells, formats, said, tmp_path):
     with pytest.raises(UserError) as error:
-        list(excel_sheets.rows(workbook(tmp_path / "n.xlsx", cells, formats)))
+        list(excel_sheets.iter_sheet_rows(workbook(tmp_path / "n.xlsx", cells, formats)))
     assert said in str(error.value)
 
 
@@ -105,18 +113,18 @@ def test_sheets_merged_cells_and_hidden_rows_are_refused(tmp_path):
     book.create_sheet("second").append(["b"])
     book.save(tmp_path / "two.xlsx")
     with pytest.raises(UserError, match="several sheets: Sheet, second"):
-        list(excel_sheets.rows(tmp_path / "two.xlsx"))
-    assert list(excel_sheets.rows(tmp_path / "two.xlsx", "Sheet")) == [{"a": "x"}]
+        list(excel_sheets.iter_sheet_rows(tmp_path / "two.xlsx"))
+    assert list(excel_sheets.iter_sheet_rows(tmp_path / "two.xlsx", "Sheet")) == [{"a": "x"}]
     del book["second"]
     book.active.merge_cells("A2:A3")
     book.save(tmp_path / "merged.xlsx")
     with pytest.raises(UserError, match="A2:A3 are merged"):
-        list(excel_sheets.rows(tmp_path / "merged.xlsx"))
+        list(excel_sheets.iter_sheet_rows(tmp_path / "merged.xlsx"))
     book.active.unmerge_cells("A2:A3")
     book.active.row_dimensions[2].hidden = True
     book.save(tmp_path / "hidden.xlsx")
     with pytest.raises(UserError, match="row 2 of the sheet is hidden"):
-        list(excel_sheets.rows(tmp_path / "hidden.xlsx"))
+        list(excel_sheets.iter_sheet_rows(tmp_path / "hidden.xlsx"))
 
 
 @pytest.mark.parametrize(
@@ -150,14 +158,14 @@ def test_a_file_that_is_something_else_is_named_with_the_cure(name, content, sai
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(UserError) as error:
-        text_tables.read(path, text_tables.loader(path))
+        text_tables.read_text_table(path, text_tables.dataset_loader_name(path))
     assert said in str(error.value)
 
 
 def test_lists_in_json_are_lists_and_a_single_text_among_them_a_list_of_one(tmp_path):
     path = tmp_path / "q.jsonl"
     path.write_text('{"image": "a.png", "n": [1, 2.50]}\n{"image": ["b.png", "c.png"], "n": null}\n', "utf-8")
-    table = text_tables.read(path, "json")
+    table = text_tables.read_text_table(path, "json")
     assert table["image"][:] == [["a.png"], ["b.png", "c.png"]]
     assert table["n"][:] == [["1", "2.50"], None]
     assert isinstance(table, datasets.Dataset)

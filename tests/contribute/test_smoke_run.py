@@ -2,12 +2,12 @@
 
 import pytest
 
-from lmms_medtasks.contribute.smoke_run import smoke
+from lmms_medtasks.contribute.smoke_run import run_smoke_test
 from lmms_medtasks.errors import UserError
 
 
 def test_runs_all_tasks_of_a_folder_on_a_few_questions(chest_side):
-    rows = smoke(chest_side, limit=2, models=("medtasks_random",))
+    rows = run_smoke_test(chest_side, limit=2, models=("medtasks_random",))
     values = {(row.task, row.metric): row.value for row in rows}
     assert values["chest_side", "chance"] == values["chest_side_noimage", "chance"] == 0.5
     assert values["chest_side", "parse_rate"] == 1.0
@@ -17,4 +17,4 @@ def test_runs_all_tasks_of_a_folder_on_a_few_questions(chest_side):
 def test_a_broken_folder_is_told_before_it_runs(chest_side):
     (chest_side / "chest_side.yaml").write_text("task: [", "utf-8")
     with pytest.raises(UserError, match="Run `lmms-medtasks validate` first"):
-        smoke(chest_side)
+        run_smoke_test(chest_side)

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from lmms_medtasks.contribute import static
-from lmms_medtasks.contribute.validate import validate
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.contribute.validate import validate_folder
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 WRITES = """\
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_a_name_that_no_file_can_have_is_an_error_with_a_line(key, name, chest_s
     text = path.read_text("utf-8")
     assert key in text
     path.write_text(text.replace(key, f"{key.partition(':')[0]}: {name}"), "utf-8")
-    [problem] = [each for each in validate(chest_side, static_only=True).errors if each.file.endswith(path.name)]
+    [problem] = [each for each in validate_folder(chest_side, static_only=True).errors if each.file.endswith(path.name)]
     assert problem.line and problem.value
 
 
@@ -46,24 +46,24 @@ def test_a_hook_that_writes_a_file_is_not_executed(chest_side, tmp_path):
     top = f"Path({str(target)!r}).write_text('executed')"
     (chest_side / "adapter.py").write_text(WRITES.format(top=top, target=str(target)), "utf-8")
     before = set(sys.modules)
-    found = validate(chest_side, static_only=True)
+    found = validate_folder(chest_side, static_only=True)
     assert not target.exists()
     assert "adapter" not in set(sys.modules) - before
     assert lines(found) == []
     # The same folder, executed: the file is there, so the test above could have failed.
-    validate(chest_side, write=True)
+    validate_folder(chest_side, write=True)
     assert target.read_text("utf-8") == "executed"
 
 
 def test_an_adapter_as_new_writes_it_is_not_reported(chest_side):
-    assert lines(validate(chest_side, static_only=True)) == []
+    assert lines(validate_folder(chest_side, static_only=True)) == []
 
 
 def test_a_module_of_another_package_is_not_looked_into(chest_side):
     path = chest_side / "chest_side.yaml"
     path.write_text(path.read_text("utf-8").replace("adapter.documents", "this.that.documents"), "utf-8")
     before = "this" in sys.modules  # importing it would print the Zen
-    found = validate(chest_side, static_only=True)
+    found = validate_folder(chest_side, static_only=True)
     assert ("this" in sys.modules) == before
     assert any("which was not looked into" in line for line in lines(found))
 
@@ -73,7 +73,9 @@ def test_a_link_out_of_the_folder_is_not_followed(chest_side, tmp_path):
     secret.write_text("img,q,a,b,label,unit\n", "utf-8")
     (chest_side / "questions.csv").unlink()
     (chest_side / "questions.csv").symlink_to(secret)
-    assert any("leads out of the task's folder" in line for line in lines(validate(chest_side, static_only=True)))
+    assert any(
+        "leads out of the task's folder" in line for line in lines(validate_folder(chest_side, static_only=True))
+    )
 
 
 EXECUTED = "import pathlib\npathlib.Path({target!r}).write_text('executed')\ndocuments = print\n"
@@ -83,19 +85,19 @@ def test_a_contribution_that_lies_in_task_configs_is_not_imported(chest_side, tm
     import lmms_medtasks.task_configs as configs
 
     monkeypatch.setattr(configs, "__path__", [*configs.__path__, str(tmp_path)])
-    monkeypatch.setattr("lmms_medtasks.folders.folder", lambda: tmp_path)
+    monkeypatch.setattr("lmms_medtasks.folders.suites_root", lambda: tmp_path)
     target = tmp_path / "written"
     (chest_side / "adapter.py").write_text(EXECUTED.format(target=str(target)), "utf-8")
     path = chest_side / "chest_side.yaml"
     dotted = "lmms_medtasks.task_configs.chest_side.adapter"
     path.write_text(path.read_text("utf-8").replace("adapter.documents", f"{dotted}.documents"), "utf-8")
-    assert lines(validate(chest_side, static_only=True)) == []
+    assert lines(validate_folder(chest_side, static_only=True)) == []
     assert not target.exists() and dotted not in sys.modules
     # What is not in the file is told as for an adapter beside the YAML.
     path.write_text(path.read_text("utf-8").replace(".documents", ".document"), "utf-8")
     assert (
         "adapter.py does not define 'document'. Did you mean 'documents'?"
-        in lines(validate(chest_side, static_only=True))[0]
+        in lines(validate_folder(chest_side, static_only=True))[0]
     )
     importlib.import_module(dotted)
     assert target.read_text("utf-8") == "executed"
@@ -113,13 +115,13 @@ def test_what_cannot_be_read_to_its_end_is_not_opened(kind, name, chest_side):
         path.symlink_to("/dev/zero" if kind == "device" else path)
     said = {"pipe": "is no file, but a pipe", "device": "a link that leads out", "ring": "is no file, but a pipe"}
     assert any(
-        each.startswith(f"{name}: error: {said[kind]}") for each in lines(validate(chest_side, static_only=True))
+        each.startswith(f"{name}: error: {said[kind]}") for each in lines(validate_folder(chest_side, static_only=True))
     )
 
 
 def test_a_file_name_is_printed_as_text(chest_side):
     (chest_side / "a\n\x1b[31m.yaml").write_text("task: [", "utf-8")
-    assert lines(validate(chest_side, static_only=True))[0].startswith("'a\\n\\x1b[31m.yaml':1: error")
+    assert lines(validate_folder(chest_side, static_only=True))[0].startswith("'a\\n\\x1b[31m.yaml':1: error")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,9 @@ def test_a_file_name_is_printed_as_text(chest_side):
 )
 def test_a_prompt_that_asks_too_little_is_to_be_looked_at(text, said, chest_side):
     (chest_side / "prompt.txt").write_text(text, "utf-8")
-    found = [line for line in lines(validate(chest_side, static_only=True)) if line.startswith("prompt.txt: warning")]
+    found = [
+        line for line in lines(validate_folder(chest_side, static_only=True)) if line.startswith("prompt.txt: warning")
+    ]
     assert any(said in line for line in found), found
 
 
@@ -147,7 +151,7 @@ def test_settings_that_only_hooks_of_ones_own_read_are_their_own(chest_side):
     path = chest_side / "chest_side.yaml"
     path.write_text(path.read_text("utf-8").replace("prompt: prompt.txt", "prompt: terse\n    style: 3"), "utf-8")
     (chest_side / "chest_side_noimage.yaml").unlink()
-    assert [str(each) for each in validate(chest_side, static_only=True).errors] == []
+    assert [str(each) for each in validate_folder(chest_side, static_only=True).errors] == []
 
 
 class Hook(str):
@@ -188,8 +192,8 @@ def test_no_value_of_any_key_ends_in_a_traceback_or_in_words_of_the_library(ches
                 place = place[part]
             place[way[-1]] = value
             path.write_text(yaml.dump(changed, Dumper=Dumper, sort_keys=False), "utf-8")
-            found = Findings()
-            static.check(path, found)
+            found = ValidationLog()
+            static.check_static(path, found)
             assert not [
                 each for each in found.errors if "Input should" in each.message or "Value error" in each.message
             ]
@@ -214,5 +218,7 @@ def test_a_groups_row_has_a_metric_of_its_tasks(chest_side, metric, members, wro
     (chest_side / "chest_inner.yaml").write_text(text.format("chest_inner", "[chest_side, chest_side_noimage]"))
     row = f"aggregate_metric_list: [{{metric: {metric}, aggregation: mean}}]\n"
     (chest_side / "chest_outer.yaml").write_text(text.format("chest_outer", members) + row)
-    said = [each for each in validate(chest_side, static_only=True).errors if "row would stay empty" in str(each)]
+    said = [
+        each for each in validate_folder(chest_side, static_only=True).errors if "row would stay empty" in str(each)
+    ]
     assert bool(said) == wrong

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks.contribute.new import Wanted, write
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.data import picture_checks, store
 from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
+from lmms_medtasks.harness.template_hooks.prepared_documents import prepare_documents
 from lmms_medtasks.pictures import image_id
 from tests.contributed_tables import CARD, load
 
@@ -68,7 +68,7 @@ def folder_of(tmp_path, records, name="shown", **columns):
     lines = [{"question": f"q{number}", "options": ["x", "y"], "answer": "A", **record}
              for number, record in enumerate(records)]  # fmt: skip
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), "utf-8")
-    write(Wanted(name, "multiple_choice", str(path), folder, columns=columns, card=CARD))
+    write_task_folder(NewTaskRequest(name, "multiple_choice", str(path), folder, columns=columns, card=CARD))
     return folder
 
 
@@ -80,7 +80,7 @@ def test_a_picture_in_row_ten_that_cannot_be_shown_is_named_by_validate(name, tm
     data, said = WRONG[name]
     (tmp_path / "shown" / name).write_bytes(data)
     records = [{"id": f"n{number}", "image": name if number == 9 else f"p{number}.png"} for number in range(12)]
-    found = [str(each) for each in validate(folder_of(tmp_path, records), write=True).errors]
+    found = [str(each) for each in validate_folder(folder_of(tmp_path, records), write=True).errors]
     assert len(found) == 1  # not of the variant without pictures
     assert "1 of 12 images can't be shown to a model" in found[0]
     assert f"row 10 (id 'n9'), {name}: " in found[0] and said in found[0]
@@ -91,16 +91,16 @@ def test_all_pictures_are_looked_at_before_a_run_and_only_once(monkeypatch):
         {"image": [png(number) for number in range(8)], "question": ["q"] * 8, "answer": ["x"] * 8}
     )
     looked = []
-    problem = picture_checks.problem
-    monkeypatch.setattr(picture_checks, "problem", lambda picture: looked.append(1) or problem(picture))
+    problem = picture_checks.image_fault
+    monkeypatch.setattr(picture_checks, "image_fault", lambda picture: looked.append(1) or problem(picture))
     for _ in range(2):
-        prepared(data, adapt=documents, settings={})
+        prepare_documents(data, adapt=documents, settings={})
     assert len(looked) == 8
     broken = datasets.Dataset.from_dict({**data.to_dict(), "image": [*data["image"][:7], b"none"]})
     for _ in range(2):  # what is wrong is not remembered
         with pytest.raises(UserError, match=r"row 8 \(id '7'\), its image: is none of PNG"):
-            prepared(broken, adapt=documents, settings={})
-    prepared(broken, adapt=documents, settings={"no_image": True})
+            prepare_documents(broken, adapt=documents, settings={})
+    prepare_documents(broken, adapt=documents, settings={"no_image": True})
 
 
 def test_a_check_that_was_interrupted_goes_on_where_it_stopped(monkeypatch, tmp_path):
@@ -109,7 +109,7 @@ def test_a_check_that_was_interrupted_goes_on_where_it_stopped(monkeypatch, tmp_
         {"image": [png(60 + number) for number in range(8)], "question": ["q"] * 8, "answer": ["x"] * 8}
     )
     looked = []
-    problem = picture_checks.problem
+    problem = picture_checks.image_fault
 
     def stopping(picture):
         if len(looked) == 5:
@@ -117,13 +117,13 @@ def test_a_check_that_was_interrupted_goes_on_where_it_stopped(monkeypatch, tmp_
         looked.append(1)
         return problem(picture)
 
-    monkeypatch.setattr(picture_checks, "problem", stopping)
+    monkeypatch.setattr(picture_checks, "image_fault", stopping)
     with pytest.raises(KeyboardInterrupt):
-        picture_checks.check(documents(data))
-    monkeypatch.setattr(picture_checks, "problem", lambda picture: looked.append(1) or problem(picture))
+        picture_checks.check_images(documents(data))
+    monkeypatch.setattr(picture_checks, "image_fault", lambda picture: looked.append(1) or problem(picture))
     for _ in range(2):
-        assert picture_checks.check(documents(data)) == 8 and len(looked) == 8
-    assert not list((store.home() / picture_checks.FOLDER).glob("*.part"))
+        assert picture_checks.check_images(documents(data)) == 8 and len(looked) == 8
+    assert not list((store.data_home() / picture_checks.FOLDER).glob("*.part"))
 
 
 def test_a_file_that_changes_is_looked_at_again(tmp_path):
@@ -131,10 +131,10 @@ def test_a_file_that_changes_is_looked_at_again(tmp_path):
     path.write_bytes(png(1))
     data = datasets.Dataset.from_dict({"image": ["p.png"], "question": ["q"], "answer": ["x"]})
     adapt = documents.in_folder(tmp_path)
-    prepared(data, adapt=adapt, settings={}, folder=tmp_path)
+    prepare_documents(data, adapt=adapt, settings={}, folder=tmp_path)
     path.write_bytes(png(1)[:-30])
     with pytest.raises(UserError, match="p.png: does not decode"):
-        prepared(data, adapt=adapt, settings={}, folder=tmp_path)
+        prepare_documents(data, adapt=adapt, settings={}, folder=tmp_path)
 
 
 @pytest.mark.parametrize("form", ["list", "json text", "python text", "images", "numbered", "base64", "image column"])

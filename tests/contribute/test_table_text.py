@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.contribute.new import Wanted, write
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
 from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.errors import UserError
 from tests.contributed_tables import CARD, COLUMNS, TEXTS, errors, load, table_rows
@@ -25,7 +25,9 @@ def write_table(path, rows, columns=COLUMNS, encoding="utf-8"):
 
 def new(path, template="no_image", **more):
     columns = more.pop("columns", {"options": "a,b,c"})
-    write(Wanted(path.parent.name, template, str(path), path.parent, columns=columns, card=CARD, **more))
+    write_task_folder(
+        NewTaskRequest(path.parent.name, template, str(path), path.parent, columns=columns, card=CARD, **more)
+    )
     return path.parent
 
 
@@ -63,7 +65,7 @@ def test_an_option_that_would_change_the_text_is_refused(option, tmp_path):
 
 
 def test_a_csv_table_that_was_loaded_elsewhere_is_refused_where_its_text_is_lost(tmp_path):
-    from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
+    from lmms_medtasks.harness.template_hooks.prepared_documents import prepare_documents
 
     def loaded_by_guessing(*rows):
         path = write_table(
@@ -74,12 +76,12 @@ def test_a_csv_table_that_was_loaded_elsewhere_is_refused_where_its_text_is_lost
     said = {}
     for name, rows in {"number": [["007", "q", "x", 1]], "missing": [["a", "q", "x", 1], ["b", "q", "NA", 2]]}.items():
         with pytest.raises(UserError) as error:
-            prepared(loaded_by_guessing(*rows), adapt=documents, settings={})
+            prepare_documents(loaded_by_guessing(*rows), adapt=documents, settings={})
         said[name] = str(error.value)
     assert "Column 'id'" in said["number"] and "int64" in said["number"]
     assert "Column 'answer'" in said["missing"]
     # A column that no document is made of may be a number.
-    assert prepared(loaded_by_guessing(["a", "q", "x", 1]), adapt=documents, settings={})["answer"][:] == ["x"]
+    assert prepare_documents(loaded_by_guessing(["a", "q", "x", 1]), adapt=documents, settings={})["answer"][:] == ["x"]
 
 
 def test_a_severity_in_a_csv_table_is_a_whole_number(tmp_path):
@@ -143,11 +145,11 @@ def test_a_list_of_answers_is_refused_with_row_and_id(suffix, template, options,
 
 
 def test_a_list_of_answers_of_another_adapter_is_refused():
-    from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
+    from lmms_medtasks.harness.template_hooks.prepared_documents import prepare_documents
 
     data = datasets.Dataset.from_dict({"id": ["n1"], "question": ["q"], "options": [["x", "y"]], "answer": [["x"]]})
     with pytest.raises(UserError, match=r"row 1 \(id 'n1'\): \['x'\]"):
-        prepared(data, adapt=lambda dataset: dataset, settings={})
+        prepare_documents(data, adapt=lambda dataset: dataset, settings={})
 
 
 @pytest.mark.parametrize("text", ["2.50", "1e3", "3", "true", '"2020-01-01"', '"007"'])

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.cli.app import build_app
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.suites import registry
 
 OWN_HOOK = """\
@@ -24,7 +24,7 @@ OWN_METRICS, AGGREGATE = ("accuracy", "chance"), "lmms_medtasks.harness.scoring.
 
 
 def errors(folder, **more):
-    return [str(each) for each in validate(folder, **{"write": True, **more}).errors]
+    return [str(each) for each in validate_folder(folder, **{"write": True, **more}).errors]
 
 
 def own_hook(folder, body):
@@ -79,7 +79,7 @@ def test_a_parser_that_cannot_read_its_own_options(make):
 
 
 def test_a_changed_prompt_is_told(chest_side):
-    validate(chest_side, write=True)
+    validate_folder(chest_side, write=True)
     assert errors(chest_side, write=False) == []
     (chest_side / "prompt.txt").write_text("{question}\n{options}\nSay the letter.\n", "utf-8")
     said = errors(chest_side, write=False)
@@ -97,7 +97,7 @@ def test_texts_on_the_page_are_escaped(chest_side, tmp_path):
 
 
 def command(*arguments):
-    return CliRunner().invoke(build(), ["validate", *map(str, arguments)])
+    return CliRunner().invoke(build_app(), ["validate", *map(str, arguments)])
 
 
 def test_the_command_exits_with_1_if_anything_is_wrong(chest_side):
@@ -115,7 +115,7 @@ def test_one_yaml_of_a_folder(chest_side):
 
 
 def test_the_snapshot_holds_no_question_of_the_data(chest_side):
-    validate(chest_side, write=True)
+    validate_folder(chest_side, write=True)
     recorded = json.loads((chest_side / "prompts.json").read_text("utf-8"))
     assert "bright spot" not in json.dumps(recorded)
 
@@ -123,9 +123,9 @@ def test_the_snapshot_holds_no_question_of_the_data(chest_side):
 def test_the_yaml_is_loaded_as_the_harness_loads_it(make):
     from lmms_eval.utils import load_yaml_config
 
-    from lmms_medtasks.contribute.loaded import config
-    from lmms_medtasks.task_yaml.chain import follow
-    from lmms_medtasks.task_yaml.problems import Findings
+    from lmms_medtasks.contribute.loaded import merged_task_config
+    from lmms_medtasks.task_yaml.chain import read_include_chain
+    from lmms_medtasks.task_yaml.problems import ValidationLog
 
     def comparable(value):
         if callable(value):
@@ -135,7 +135,9 @@ def test_the_yaml_is_loaded_as_the_harness_loads_it(make):
         return [comparable(each) for each in value] if isinstance(value, list) else value
 
     for path in sorted(make().glob("*.yaml")):
-        assert comparable(config(follow(path, path.parent, Findings()))) == comparable(load_yaml_config(str(path)))
+        assert comparable(merged_task_config(read_include_chain(path, path.parent, ValidationLog()))) == comparable(
+            load_yaml_config(str(path))
+        )
 
 
 def test_validate_needs_no_torch(chest_side):
@@ -144,8 +146,8 @@ def test_validate_needs_no_torch(chest_side):
     import sys
 
     code = (
-        "import sys, pathlib; from lmms_medtasks.contribute.validate import validate\n"
-        "found = validate(pathlib.Path(sys.argv[1]), write=True)\n"
+        "import sys, pathlib; from lmms_medtasks.contribute.validate import validate_folder\n"
+        "found = validate_folder(pathlib.Path(sys.argv[1]), write=True)\n"
         "assert found.told and not found.problems, found.problems\n"
         "assert not {'torch', 'transformers', 'lmms_eval.tasks'} & set(sys.modules)"
     )
@@ -155,7 +157,7 @@ def test_validate_needs_no_torch(chest_side):
 def test_a_card_to_be_filled_in_keeps_nobody_from_the_other_checks(chest_side):
     card = chest_side / "README.md"
     card.write_text(card.read_text("utf-8").replace("CC0", "(to be filled in)"), "utf-8")
-    found = validate(chest_side)
+    found = validate_folder(chest_side)
     assert [each.file for each in found.errors] == ["README.md", "prompts.json"]
     assert any("random answers: questions" in line for line in found.told)
     assert any("no answers at all: no metric has a value" in line for line in found.told)
@@ -164,20 +166,20 @@ def test_a_card_to_be_filled_in_keeps_nobody_from_the_other_checks(chest_side):
 def test_write_records_the_prompts_beside_an_unfinished_card_and_says_where_it_does_not(chest_side):
     card = chest_side / "README.md"
     card.write_text(card.read_text("utf-8").replace("CC0", "(to be filled in)"), "utf-8")
-    found = validate(chest_side, write=True)
+    found = validate_folder(chest_side, write=True)
     assert [each.file for each in found.errors] == ["README.md"]
     recorded = (chest_side / "prompts.json").read_bytes()
 
     (chest_side / "prompt.txt").write_text("{options}", "utf-8")
-    found = validate(chest_side, write=True)
+    found = validate_folder(chest_side, write=True)
     assert any("prompts.json was not written" in line for line in found.told)
     assert (chest_side / "prompts.json").read_bytes() == recorded
 
 
 def test_one_yaml_written_leaves_the_records_of_the_others(chest_side):
-    validate(chest_side, write=True)
+    validate_folder(chest_side, write=True)
     whole = (chest_side / "prompts.json").read_bytes()
-    validate(chest_side / "chest_side.yaml", write=True)
+    validate_folder(chest_side / "chest_side.yaml", write=True)
     assert (chest_side / "prompts.json").read_bytes() == whole
     (chest_side / "chest_side_noimage.yaml").unlink()
     [said] = errors(chest_side, write=False)
@@ -212,11 +214,11 @@ def test_a_prompt_that_needs_a_column_of_the_data_is_told_to_be_out_of_the_snaps
     from types import SimpleNamespace
 
     from lmms_medtasks.contribute import live
-    from lmms_medtasks.task_yaml.problems import Findings
+    from lmms_medtasks.task_yaml.problems import ValidationLog
 
     (tmp_path / "prompts.json").write_text("{}", "utf-8")
     task = SimpleNamespace(name="own", template=None, prompt=lambda doc: doc["ward"])
-    live.check_snapshot(tmp_path, [task], found := Findings())
+    live.check_snapshot(tmp_path, [task], found := ValidationLog())
     [problem] = found.problems
     assert (problem.level, problem.key) == ("warning", "own")
     assert "KeyError: 'ward'" in problem.message and "will not be noticed" in problem.message

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.errors import UserError
 
 
@@ -21,7 +21,7 @@ def committed(chest_side):
 
 
 def raised(folder):
-    found = validate(folder, static_only=True, base="HEAD")
+    found = validate_folder(folder, static_only=True, base="HEAD")
     return [str(each) for each in found.errors if each.key == "metadata.version"]
 
 
@@ -83,20 +83,20 @@ def test_a_new_task_has_no_version_before(committed):
         (committed / f"chest_side_{name}.yaml").write_text(
             text.replace("chest_side_noimage", f"chest_side_{name}"), "utf-8"
         )
-    found = validate(committed, static_only=True, base="HEAD")
+    found = validate_folder(committed, static_only=True, base="HEAD")
     assert "chest_side_a: new since HEAD" in found.told and not found.errors
 
 
 @pytest.mark.parametrize("base", ["no-such-branch", "--output=x"])
 def test_no_such_revision(base, committed):
     with pytest.raises(UserError, match="--base"):
-        validate(committed, static_only=True, base=base)
+        validate_folder(committed, static_only=True, base=base)
     assert not (committed / "x").exists()
 
 
 def test_no_repository(chest_side):
     with pytest.raises(UserError, match="not a git repository"):
-        validate(chest_side, static_only=True, base="HEAD")
+        validate_folder(chest_side, static_only=True, base="HEAD")
 
 
 def test_a_changed_picture_wants_a_higher_version(committed):

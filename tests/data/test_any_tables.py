@@ -33,30 +33,34 @@ def write(path, rows=ROWS):
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv", ".json", ".jsonl"])
 def test_the_same_records_from_every_form(tmp_path, suffix):
     path = write(tmp_path / f"cases{suffix}")
-    assert list(any_tables.rows(path)) == ROWS
-    assert any_tables.columns(path) == ("a", "b")
+    assert list(any_tables.iter_table_rows(path)) == ROWS
+    assert any_tables.read_table_columns(path) == ("a", "b")
     assert any_tables.is_table(f"data/{path.name}")
 
 
 def test_an_object_of_lists_says_which_list(tmp_path):
     path = tmp_path / "all.json"
     path.write_text(json.dumps({"Task I": [{"a": 1}], "note": "text", "Task II": [{"a": 2}, 3]}))
-    assert list(any_tables.rows(path)) == [{"section": "Task I", "a": 1}, {"section": "Task II", "a": 2}, None]
+    assert list(any_tables.iter_table_rows(path)) == [
+        {"section": "Task I", "a": 1},
+        {"section": "Task II", "a": 2},
+        None,
+    ]
 
 
 def test_json_lines_in_a_file_called_json(tmp_path):
     path = tmp_path / "lines.json"
     path.write_text('{"a": 1}\n{"a": 2}\n')
-    assert list(any_tables.rows(path)) == [{"a": 1}, {"a": 2}]
+    assert list(any_tables.iter_table_rows(path)) == [{"a": 1}, {"a": 2}]
 
 
 def test_a_record_that_is_none_is_told_apart(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("a,b\n1,2\n1,2,3\n")
-    assert list(any_tables.rows(table)) == [{"a": "1", "b": "2"}, None]
+    assert list(any_tables.iter_table_rows(table)) == [{"a": "1", "b": "2"}, None]
     listed = tmp_path / "t.json"
     listed.write_text('[{"a": 1}, "x"]')
-    assert list(any_tables.rows(listed)) == [{"a": 1}, None]
+    assert list(any_tables.iter_table_rows(listed)) == [{"a": 1}, None]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,7 @@ def test_damage_is_named(tmp_path, name, data, said):
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(UserError, match=said):
-        list(any_tables.rows(path))
+        list(any_tables.iter_table_rows(path))
 
 
 def test_what_is_no_table():
@@ -93,7 +97,7 @@ def test_any_list_in_pieces_of_any_size(tmp_path_factory, rows, size, indent):
     path.write_text(json.dumps(rows, indent=indent), "utf-8")
     before, any_tables.CHUNK = any_tables.CHUNK, size
     try:
-        assert list(any_tables.records(path)) == rows
+        assert list(any_tables.iter_json_items(path)) == rows
     finally:
         any_tables.CHUNK = before
 
@@ -103,16 +107,16 @@ def test_anything_else_is_refused(tmp_path, content):
     path = tmp_path / "list.json"
     path.write_text(content, "utf-8")
     with pytest.raises(UserError, match=r"list\.json"):
-        list(any_tables.records(path))
+        list(any_tables.iter_json_items(path))
 
 
 def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / "list.json"
     path.write_bytes(b"[\xff]")
     with pytest.raises(UserError, match="not UTF-8"):
-        list(any_tables.records(path))
+        list(any_tables.iter_json_items(path))
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match="cannot be read"):
-        list(any_tables.records(tmp_path / "none.json"))
+        list(any_tables.iter_json_items(tmp_path / "none.json"))

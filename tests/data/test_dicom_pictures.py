@@ -18,7 +18,7 @@ from lmms_medtasks.data import dicom_pictures
 from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
-from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
+from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
 
 
 def ramp(bits=12, signed=False):
@@ -79,7 +79,7 @@ def by_pydicom(data):
 @pytest.mark.filterwarnings("ignore:overflow encountered in exp")
 def test_windows_are_those_of_pydicom(kind, fields):
     data = dicom(PhotometricInterpretation=kind, **fields)
-    image, view = dicom_pictures.read(data)
+    image, view = dicom_pictures.read_dicom(data)
     assert image.mode == "L"
     assert np.abs(np.asarray(image).astype(int) - by_pydicom(data)).max() <= (1 if "SIGMOID" in str(fields) else 0)
     assert view["window_from"].startswith("the file") and view.get("inverted", False) is (kind == "MONOCHROME1")
@@ -87,23 +87,23 @@ def test_windows_are_those_of_pydicom(kind, fields):
 
 def test_the_window_is_recorded_in_modality_values():
     fields = {"WindowCenter": 40, "WindowWidth": 400, "RescaleSlope": 1, "RescaleIntercept": -1024}
-    assert dicom_pictures.read(dicom(**fields))[1]["window"] == [-160.0, 239.0]
+    assert dicom_pictures.read_dicom(dicom(**fields))[1]["window"] == [-160.0, 239.0]
 
 
 def test_a_voi_table_is_pydicoms():
     table = Dataset()
     table.LUTDescriptor, table.LUTData = [4096, 0, 16], np.linspace(65535, 0, 4096).astype("<u2").tobytes()
     data = dicom(VOILUTSequence=[table])
-    image, view = dicom_pictures.read(data)
+    image, view = dicom_pictures.read_dicom(data)
     file = pydicom.dcmread(io.BytesIO(data))
     assert np.array_equal(np.asarray(image), np.rint(apply_voi_lut(file.pixel_array, file) / 65535 * 255))
     assert view == {"window_from": "the file's VOI table"}
 
 
 def test_without_a_window_eight_bits_are_shown_whole_and_more_from_their_own_range():
-    image, view = dicom_pictures.read(dicom(np.full((4, 4), 100, np.uint8), bits=8))
+    image, view = dicom_pictures.read_dicom(dicom(np.full((4, 4), 100, np.uint8), bits=8))
     assert np.asarray(image).max() == 100 and view["window"] == [0.0, 255.0]
-    image, view = dicom_pictures.read(dicom(ramp(12) // 2 + 50, bits=16))
+    image, view = dicom_pictures.read_dicom(dicom(ramp(12) // 2 + 50, bits=16))
     assert view == {"window": [50.0, 2097.0], "window_from": "its own smallest and largest value"}
     assert np.asarray(image).min() == 0 and np.asarray(image).max() == 255
 
@@ -112,20 +112,20 @@ def test_padding_does_not_count_for_the_own_range():
     values = ramp(12, signed=True) + 3000
     values[0] = -2000
     padded = dicom(values, bits=16, PixelPaddingValue=-2000)
-    assert dicom_pictures.read(padded)[1]["window"][0] == values[1:].min()
+    assert dicom_pictures.read_dicom(padded)[1]["window"][0] == values[1:].min()
 
 
 def test_colours_and_lossless_compression_are_read_as_they_are():
     colours = np.random.default_rng(0).integers(0, 256, (6, 5, 3), dtype=np.uint8)
     more = {"SamplesPerPixel": 3, "PhotometricInterpretation": "RGB", "PlanarConfiguration": 0}
-    image, view = dicom_pictures.read(dicom(colours, bits=8, **more))
+    image, view = dicom_pictures.read_dicom(dicom(colours, bits=8, **more))
     assert np.array_equal(np.asarray(image), colours) and view == {}
     file = pydicom.dcmread(io.BytesIO(dicom(WindowCenter=2000, WindowWidth=900)))
-    plain = dicom_pictures.read(dicom(WindowCenter=2000, WindowWidth=900))[0]
+    plain = dicom_pictures.read_dicom(dicom(WindowCenter=2000, WindowWidth=900))[0]
     file.compress(RLELossless)
     held = io.BytesIO()
     file.save_as(held)
-    assert dicom_pictures.read(held.getvalue())[0].tobytes() == plain.tobytes()
+    assert dicom_pictures.read_dicom(held.getvalue())[0].tobytes() == plain.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_colours_and_lossless_compression_are_read_as_they_are():
 )  # fmt: skip
 def test_what_cannot_be_shown_is_named_with_the_way_out(data, named):
     with pytest.raises(UserError) as error:
-        dicom_pictures.read(data)
+        dicom_pictures.read_dicom(data)
     assert named in str(error.value)
 
 
@@ -183,5 +183,5 @@ def test_a_clean_variant_has_no_parameters_of_the_degraded_one():
         "clean": {"degradation": "gaussian_noise", "severity": 0},
         "no_image": {"no_image": True},
     }.items():
-        kept[name] = record_of(doc, ["A"], "option", settings).details.get("degradation_parameters")
+        kept[name] = make_choice_record(doc, ["A"], "option", settings).details.get("degradation_parameters")
     assert kept == {"degraded": [{"sigma": 3.0, "shown_as": view}], "clean": [{"shown_as": view}], "no_image": None}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.data import doctor, sources
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import tasks as grid_tasks
@@ -22,10 +22,10 @@ from lmms_medtasks.task_configs.medobvious.source import ROOT, TASKS
 
 def medobvious(folder, png):
     """An item: five questions on two pictures of a grid with an outlier, three on two of one without."""
-    told = grid_tasks.Told("an MRI scan", "The highlighted image is an MRI scan.", "All images show CT.", ("mri",))
+    told = grid_tasks.ItemTexts("an MRI scan", "The highlighted image is an MRI scan.", "All images show CT.", ("mri",))
     size = parse_size("2x2")
-    rows = grid_tasks.positive("v1_mri_vs_ct_0", size, 2, told, {"grid": "v1/a.png", "vis": "v1/b.png"})
-    rows += grid_tasks.negative("v1_mri_vs_ct_0", size, told, {"grid": "v1/c.png", "vis": "v1/d.png"})
+    rows = grid_tasks.make_positive_tasks("v1_mri_vs_ct_0", size, 2, told, {"grid": "v1/a.png", "vis": "v1/b.png"})
+    rows += grid_tasks.make_negative_tasks("v1_mri_vs_ct_0", size, told, {"grid": "v1/c.png", "vis": "v1/d.png"})
     put(folder / ROOT / TASKS, "".join(json.dumps(row) + "\n" for row in rows).encode())
     for name in "abcd":
         put(folder / ROOT / "v1" / f"{name}.png", png(1))
@@ -73,15 +73,15 @@ def missing(found, split):
 def test_an_image_that_is_not_there_is_missing_with_what_it_costs(make, tmp_path, png):
     gone, split, questions = make(tmp_path / "source", png)
     suite = make.__name__
-    before = doctor.diagnose(suite, tmp_path / "source")
+    before = doctor.diagnose_release(suite, tmp_path / "source")
     assert before.complete, before.findings
     gone.unlink()
-    after = doctor.diagnose(suite, tmp_path / "source")
+    after = doctor.diagnose_release(suite, tmp_path / "source")
     assert not after.complete
     (said,) = missing(after, split)
     assert f"1 image is not there, which costs {questions} questions" in said
     assert f"{gone.name}' ({questions})" in said
-    done = CliRunner().invoke(build(), ["data", "doctor", suite, "--source", str(tmp_path / "source")])
+    done = CliRunner().invoke(build_app(), ["data", "doctor", suite, "--source", str(tmp_path / "source")])
     assert done.exit_code == 1 and "Nothing is missing" not in done.stdout
 
 
@@ -92,7 +92,7 @@ def test_med_cmr_in_its_zip(tmp_path, png):
         for path in sorted((tmp_path / "plain").rglob("*")):
             if path.is_file() and path != gone:
                 archive.write(path, f"dataset/{path.relative_to(tmp_path / 'plain').as_posix()}")
-    found = doctor.diagnose("med_cmr", tmp_path / "source")
+    found = doctor.diagnose_release("med_cmr", tmp_path / "source")
     assert [f"costs {questions} questions" in each for each in missing(found, split)] == [True]
 
 
@@ -101,7 +101,7 @@ def test_bones_joints_with_its_images_in_a_zip(tmp_path, png):
     with zipfile.ZipFile(tmp_path / "source/imgs.zip", "w") as archive:
         archive.write(gone, "imgs/1.png")
     gone.unlink()
-    assert doctor.diagnose("bones_joints", tmp_path / "source").complete
+    assert doctor.diagnose_release("bones_joints", tmp_path / "source").complete
 
 
 def test_medq_deg_images_in_files_and_in_other_rows(tmp_path, png, table, clean_row, release_row):
@@ -113,7 +113,7 @@ def test_medq_deg_images_in_files_and_in_other_rows(tmp_path, png, table, clean_
     rows += [clean_row(3), clean_row(4, image="3"), clean_row(5, image="77")]
     table(folder, rows, columns=[*clean_row(0), "image_path"])
     table(folder, [release_row(1)], name="MedQ-Robust-simulate-test.tsv")
-    found = doctor.diagnose("medq_deg", folder)
+    found = doctor.diagnose_release("medq_deg", folder)
     (said,) = missing(found, "clean")
     assert "3 images are not there, which costs 3 questions: 'gone.png' (1)" in said
     assert not missing(found, "release")
@@ -125,12 +125,12 @@ def test_a_name_that_leaves_the_folder_is_a_missing_image_and_no_crash(tmp_path,
     listed = tmp_path / "source" / LISTS["mcq"]
     rows = json.loads(listed.read_text())
     listed.write_text(json.dumps([{**rows[0], "image_path": value}, *rows[1:]]))
-    found = doctor.diagnose("med_cmr", tmp_path / "source")
+    found = doctor.diagnose_release("med_cmr", tmp_path / "source")
     assert ["costs 1 question" in each for each in missing(found, "mcq")] == [True]
 
 
 @pytest.mark.parametrize("suite", sources.names())
 def test_an_empty_folder_is_told_what_belongs_there(suite, tmp_path):
-    found = doctor.diagnose(suite, tmp_path)
+    found = doctor.diagnose_release(suite, tmp_path)
     assert not found.complete and found.how
     assert {each.state for each in found.findings} <= {"missing", "note"}

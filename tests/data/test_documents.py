@@ -41,9 +41,9 @@ def document(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_good_document_has_no_problem() -> None:
-    assert documents.problem(document(), TAGS) is None
-    assert documents.problem(document(image=None, images=[image(1), image(2)]), TAGS) is None
-    assert documents.problem(document(options=[], answer="a free text"), TAGS) is None
+    assert documents.document_problem(document(), TAGS) is None
+    assert documents.document_problem(document(image=None, images=[image(1), image(2)]), TAGS) is None
+    assert documents.document_problem(document(options=[], answer="a free text"), TAGS) is None
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_a_good_document_has_no_problem() -> None:
     ],
 )
 def test_the_reason_is_exact(changes: dict[str, Any], reason: str) -> None:
-    assert documents.problem(document(**changes), TAGS) == reason
+    assert documents.document_problem(document(**changes), TAGS) == reason
 
 
 def test_missing_and_extra_fields_are_named() -> None:
     row = document(extra="x")
     del row["modality"]
-    reason = documents.problem(row, TAGS)
+    reason = documents.document_problem(row, TAGS)
     assert reason == "fields differ from the schema: missing ['modality'], not in it ['extra']"
 
 
@@ -85,7 +85,7 @@ def test_datasets_sees_images_where_the_schema_has_them(tmp_path: Path) -> None:
 
     path = tmp_path / "one.parquet"
     rows = [document(), document(id="8", image=None, images=[image(1), image(2)])]
-    pq.write_table(pa.Table.from_pylist(rows, documents.schema(TAGS)), path)
+    pq.write_table(pa.Table.from_pylist(rows, documents.document_schema(TAGS)), path)
     features = Features.from_arrow_schema(pq.read_schema(path))
     assert list(features) == [*documents.FIELDS, "modality", "severity"]
     assert features["image"] == Image() and features["images"].feature == Image()
@@ -94,9 +94,9 @@ def test_datasets_sees_images_where_the_schema_has_them(tmp_path: Path) -> None:
 
 def test_a_tag_may_not_hide_a_field() -> None:
     with pytest.raises(ValueError, match="'answer'"):
-        documents.schema({"answer": "text"})
+        documents.document_schema({"answer": "text"})
     with pytest.raises(ValueError, match="'float'"):
-        documents.schema({"dose": "float"})
+        documents.document_schema({"dose": "float"})
 
 
 def test_images_of_takes_one_or_several() -> None:
@@ -124,7 +124,9 @@ def test_the_digest_sees_every_field_and_the_order() -> None:
 def test_the_digest_does_not_depend_on_the_file(tmp_path: Path) -> None:
     rows = [document(), document(id="8")]
     for name, compression in (("a", "none"), ("b", "gzip")):
-        pq.write_table(pa.Table.from_pylist(rows, documents.schema(TAGS)), tmp_path / name, compression=compression)
+        pq.write_table(
+            pa.Table.from_pylist(rows, documents.document_schema(TAGS)), tmp_path / name, compression=compression
+        )
     read = [documents.rows_digest(pq.read_table(tmp_path / name).to_pylist()) for name in ("a", "b")]
     assert read == [documents.rows_digest(rows)] * 2
 
@@ -137,5 +139,5 @@ def test_any_letter_of_the_options_may_be_the_answer_and_no_other(
     options: list[str], question: str, data: st.DataObject
 ) -> None:
     letter = data.draw(st.sampled_from(documents.LETTERS))
-    reason = documents.problem(document(options=options, question=question, answer=letter), TAGS)
+    reason = documents.document_problem(document(options=options, question=question, answer=letter), TAGS)
     assert (reason is None) == (documents.LETTERS.index(letter) < len(options))

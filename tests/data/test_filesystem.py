@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import locate, mini
+from lmms_medtasks.data import locate_split, mini
 from lmms_medtasks.data.filesystem import MedtasksFileSystem
-from lmms_medtasks.data.prepare import prepare
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.prepare import prepare_splits
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.task_configs.medq_deg import source as medq_deg
 
@@ -57,9 +57,9 @@ def variants(
     for data, questions in (("mini", 99), ("full", 3), ("sample", 99)):
         table(folder, [clean_row(n, question=f"The {data:>6} question {n}?") for n in range(3)])
         with monkeypatch.context() as patch:
-            expected = (Expected(("clean",), questions),)
+            expected = (ExpectedCounts(("clean",), questions),)
             patch.setattr(medq_deg, "SOURCES", (dataclasses.replace(medq_deg.MEDQ_DEG, expected=expected),))
-            prepare("medq_deg", source=folder)
+            prepare_splits("medq_deg", source=folder)
         if data == "mini":
             made = home / "medq_deg/sample/clean.parquet"
             rows = [{**row, "data": "mini"} for row in pq.read_table(made).to_pylist()]
@@ -71,7 +71,7 @@ def variants(
 def test_a_url_is_a_dataset_with_pictures(release: Path, png: Callable[..., bytes]) -> None:
     from datasets import Image
 
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     data = load()
     assert data.features["image"] == Image() and data.num_rows == 3
     assert data[1]["image"].size == (8, 8) and data[1]["image"].getpixel((0, 0)) == (1, 0, 0)
@@ -80,7 +80,7 @@ def test_a_url_is_a_dataset_with_pictures(release: Path, png: Callable[..., byte
 
 
 def test_no_copy_but_the_librarys_own(release: Path, cache: Path) -> None:
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     load()
     assert not (cache / "downloads").exists()
     assert [path.name for path in cache.rglob("*.arrow")] == ["parquet-test.arrow"]
@@ -97,14 +97,14 @@ def test_switching_never_serves_the_others_rows(variants: None, monkeypatch: pyt
 def test_preparing_anew_never_serves_the_old_rows(release: Path, table: Write, clean_row: Row) -> None:
     for word in ("first", "other", "third", "first"):  # all of one length, so that sizes agree
         table(release, [clean_row(n, question=f"The {word} question {n}?") for n in range(3)])
-        prepare("medq_deg", source=release, splits=["clean"])
+        prepare_splits("medq_deg", source=release, splits=["clean"])
         assert questions(load()) == [("sample", f"The {word} question {n}?") for n in range(3)]
 
 
 def test_the_same_rows_prepared_again_come_from_the_cache(release: Path, cache: Path) -> None:
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     load()
-    prepare("medq_deg", source=release, force=True)
+    prepare_splits("medq_deg", source=release, force=True)
     load()
     assert len(list(cache.rglob("*.arrow"))) == 1
 
@@ -112,20 +112,20 @@ def test_the_same_rows_prepared_again_come_from_the_cache(release: Path, cache: 
 def test_a_data_folder_with_odd_names(release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # hidden, special and pattern-like names, all of which the library's own search skips or expands
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / ".cache" / "__data__" / "[a] *?"))
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     assert load().num_rows == 3
 
 
 def test_streaming_and_other_readers(release: Path) -> None:
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     assert [row["id"] for row in load(streaming=True)] == ["0", "1", "2"]
     with fsspec.open(URL) as handle:
         assert pq.read_table(handle).column("id").to_pylist() == ["0", "1", "2"]
 
 
 def test_info_gives_size_and_digest(release: Path) -> None:
-    prepare("medq_deg", source=release)
-    found = locate("medq_deg", "clean")
+    prepare_splits("medq_deg", source=release)
+    found = locate_split("medq_deg", "clean")
     files = MedtasksFileSystem()
     expected = {"name": str(found.path), "size": found.path.stat().st_size, "type": "file", "ETag": found.digest}
     assert files.info(URL) == files.info(str(found.path)) == expected
@@ -143,13 +143,13 @@ def test_errors_come_through_unchanged(home: Path) -> None:
 
 
 def test_it_is_read_only(release: Path) -> None:
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     files = MedtasksFileSystem()
     with pytest.raises(UserError, match="can only be read"):
         files.open(URL, "wb")
     with pytest.raises(NotImplementedError):
         files.rm_file(URL)
-    assert locate("medq_deg", "clean").path.exists()
+    assert locate_split("medq_deg", "clean").path.exists()
 
 
 def test_the_entry_point_is_installed() -> None:

@@ -13,10 +13,10 @@ import pytest
 from huggingface_hub import constants, errors
 
 from lmms_medtasks.data import hub as hub_module
-from lmms_medtasks.data import locate
-from lmms_medtasks.data.hub import HubRelease, unreachable
-from lmms_medtasks.data.prepare import prepare
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data import locate_split
+from lmms_medtasks.data.hub import HubRelease, is_hub_unreachable
+from lmms_medtasks.data.prepare import prepare_splits
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.releases import MissingFileError
 from lmms_medtasks.errors import DataNotFound, UserError
 
@@ -54,12 +54,12 @@ def http_error(kind: type[Exception], status: int) -> Exception:
 @pytest.fixture
 def as_expected(expecting: Any) -> None:
     """The whole release is as small as the tests' tables."""
-    expecting(Expected(("clean",), 3), Expected(("release",), 4))
+    expecting(ExpectedCounts(("clean",), 3), ExpectedCounts(("release",), 4))
 
 
 def test_what_comes_from_the_hub_keeps_its_commit(as_expected: None, release: Path, tmp_path: Path) -> None:
     hub = FakeHub(tmp_path / "hub", {"c0ffee": release})
-    manifest = prepare("medq_deg", download=hub)
+    manifest = prepare_splits("medq_deg", download=hub)
     assert manifest["data"] == "full"
     for split in ("clean", "release"):
         source = manifest["splits"][split]["source"]
@@ -76,52 +76,52 @@ def test_a_hub_with_57_rows_is_a_sample(table: Any, clean_row: Any, tmp_path: Pa
     monkeypatch.setattr(HubRelease, "_fetch_file", lambda self, name: tmp_path / "stub" / name)
     monkeypatch.setenv("MEDTASKS_DATA", "full")
     with pytest.raises(DataNotFound, match="57 questions, 2,153 expected.*MEDTASKS_ACCEPT_COUNTS=1"):
-        locate("medq_deg", "clean")
+        locate_split("medq_deg", "clean")
     monkeypatch.delenv("MEDTASKS_DATA")
-    found = locate("medq_deg", "clean")
+    found = locate_split("medq_deg", "clean")
     assert (found.data, found.rows, found.counts) == ("sample", 57, "57 questions, 2,153 expected")
     monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "1")
-    found = locate("medq_deg", "clean")
+    found = locate_split("medq_deg", "clean")
     assert (found.data, found.rows, found.counts) == ("full", 57, "57 questions, 2,153 expected")
 
 
 def test_a_folders_sample_stays_one_and_it_is_said_how_to_accept_it(
     release: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     monkeypatch.setenv("MEDTASKS_ACCEPT_COUNTS", "1")
-    assert [locate("medq_deg", "clean").data for _ in range(2)] == ["sample"] * 2
+    assert [locate_split("medq_deg", "clean").data for _ in range(2)] == ["sample"] * 2
     assert capsys.readouterr().err.count(f"data prepare medq_deg --source {release} --accept-counts") == 1
 
 
 def test_a_sample_of_the_hubs_release(release: Path, tmp_path: Path) -> None:
     hub = FakeHub(tmp_path / "hub", {"c0ffee": release})
-    assert prepare("medq_deg", download=hub, sample=True)["data"] == "sample"
+    assert prepare_splits("medq_deg", download=hub, sample=True)["data"] == "sample"
 
 
 def test_what_is_prepared_needs_no_hub(release: Path, tmp_path: Path) -> None:
     hub = FakeHub(tmp_path / "hub", {"c0ffee": release})
-    first = prepare("medq_deg", download=hub)
-    assert prepare("medq_deg", download=failing(AssertionError("the hub was asked"))) == first
+    first = prepare_splits("medq_deg", download=hub)
+    assert prepare_splits("medq_deg", download=failing(AssertionError("the hub was asked"))) == first
 
 
 def test_a_resumed_preparation_stays_with_its_commit(
     as_expected: None, release: Path, tmp_path: Path, capsys: Any
 ) -> None:
     hub = FakeHub(tmp_path / "hub", {"old": release, "new": release})
-    prepare("medq_deg", splits=["clean"], download=hub)
+    prepare_splits("medq_deg", splits=["clean"], download=hub)
     hub.head = "new"
-    manifest = prepare("medq_deg", download=hub)
+    manifest = prepare_splits("medq_deg", download=hub)
     assert {split["source"]["commit"] for split in manifest["splits"].values()} == {"old"}
     assert "medq_deg/clean (full): already prepared" in capsys.readouterr().err
-    manifest = prepare("medq_deg", download=hub, force=True)
+    manifest = prepare_splits("medq_deg", download=hub, force=True)
     assert {split["source"]["commit"] for split in manifest["splits"].values()} == {"new"}
 
 
 def test_another_revision_is_prepared_anew(release: Path, tmp_path: Path) -> None:
     hub = FakeHub(tmp_path / "hub", {"old": release, "new": release})
-    prepare("medq_deg", download=hub)
-    manifest = prepare("medq_deg", revision="new", download=hub)
+    prepare_splits("medq_deg", download=hub)
+    manifest = prepare_splits("medq_deg", revision="new", download=hub)
     assert {split["source"]["commit"] for split in manifest["splits"].values()} == {"new"}
 
 
@@ -168,13 +168,13 @@ def test_a_host_that_takes_no_connections_is_not_asked(monkeypatch: pytest.Monke
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
-        assert unreachable()
+        assert is_hub_unreachable()
         with pytest.raises(UserError, match="cannot be downloaded and is not in the hub's cache"):
             HubRelease("a/b", "main").file("f.tsv")
         server.listen()
-        assert not unreachable()
+        assert not is_hub_unreachable()
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-        assert unreachable()
+        assert is_hub_unreachable()
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(urllib.request, "getproxies", lambda: {"https": "http://proxy:1", "no": "localhost"})
-    assert not unreachable()
+    assert not is_hub_unreachable()

@@ -128,4 +128,4 @@ def test_a_full_disk_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_time_is_a_number_of_seconds(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TIMEOUT_VARIABLE, text)
     with pytest.raises(UserError, match=f"{TIMEOUT_VARIABLE} must be a number of seconds above 0, got '{text}'"):
-        hub_module.patience()
+        hub_module.hub_patience()

@@ -26,4 +26,4 @@ def test_every_bundled_picture_can_be_read_to_its_end(path: Path) -> None:
         for column in wanted:
             found = row[column] or []
             for picture in [found] if isinstance(found, dict) else found:
-                assert pictures.opened(picture).width > 0
+                assert pictures.open_image(picture).width > 0

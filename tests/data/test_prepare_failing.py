@@ -18,7 +18,7 @@ import pytest
 from filelock import FileLock
 
 from lmms_medtasks.data import committing, store
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 
 Row = Callable[..., dict[str, str]]
@@ -39,7 +39,7 @@ def test_a_data_folder_that_is_a_file(release: Path, tmp_path: Path, monkeypatch
     (tmp_path / "file").write_text("x")
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "file" / "below"))
     with pytest.raises(UserError, match="Cannot write the prepared data to .*below.*Set MEDTASKS_HOME"):
-        prepare("medq_deg", source=release)
+        prepare_splits("medq_deg", source=release)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
@@ -50,16 +50,16 @@ def test_a_folder_that_is_full_or_forbidden(
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(number, os.strerror(number))
 
-    prepare("medq_deg", source=release, splits=["clean"])
+    prepare_splits("medq_deg", source=release, splits=["clean"])
     before = {name: (home / name).read_bytes() for name in files_below(home)}
     places = {"open": (committing.os, "fsync"), "replace": (os, "replace"), "lock": (FileLock, "acquire")}
     monkeypatch.setattr(*places[step], refuse)
     with pytest.raises(UserError) as error:
-        prepare("medq_deg", source=release)
+        prepare_splits("medq_deg", source=release)
     assert os.strerror(number) in str(error.value) and "MEDTASKS_HOME" in str(error.value)
     assert {name: (home / name).read_bytes() for name in files_below(home)} == before
-    assert store.find("medq_deg", "sample", "clean") is not None
-    assert store.find("medq_deg", "sample", "release") is None
+    assert store.find_prepared_split("medq_deg", "sample", "clean") is not None
+    assert store.find_prepared_split("medq_deg", "sample", "release") is None
 
 
 SCRIPT_HEAD = """
@@ -67,7 +67,7 @@ SCRIPT_HEAD = """
     from pathlib import Path
     from lmms_medtasks.errors import UserError
     from lmms_medtasks.data import committing
-    from lmms_medtasks.data.prepare import prepare
+    from lmms_medtasks.data.prepare import prepare_splits
     source, work = Path(sys.argv[1]), Path(sys.argv[2])
     check, calls = committing.image_problem, []
 """
@@ -128,12 +128,12 @@ def test_a_killed_preparation_leaves_nothing_that_looks_whole_and_is_resumed(
     assert process.returncode == -signal.SIGKILL, said
     assert (home / "medq_deg/sample/release.parquet.part").exists()
     assert not (home / "medq_deg/sample/release.parquet").exists()
-    assert store.find("medq_deg", "sample", "release") is None
-    clean = store.find("medq_deg", "sample", "clean")
+    assert store.find_prepared_split("medq_deg", "sample", "release") is None
+    clean = store.find_prepared_split("medq_deg", "sample", "clean")
     assert clean is not None and clean.rows == 3
     before = clean.path.stat().st_mtime_ns
 
-    manifest = prepare("medq_deg", source=release)
+    manifest = prepare_splits("medq_deg", source=release)
     assert manifest["splits"]["release"]["rows"] == 4
     assert clean.path.stat().st_mtime_ns == before
     assert "medq_deg/clean (sample): already prepared" in capsys.readouterr().err
@@ -147,7 +147,7 @@ def test_killed_while_replacing_older_data(
     """Whenever it is killed, the split is whole, old or new, or it is not there."""
     from lmms_medtasks.data import committing
 
-    prepare("medq_deg", source=release)
+    prepare_splits("medq_deg", source=release)
     table(release, [clean_row(n) for n in range(5)])
 
     class Killed(BaseException):
@@ -169,12 +169,12 @@ def test_killed_while_replacing_older_data(
         else:
             patch.setattr(places[moment], moment, kill)
         with pytest.raises(Killed):
-            prepare("medq_deg", source=release)
-    found = store.find("medq_deg", "sample", "clean")
+            prepare_splits("medq_deg", source=release)
+    found = store.find_prepared_split("medq_deg", "sample", "clean")
     assert found is None or found.rows == 3
-    untouched = store.find("medq_deg", "sample", "release")
+    untouched = store.find_prepared_split("medq_deg", "sample", "release")
     assert untouched is not None and untouched.rows == 4
-    assert prepare("medq_deg", source=release)["splits"]["clean"]["rows"] == 5 == len(rows_of(home))
+    assert prepare_splits("medq_deg", source=release)["splits"]["clean"]["rows"] == 5 == len(rows_of(home))
 
 
 def test_an_interrupted_preparation_leaves_nothing(release: Path, home: Path, monkeypatch: Any) -> None:
@@ -183,7 +183,7 @@ def test_an_interrupted_preparation_leaves_nothing(release: Path, home: Path, mo
 
     monkeypatch.setattr(committing, "image_problem", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        prepare("medq_deg", source=release)
+        prepare_splits("medq_deg", source=release)
     assert files_below(home) <= {"medq_deg/prepare.lock"}
 
 
@@ -239,11 +239,11 @@ def test_waiting_ends_with_the_name_of_the_lock(release: Path, home: Path, tmp_p
     )
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
     with pytest.raises(ConcurrentPreparation) as error:
-        prepare("medq_deg", source=release, wait=0.05)
+        prepare_splits("medq_deg", source=release, wait=0.05)
     assert str(lock) in str(error.value) and "did not finish" in str(error.value)
     holder.kill()
     holder.communicate()
-    prepare("medq_deg", source=release, wait=0.05)  # the lock goes with its process
+    prepare_splits("medq_deg", source=release, wait=0.05)  # the lock goes with its process
 
 
 def test_memory_is_bounded_by_row_groups(
@@ -251,9 +251,9 @@ def test_memory_is_bounded_by_row_groups(
 ) -> None:
     table(release, [clean_row(n) for n in range(10)])
     monkeypatch.setattr(committing, "GROUP_ROWS", 4)
-    prepare("medq_deg", source=release, splits=["clean"])
+    prepare_splits("medq_deg", source=release, splits=["clean"])
     metadata = pq.read_metadata(home / "medq_deg/sample/clean.parquet")
     assert [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] == [4, 4, 2]
     monkeypatch.setattr(committing, "GROUP_BYTES", 1)
-    prepare("medq_deg", source=release, splits=["clean"], force=True)
+    prepare_splits("medq_deg", source=release, splits=["clean"], force=True)
     assert pq.read_metadata(home / "medq_deg/sample/clean.parquet").num_row_groups == 10

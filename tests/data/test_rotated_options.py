@@ -5,7 +5,7 @@ from __future__ import annotations
 import datasets
 import pytest
 
-from lmms_medtasks.data.rotated_options import question_with_options, rotations
+from lmms_medtasks.data.rotated_options import question_with_options, rotate_documents
 from lmms_medtasks.errors import UserError
 
 SHOWN = "Which place?\n\n  A) left\n  B) right\n  C) None — all are the same\n\nReply with ONLY the letter."
@@ -17,7 +17,7 @@ def question(**changes):
 
 
 def test_options_in_the_questions_text_are_rotated_too():
-    turned = rotations(datasets.Dataset.from_list([question()]))
+    turned = rotate_documents(datasets.Dataset.from_list([question()]))
     assert turned["question"][1] == (
         "Which place?\n\n  A) right\n  B) None — all are the same\n  C) left\n\nReply with ONLY the letter."
     )
@@ -48,9 +48,9 @@ def test_options_of_which_some_have_a_line_are_refused(text):
 
 def test_a_question_without_options_is_named():
     with pytest.raises(UserError, match="'open' has no options"):
-        rotations(datasets.Dataset.from_list([question(), question(id="open", options=[])]))
+        rotate_documents(datasets.Dataset.from_list([question(), question(id="open", options=[])]))
 
 
 def test_a_question_id_of_before_is_replaced():
-    turned = rotations(datasets.Dataset.from_list([question(question_id="other")]))
+    turned = rotate_documents(datasets.Dataset.from_list([question(question_id="other")]))
     assert set(turned["question_id"]) == {"q"}

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from lmms_medtasks.data.row_reader import Candidate, RejectedRow, RowReader, Spellings, filled, need, require
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.data.row_reader import (
+    CandidateDocument,
+    RejectedRow,
+    RowReader,
+    Spellings,
+    check_fields,
+    filled_options,
+    reject_unless,
+)
+from lmms_medtasks.errors import UserError, unknown_name_error
 
 
 class Numbers(RowReader):
@@ -18,7 +26,7 @@ class Numbers(RowReader):
         return f"n{row}"
 
     def make_document(self, row):
-        return {"answer": need(row, "it is 0")}
+        return {"answer": reject_unless(row, "it is 0")}
 
     def find_missing(self, row):
         if row % 2:
@@ -28,19 +36,19 @@ class Numbers(RowReader):
 
 def test_each_row_is_a_document_or_rejected_with_the_reason():
     assert list(Numbers().candidates()) == [
-        Candidate(1, "n1", {"data": "", "answer": 1}),
-        Candidate(2, "", reason="no row"),
-        Candidate(3, "n0", reason="it is 0"),
-        Candidate(4, "n2", {"data": "", "answer": 2}),
-        Candidate(5, "n4", {"data": "", "answer": 4}),
+        CandidateDocument(1, "n1", {"data": "", "answer": 1}),
+        CandidateDocument(2, "", reason="no row"),
+        CandidateDocument(3, "n0", reason="it is 0"),
+        CandidateDocument(4, "n2", {"data": "", "answer": 2}),
+        CandidateDocument(5, "n4", {"data": "", "answer": 4}),
     ]
     assert list(Numbers().missing_images()) == [("4.png",)]
 
 
 def test_missing_fields_are_named_with_what_was_found():
-    require("t.tsv", ["index", "image or picture"], ["index", "picture"])
+    check_fields("t.tsv", ["index", "image or picture"], ["index", "picture"])
     with pytest.raises(UserError) as error:
-        require("t.tsv", ["index", "image or image_path", "answer"], ["index", "picture"], "columns", " (ours?)")
+        check_fields("t.tsv", ["index", "image or image_path", "answer"], ["index", "picture"], "columns", " (ours?)")
     assert str(error.value) == (
         "t.tsv lacks required columns (ours?). Missing: image or image_path, answer. "
         "Required: index, image or image_path, answer. Found: index, picture."
@@ -50,7 +58,7 @@ def test_missing_fields_are_named_with_what_was_found():
 def test_spellings_say_how_often_and_where_first():
     def kind(text):
         if text != "a":
-            raise unknown("kind", text, ["a"])
+            raise unknown_name_error("kind", text, ["a"])
 
     found = Spellings({"kind": kind})
     for number, text in enumerate(["a", 0, "c", "", "c", None], start=1):
@@ -66,7 +74,7 @@ def test_spellings_say_how_often_and_where_first():
 
 
 def test_options_end_at_the_last_that_is_filled():
-    assert filled(["a", "b", "", ""]) == ["a", "b"]
+    assert filled_options(["a", "b", "", ""]) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -74,4 +82,4 @@ def test_options_end_at_the_last_that_is_filled():
 )
 def test_gaps_and_single_options_are_refused(texts, said):
     with pytest.raises(RejectedRow, match=said):
-        filled(texts)
+        filled_options(texts)

@@ -41,7 +41,7 @@ def test_a_name_imports_its_own_folder_only():
 
 
 def test_a_data_set_may_be_called_otherwise_than_its_folder():
-    assert sources.folder_of("sure_slake") == folders.folder() / "sure_vqa"
+    assert sources.source_folder("sure_slake") == folders.suites_root() / "sure_vqa"
     assert sources.get("sure_slake").name == "sure_slake"
 
 
@@ -61,14 +61,14 @@ def test_two_folders_may_not_claim_one_name(tmp_path):
     for name in ("one", "two"):
         folder(tmp_path, name, OWN.format(name="own_data"))
     with pytest.raises(UserError, match="'own_data'.*one.*two"):
-        sources.give([tmp_path])
+        sources.add_source_folders([tmp_path])
 
 
 @pytest.mark.usefixtures("given")
 def test_a_source_without_sources_is_named(tmp_path):
     folder(tmp_path, "mine", "SOURCES = []")
     with pytest.raises(UserError, match=r"mine.source\.py exports no SOURCES"):
-        sources.give([tmp_path])
+        sources.add_source_folders([tmp_path])
 
 
 @pytest.mark.usefixtures("given")
@@ -76,17 +76,21 @@ def test_a_folder_that_is_given_is_found_by_name(tmp_path):
     with pytest.raises(UserError, match="Unknown suite 'own_data'"):
         sources.get("own_data")
     mine = folder(tmp_path, "mine", OWN.format(name="own_data"))
-    sources.give([tmp_path])
-    assert "own_data" in sources.names() and sources.folder_of("own_data") == mine and sources.given() == (mine,)
+    sources.add_source_folders([tmp_path])
+    assert (
+        "own_data" in sources.names()
+        and sources.source_folder("own_data") == mine
+        and sources.added_source_folders() == (mine,)
+    )
     assert sources.get("own_data").title == "Own"
     with pytest.raises(UserError, match="Unknown suite 'own_date'.*Did you mean 'own_data'"):
         sources.get("own_date")
     folder(tmp_path, "clash", OWN.format(name="medobvious"))
     with pytest.raises(UserError, match="'medobvious'.*clash"):
-        sources.give([tmp_path])
-    assert sources.given() == (mine,)
+        sources.add_source_folders([tmp_path])
+    assert sources.added_source_folders() == (mine,)
     with pytest.raises(UserError, match="absent is no folder"):
-        sources.give([tmp_path / "absent"])
+        sources.add_source_folders([tmp_path / "absent"])
 
 
 def test_an_installed_package_offers_a_data_set(tmp_path, monkeypatch):
@@ -96,12 +100,12 @@ def test_an_installed_package_offers_a_data_set(tmp_path, monkeypatch):
     entries = "[lmms_medtasks.data_readers]\nown_data = own_source:OWN\nread_rows = own_source:rows\n"
     (tmp_path / "own_source-1.dist-info" / "entry_points.txt").write_text(entries)
     monkeypatch.syspath_prepend(str(tmp_path))
-    extensions.installed.cache_clear()
+    extensions.installed_extensions.cache_clear()
     try:
         assert "own_data" in sources.names()
-        assert sources.get("own_data").title == "Own" and sources.folder_of("own_data") == tmp_path
+        assert sources.get("own_data").title == "Own" and sources.source_folder("own_data") == tmp_path
         with pytest.raises(UserError, match="own-source 1 offers a builtin_function_or_method"):
             sources.get("read_rows")
     finally:
         monkeypatch.undo()
-        extensions.installed.cache_clear()
+        extensions.installed_extensions.cache_clear()

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lmms_medtasks.data import tsv_records
-from lmms_medtasks.data.tsv_records import Table
+from lmms_medtasks.data.tsv_records import TsvTable
 from lmms_medtasks.errors import UserError
 
 
@@ -35,7 +35,7 @@ def test_what_was_written_is_read_also_by_place(
     # the index carries the row's number, so that it is the only one of its kind and never empty
     numbered = [(f"{number}-{a}", b) for number, (a, b) in enumerate(rows)]
     writer.writerows(numbered)
-    table = Table(written(tmp_path / "t.tsv", ("\ufeff" if bom else "") + buffer.getvalue()))
+    table = TsvTable(written(tmp_path / "t.tsv", ("\ufeff" if bom else "") + buffer.getvalue()))
     assert [tuple((r.cells or {}).values()) for r in table.records()] == numbered
     assert [r.number for r in table.records()] == list(range(1, len(rows) + 1))
     for place, record in table.placed():
@@ -43,7 +43,7 @@ def test_what_was_written_is_read_also_by_place(
 
 
 def test_a_record_of_another_width_has_no_cells(tmp_path: Path) -> None:
-    table = Table(written(tmp_path / "t.tsv", "a\tb\n1\t2\n1\n1\t2\t3\n"))
+    table = TsvTable(written(tmp_path / "t.tsv", "a\tb\n1\t2\n1\n1\t2\t3\n"))
     assert [(r.number, r.cells is None, r.width) for r in table.records()] == [
         (1, False, 2),
         (2, True, 1),
@@ -54,41 +54,41 @@ def test_a_record_of_another_width_has_no_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "\n", "\t\t\n"])
 def test_a_table_without_a_header_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match="t.tsv is empty"):
-        Table(written(tmp_path / "t.tsv", text))
+        TsvTable(written(tmp_path / "t.tsv", text))
 
 
 def test_a_column_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="t.tsv has a column twice: 'answer'"):
-        Table(written(tmp_path / "t.tsv", "index\tanswer\tanswer\n"))
+        TsvTable(written(tmp_path / "t.tsv", "index\tanswer\tanswer\n"))
 
 
 def test_text_that_is_not_utf8_is_refused_by_line(tmp_path: Path) -> None:
-    table = Table(written(tmp_path / "t.tsv", b"index\tb\n1\tx\n2\t\xff\n"))
+    table = TsvTable(written(tmp_path / "t.tsv", b"index\tb\n1\tx\n2\t\xff\n"))
     with pytest.raises(UserError, match=r"not UTF-8 text \(line 3\)"):
         list(table.records())
 
 
 def test_a_quotation_mark_that_is_never_closed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tsv_records, "MAX_CELL", 1000)
-    table = Table(written(tmp_path / "t.tsv", 'index\tb\n1\tx\n2\t"' + "y\n" * 1000))
+    table = TsvTable(written(tmp_path / "t.tsv", 'index\tb\n1\tx\n2\t"' + "y\n" * 1000))
     with pytest.raises(UserError, match="after record 1: field larger than field limit .*quotation mark"):
         list(table.records())
 
 
 def test_large_cells_are_read_and_the_limit_of_the_csv_module_stays(tmp_path: Path) -> None:
     before = csv.field_size_limit()
-    table = Table(written(tmp_path / "t.tsv", f"index\tb\n1\t{'x' * (before + 1)}\n"))
+    table = TsvTable(written(tmp_path / "t.tsv", f"index\tb\n1\t{'x' * (before + 1)}\n"))
     assert [len((r.cells or {})["b"]) for r in table.records()] == [before + 1]
     assert csv.field_size_limit() == before
 
 
 def test_a_table_that_cannot_be_read_says_so(tmp_path: Path, table: Callable[..., Path]) -> None:
     with pytest.raises(UserError, match="nothing.tsv cannot be read: No such file"):
-        Table(tmp_path / "nothing.tsv")
+        TsvTable(tmp_path / "nothing.tsv")
 
 
 def test_progress_adds_up_to_the_file(tmp_path: Path) -> None:
     path = written(tmp_path / "t.tsv", "index\tb\n" + "".join(f"{n}\tx\n" for n in range(50)))
     steps: list[int] = []
-    assert sum(1 for _ in Table(path).placed(steps.append)) == 50
+    assert sum(1 for _ in TsvTable(path).placed(steps.append)) == 50
     assert sum(steps) == path.stat().st_size - len("index\tb\n")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def examples():
 @pytest.fixture(scope="session")
 def broad_set():
     """8-bit images of many kinds: natural spectra, edges, smooth, noisy, sparse, dark, bright, oblong, colour."""
-    rng = generator("broad set of test images")
+    rng = seeded_generator("broad set of test images")
     y, x = np.mgrid[0:128, 0:128] / 127
     disc = (y - 0.5) ** 2 + (x - 0.4) ** 2 < 0.1
     found = {f"natural {slope}": _natural(rng, slope) for slope in (0.5, 1.0, 1.5)}

@@ -12,14 +12,14 @@ from lmms_medtasks import degradations
 from lmms_medtasks.degradations import corruptions, picture_cache
 from lmms_medtasks.degradations.intensity import BrightnessParameters
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 DIGESTS = """
 import hashlib, json, sys
 import numpy as np
 from lmms_medtasks import degradations
-from lmms_medtasks.seeding import generator
-image = generator("determinism").integers(0, 256, (301, 275, 3), dtype=np.uint8)
+from lmms_medtasks.seeding import seeded_generator
+image = seeded_generator("determinism").integers(0, 256, (301, 275, 3), dtype=np.uint8)
 names = list(degradations.names())
 found = {}
 for name in names[::int(sys.argv[1])]:
@@ -48,7 +48,7 @@ def test_same_pixels_in_any_order_process_and_number_of_threads():
 
 @pytest.mark.parametrize("name", degradations.names())
 def test_seeds(name):
-    image = generator("seeds").integers(0, 256, (64, 64), dtype=np.uint8)
+    image = seeded_generator("seeds").integers(0, 256, (64, 64), dtype=np.uint8)
     same = [degradations.apply(image, name, severity=2, seed=4) for _ in range(2)]
     assert np.array_equal(*same)
     drawn = {json.dumps(degradations.sample(name, severity=2, seed=s, size=(64, 64)).to_json()) for s in (0, "0", 1)}
@@ -59,7 +59,7 @@ def test_seeds(name):
 @pytest.mark.parametrize("name", degradations.names())
 @pytest.mark.parametrize("severity", [1, 2])
 def test_parameters_survive_json_and_give_the_same_pixels(name, severity):
-    image = generator("records").integers(0, 256, (48, 40, 3), dtype=np.uint8)
+    image = seeded_generator("records").integers(0, 256, (48, 40, 3), dtype=np.uint8)
     for modality in {degradations.modalities_of(name)[0], degradations.modalities_of(name)[-1], None} | (
         {"MRI"} if name == "object_movement" else set()
     ):
@@ -75,7 +75,7 @@ def test_parameters_survive_json_and_give_the_same_pixels(name, severity):
 def test_operators_are_pure(name):
     degradation = degradations.get(name)
     for shape in ((40, 33), (40, 33, 3)):
-        image = generator("purity").random(shape, dtype=np.float32)
+        image = seeded_generator("purity").random(shape, dtype=np.float32)
         image.flags.writeable = False
         drawn = degradations.sample(name, severity=2, seed=0, size=(40, 33))
         first, second = degradation.apply(image, drawn), degradation.apply(image, drawn)
@@ -123,7 +123,7 @@ def test_what_is_no_seed_is_refused(seed, severity):
 
 
 def test_numpy_integers_are_the_seeds_that_they_equal():
-    image = generator("seeds").integers(0, 256, (16, 16), dtype=np.uint8)
+    image = seeded_generator("seeds").integers(0, 256, (16, 16), dtype=np.uint8)
     plain = degradations.apply(image, "gaussian_noise", severity=1, seed=7)
     for seed in (np.int64(7), np.uint8(7)):
         assert np.array_equal(degradations.apply(image, "gaussian_noise", severity=1, seed=seed), plain)
@@ -134,6 +134,6 @@ def test_numpy_integers_are_the_seeds_that_they_equal():
 
 
 def test_negative_seeds_are_seeds_of_their_own():
-    image = generator("seeds").integers(0, 256, (16, 16), dtype=np.uint8)
+    image = seeded_generator("seeds").integers(0, 256, (16, 16), dtype=np.uint8)
     drawn = [degradations.apply(image, "gaussian_noise", severity=1, seed=seed) for seed in (-1, -1, 1)]
     assert np.array_equal(drawn[0], drawn[1]) and not np.array_equal(drawn[0], drawn[2])

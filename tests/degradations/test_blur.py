@@ -18,13 +18,13 @@ from lmms_medtasks.degradations.blur import (
     reduce_resolution,
 )
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 shapes = st.tuples(st.integers(1, 70), st.integers(1, 70))
 
 
 def picture(shape, seed=0):
-    return generator("blur test", seed).integers(0, 256, shape, dtype=np.uint8)
+    return seeded_generator("blur test", seed).integers(0, 256, shape, dtype=np.uint8)
 
 
 @settings(deadline=None, max_examples=30)
@@ -78,7 +78,7 @@ def test_motion_runs_from_lower_left_to_upper_right():
 
 
 def test_sixteen_bits_are_not_cut_to_eight():
-    image = generator("blur test").integers(0, 65536, (40, 40), dtype=np.uint16)
+    image = seeded_generator("blur test").integers(0, 65536, (40, 40), dtype=np.uint16)
     record = degradations.sample("motion_blur", severity=1, seed=0, size=(40, 40))
     expected = ndimage.convolve(image.astype(np.float64), _rotated_row_kernel(record.length, record.angle))
     result = degradations.apply(image, "motion_blur", severity=1)
@@ -125,7 +125,7 @@ def test_it_is_zoom_there_and_back_cut_or_with_the_last_pixel_repeated(height, w
     for side in (height, width):
         for length in (side / factor, round(side / factor) * factor):
             assume(abs(length % 1 - 0.5) > 1e-9)
-    image = generator("resolution", height, width).random((height, width), dtype=np.float32)
+    image = seeded_generator("resolution", height, width).random((height, width), dtype=np.float32)
     small = ndimage.zoom(image, 1 / factor, order=1, mode="nearest")
     large = ndimage.zoom(small, factor, order=0, mode="nearest")
     more = [(0, max(0, side - found)) for side, found in zip(image.shape, large.shape, strict=True)]
@@ -203,5 +203,5 @@ def test_the_last_row_and_column_are_not_black(side):
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (3, 2)])
 def test_tiny_sides(shape):
-    image = generator("resolution").integers(0, 256, shape, dtype=np.uint8)
+    image = seeded_generator("resolution").integers(0, 256, shape, dtype=np.uint8)
     assert degradations.apply(image, "low_resolution", severity=2, modality="X-ray").shape == shape

@@ -10,7 +10,7 @@ from lmms_medtasks import degradations
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.degradations.corruptions import CorruptionParameters
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 # Table 21.
 TABLE = {
@@ -53,7 +53,7 @@ def test_brightness_by_hand():
 @pytest.mark.parametrize("shape", [(60, 45), (60, 45, 3)])
 def test_blur_is_opencvs_to_one_level(size, shape):
     cv2 = pytest.importorskip("cv2")
-    image = generator("corruption").integers(0, 256, shape, dtype=np.uint8)
+    image = seeded_generator("corruption").integers(0, 256, shape, dtype=np.uint8)
     expected = cv2.GaussianBlur(image, (size, size), 0).astype(int)
     difference = np.abs(corruptions.apply_parameters(image, only(blur_size=size)) - expected)
     assert difference.max() <= 1
@@ -71,7 +71,7 @@ def test_noise_has_the_mean_is_shared_by_channels_and_truncated():
 
 
 def test_apply_is_reproducible_and_keeps_the_kind():
-    image = Image.fromarray(generator("corruption").integers(0, 256, (30, 40, 3), dtype=np.uint8))
+    image = Image.fromarray(seeded_generator("corruption").integers(0, 256, (30, 40, 3), dtype=np.uint8))
     for strength in ("low", "medium", "high"):
         first, second = (corruptions.apply(image, strength=strength, seed="q1") for _ in range(2))
         assert (first.mode, first.size) == (image.mode, image.size)

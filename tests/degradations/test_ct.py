@@ -10,7 +10,7 @@ from scipy import stats
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import ct, registry, tomography
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 NAMES = ("limited_angle", "sparse_view", "low_dose")
 
@@ -41,10 +41,10 @@ def test_the_authors_scans():
         ("sparse_view", 1, None, 144, 357.5, 672),
         ("sparse_view", 2, None, 36, 350.0, 672),
     ):
-        settings = dict(registry.settings(name, severity, "CT"))
+        settings = dict(registry.get_settings(name, severity, "CT"))
         if arc:
             settings |= {"start_range": [30.0, 30.0], "arc_range": [arc, arc]}
-        found = registry.get(name).sample(generator("scans"), settings, (650, 650))
+        found = registry.get(name).sample(seeded_generator("scans"), settings, (650, 650))
         scan = ct.scan_of(found, (650, 650), ct.fitting_scanner(head(), found))
         assert (len(scan.angles), scan.detectors) == (views, detectors)
         assert np.rad2deg(scan.angles[-1]) == pytest.approx(last)
@@ -146,13 +146,13 @@ def test_the_scanner_grows_evenly_with_the_signal_at_its_ends():
 
 def test_between_the_levels_a_limited_arc_damages_more():
     # As strength does it: the settings go evenly from level 1 to level 2.
-    first, second = (registry.settings("limited_angle", level, "CT") for level in (1, 2))
+    first, second = (registry.get_settings("limited_angle", level, "CT") for level in (1, 2))
     for image in (head(96), field(0.1), field(0.4)):
         errors = []
         for part in np.linspace(0, 1, 6):
             arc = [a + part * (b - a) for a, b in zip(first["arc_range"], second["arc_range"], strict=True)]
             settings = {**second, "arc_range": arc, "widened": part}
-            found = registry.get("limited_angle").sample(generator("between"), settings, image.shape)
+            found = registry.get("limited_angle").sample(seeded_generator("between"), settings, image.shape)
             errors.append(squared_error(image, np.clip(ct.apply_partial_scan(image, found), 0, 1)))
         assert (np.diff(errors) > 0).all()
 
@@ -233,7 +233,7 @@ def test_colour_is_channel_by_channel():
 
 @pytest.mark.parametrize("mean", [0.3, 4.0, 300.0, 20_000.0])
 def test_photon_counts_are_poisson(mean):
-    counts = ct.photon_counts(np.full(40_000, mean), generator("poisson test", 1))
+    counts = ct.photon_counts(np.full(40_000, mean), seeded_generator("poisson test", 1))
     # Standard errors: sqrt(mean / n) of the mean; of the variance sqrt((2 mean^2 + mean) / n).
     assert abs(counts.mean() - mean) < 4 * np.sqrt(mean / counts.size)
     assert abs(counts.var() - mean) < 4 * np.sqrt((2 * mean**2 + mean) / counts.size)
@@ -250,7 +250,7 @@ def test_noise_of_line_integrals_against_theory():
     image = np.ones((side, side), np.float32)
     found = dataclasses.replace(record("low_dose", 2), views=60, step=6.0, attenuation=0.034)
     scale = found.attenuation
-    p = tomography.project(image, ct.scan_of(found, image.shape)) * scale
+    p = tomography.project_image(image, ct.scan_of(found, image.shape)) * scale
     noise = ct.sinogram_noise(image, found) * scale
     for low, high in ((0.0, 0.5), (2.0, 2.5), (3.5, 4.0)):
         chosen = (p >= low) & (p < high)
@@ -265,7 +265,7 @@ def test_line_integrals_saturate():
     # the noise of 20 photons. That makes a dark centre.
     found = dataclasses.replace(record("low_dose", 2), views=40, step=9.0, attenuation=0.07, largest_integral=30.0)
     image = np.ones((120, 120), np.float32)
-    p = tomography.project(image, ct.scan_of(found, image.shape)) * found.attenuation
+    p = tomography.project_image(image, ct.scan_of(found, image.shape)) * found.attenuation
     measured = p + ct.sinogram_noise(image, found) * found.attenuation
     starved = p > 7.5
     assert starved.sum() > 500
@@ -316,7 +316,7 @@ def test_a_larger_body_is_noisier():
 def test_line_integrals_of_a_large_image_are_nearly_those_of_a_small_one():
     image = head(300)
     scan = ct.scan_of(record("low_dose", 1, image.shape), image.shape)
-    exact, quick = tomography.project(image, scan), ct.expected_views(image, scan)
+    exact, quick = tomography.project_image(image, scan), ct.expected_views(image, scan)
     assert quick.shape == exact.shape
     assert np.sqrt(squared_error(exact, quick)) < 0.01 * exact.max()
     assert quick.sum() == pytest.approx(exact.sum(), rel=1e-3)

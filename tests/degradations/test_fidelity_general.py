@@ -52,7 +52,7 @@ def test_deterministic_operators_give_theirs(examples, name, severity):
 @pytest.mark.parametrize("severity", [1, 2])
 def test_under_exposure_is_theirs(examples, severity):
     _, images = triple(examples, "exposure_artifact")
-    numbers = registry.settings("exposure", severity, "X-ray")
+    numbers = registry.get_settings("exposure", severity, "X-ray")
     record = ExposureParameters(numbers["gamma"], numbers["offset"])
     ours = degradations.apply_parameters(images["L0"], "exposure", record, modality="X-ray")
     assert np.array_equal(ours, images[f"L{severity}"])

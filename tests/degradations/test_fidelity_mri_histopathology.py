@@ -20,7 +20,7 @@ from lmms_medtasks.degradations.mri import (
     UndersamplingParameters,
 )
 from lmms_medtasks.degradations.mri_motion import MovementParameters
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 FILES = {"object_movement": "random_motion_artifact", "bubble": "bubble_artifact"}
 
@@ -106,10 +106,10 @@ def test_with_their_parameters_it_is_their_image(examples, name, level):
 def test_drawn_it_is_as_far_from_the_clean_image(examples, name, level):
     clean, theirs = pixels(examples, name, 0), pixels(examples, name, level)
     modality = modality_of(name)
-    draw, numbers = degradations.get(name, modality).sample, registry.settings(name, level, modality)
+    draw, numbers = degradations.get(name, modality).sample, registry.get_settings(name, level, modality)
     ours = [
         degradations.apply_parameters(
-            clean, name, draw(generator("fidelity", seed), numbers, clean.shape[:2]), modality=modality
+            clean, name, draw(seeded_generator("fidelity", seed), numbers, clean.shape[:2]), modality=modality
         )
         for seed in range(16)
     ]
@@ -120,11 +120,11 @@ def test_drawn_it_is_as_far_from_the_clean_image(examples, name, level):
 @pytest.mark.parametrize(("level", "low", "high"), [(1, 0.15, 0.25), (2, 0.38, 0.55)])
 def test_blood_cells_cover_as_much_and_redden_as_theirs(examples, level, low, high):
     clean, theirs = pixels(examples, "blood_cell_artifact", 0), pixels(examples, "blood_cell_artifact", level)
-    numbers = registry.settings("blood_cell_artifact", level, "Histopathology")
+    numbers = registry.get_settings("blood_cell_artifact", level, "Histopathology")
     draw = degradations.get("blood_cell_artifact").sample
     covered, shift = [], []
     for seed in range(16):
-        record = draw(generator("cells", seed), numbers, clean.shape[:2])
+        record = draw(seeded_generator("cells", seed), numbers, clean.shape[:2])
         ours = degradations.apply_parameters(clean, "blood_cell_artifact", record)
         covered.append((ours != clean).any(axis=2).mean())
         shift.append((ours.astype(float) - clean).mean(axis=(0, 1)))

@@ -9,15 +9,15 @@ from PIL import Image
 
 from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations import files
-from lmms_medtasks.degradations.files import Order, degrade_all
+from lmms_medtasks.degradations.files import FileDegradation, degrade_files
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
-BLUR = Order("gaussian_blur", 1)
+BLUR = FileDegradation("gaussian_blur", 1)
 
 
 def picture(seed=0):
-    return Image.fromarray(generator("files", seed).integers(0, 256, (24, 30, 3), dtype=np.uint8))
+    return Image.fromarray(seeded_generator("files", seed).integers(0, 256, (24, 30, 3), dtype=np.uint8))
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def written(output):
 
 
 def test_a_folder_keeps_its_shape_and_nothing_is_compressed_with_loss(folder, tmp_path):
-    outcome = degrade_all(folder, tmp_path / "out", BLUR, workers=1)
+    outcome = degrade_files(folder, tmp_path / "out", BLUR, workers=1)
     assert written(tmp_path / "out") == ["a.png", "sub/b.bmp.bmp", "sub/b.jpg.png", "sub/c.tif"]
     assert not outcome.problems and len(outcome.records) == 4
     for record in outcome.records:
@@ -47,7 +47,7 @@ def test_a_folder_keeps_its_shape_and_nothing_is_compressed_with_loss(folder, tm
 
 def test_processes_do_the_same(folder, tmp_path):
     for workers in (1, 2):
-        degrade_all(folder, tmp_path / str(workers), Order("gaussian_noise", 2, seed="x"), workers=workers)
+        degrade_files(folder, tmp_path / str(workers), FileDegradation("gaussian_noise", 2, seed="x"), workers=workers)
     assert written(tmp_path / "1") == written(tmp_path / "2")
     for name in written(tmp_path / "1"):
         first, second = (Image.open(tmp_path / workers / name).tobytes() for workers in ("1", "2"))
@@ -55,11 +55,11 @@ def test_processes_do_the_same(folder, tmp_path):
 
 
 def test_the_written_file_tells_what_was_applied(folder, tmp_path):
-    order = Order("object_rotation", 2, seed=5, modality="xray")
-    record = degrade_all(folder / "a.png", tmp_path / "out.png", order).records[0]
+    order = FileDegradation("object_rotation", 2, seed=5, modality="xray")
+    record = degrade_files(folder / "a.png", tmp_path / "out.png", order).records[0]
     with Image.open(tmp_path / "out.png") as image:
         assert json.loads(image.text["degradation"]) == record
-    degrade_all(folder / "a.png", tmp_path / "out.tif", order)
+    degrade_files(folder / "a.png", tmp_path / "out.tif", order)
     with Image.open(tmp_path / "out.tif") as image:
         told = json.loads(image.tag_v2[270])
     assert told["parameters"] == record["parameters"] and told["modality"] == "X-ray"
@@ -69,15 +69,15 @@ def test_the_written_file_tells_what_was_applied(folder, tmp_path):
 
 
 def test_every_mode_survives_its_format(tmp_path):
-    wide = Image.fromarray(generator("wide").integers(0, 65536, (20, 20), dtype=np.uint16))
-    scan = Image.fromarray(generator("float").random((20, 20), dtype=np.float32))
+    wide = Image.fromarray(seeded_generator("wide").integers(0, 65536, (20, 20), dtype=np.uint16))
+    scan = Image.fromarray(seeded_generator("float").random((20, 20), dtype=np.float32))
     see_through = picture().convert("RGBA")
     see_through.putalpha(90)
     cases = {"wide.png": wide, "scan.tif": scan, "alpha.png": see_through, "bits.png": picture().convert("1"),
              "palette.png": picture().quantize(20), "grey.tif": picture().convert("L")}  # fmt: skip
     for name, image in cases.items():
         image.save(tmp_path / name)
-        degrade_all(tmp_path / name, tmp_path / f"out-{name}", Order("motion_blur", 1))
+        degrade_files(tmp_path / name, tmp_path / f"out-{name}", FileDegradation("motion_blur", 1))
         with Image.open(tmp_path / name) as clean, Image.open(tmp_path / f"out-{name}") as result:
             expected = degradations.apply(clean, "motion_blur", severity=1)
             assert (result.mode, result.tobytes()) == (expected.mode, expected.tobytes()), name
@@ -87,18 +87,18 @@ def test_every_mode_survives_its_format(tmp_path):
 @pytest.mark.filterwarnings("ignore::lmms_medtasks.pictures.WindowWarning")
 def test_the_window_is_recorded_and_stays_with_the_file(tmp_path, suffix):
     """Twelve bits made darker must not be taken for a picture with a smaller range when the file is read again."""
-    scan = Image.fromarray(generator("scan").integers(0, 4096, (20, 24), dtype=np.uint16))
+    scan = Image.fromarray(seeded_generator("scan").integers(0, 4096, (20, 24), dtype=np.uint16))
     scan.save(tmp_path / f"scan{suffix}")
-    order = Order("adjust_brightness", 2)
-    record = degrade_all(tmp_path / f"scan{suffix}", tmp_path / f"out{suffix}", order).records[0]
+    order = FileDegradation("adjust_brightness", 2)
+    record = degrade_files(tmp_path / f"scan{suffix}", tmp_path / f"out{suffix}", order).records[0]
     values = np.asarray(scan)
     assert record["shown_as"] == {"window": [values.min(), values.max()]}
-    clean, read = (pictures.rgb8(files.open_image(tmp_path / f"{name}{suffix}")) for name in ("scan", "out"))
+    clean, read = (pictures.to_rgb8(files.open_image(tmp_path / f"{name}{suffix}")) for name in ("scan", "out"))
     assert np.abs(np.asarray(read).astype(int) - np.maximum(np.asarray(clean).astype(int) - 113, 0)).max() <= 1
 
 
 def test_level_0_gives_the_same_pixels(folder, tmp_path):
-    degrade_all(folder / "sub" / "b.jpg", tmp_path / "out", Order("bubble", 0))
+    degrade_files(folder / "sub" / "b.jpg", tmp_path / "out", FileDegradation("bubble", 0))
     assert Image.open(tmp_path / "out" / "b.png").tobytes() == Image.open(folder / "sub" / "b.jpg").tobytes()
 
 
@@ -111,7 +111,7 @@ def test_bad_files_are_listed_and_the_rest_is_done(folder, tmp_path):
     (folder / "empty.png").write_bytes(b"")
     picture().save(folder / "film.gif", save_all=True, append_images=[picture(7)])
     (folder / ".hidden.png").write_bytes(b"left out")
-    outcome = degrade_all(folder, tmp_path / "out", BLUR, workers=1)
+    outcome = degrade_files(folder, tmp_path / "out", BLUR, workers=1)
     problems = {path.name: text for path, text in outcome.problems}
     assert sorted(problems) == ["cut.bmp", "cut.png", "empty.png", "film.gif", "notes.txt"]
     assert "truncated" in problems["cut.png"] and "truncated" in problems["cut.bmp"]
@@ -139,21 +139,21 @@ def test_an_exif_rotation_is_applied(tmp_path):
 
 def test_files_that_are_there(folder, tmp_path):
     output = tmp_path / "out"
-    degrade_all(folder / "a.png", output, BLUR)
+    degrade_files(folder / "a.png", output, BLUR)
     before = (output / "a.png").read_bytes()
-    refused = degrade_all(folder, output, Order("exposure", 1))
+    refused = degrade_files(folder, output, FileDegradation("exposure", 1))
     assert [path.name for path, _ in refused.problems] == ["a.png"] and len(refused.records) == 3
     assert (output / "a.png").read_bytes() == before
-    skipped = degrade_all(folder, output, Order("exposure", 1), existing="skip")
+    skipped = degrade_files(folder, output, FileDegradation("exposure", 1), existing="skip")
     assert (skipped.skipped, skipped.records) == (3, [])
     assert [path.name for path, _ in skipped.problems] == ["a.png"]  # made with another degradation
-    replaced = degrade_all(folder, output, Order("exposure", 1), existing="overwrite")
+    replaced = degrade_files(folder, output, FileDegradation("exposure", 1), existing="overwrite")
     assert len(replaced.records) == 4 and (output / "a.png").read_bytes() != before
 
 
 def test_vary_draws_for_each_file(folder, tmp_path):
     plain, varied = (
-        degrade_all(folder, tmp_path / str(vary), Order("object_rotation", 1, vary=vary)).records
+        degrade_files(folder, tmp_path / str(vary), FileDegradation("object_rotation", 1, vary=vary)).records
         for vary in (False, True)
     )
     assert len({record["parameters"]["angle"] for record in plain}) == 1
@@ -162,7 +162,7 @@ def test_vary_draws_for_each_file(folder, tmp_path):
 
 
 def test_pattern(folder, tmp_path):
-    degrade_all(folder, tmp_path / "out", BLUR, pattern="b.*")
+    degrade_files(folder, tmp_path / "out", BLUR, pattern="b.*")
     assert written(tmp_path / "out") == ["sub/b.bmp.bmp", "sub/b.jpg.png"]
 
 
@@ -172,41 +172,41 @@ def test_pattern(folder, tmp_path):
         ("in", BLUR, "inside of the input"),
         ("in/out", BLUR, "inside of the input"),
         ("in/a.png", BLUR, "inside of the input"),
-        ("out", Order("gausian_blur", 1), "Did you mean"),
-        ("out", Order("gaussian_blur", 3), "severe"),
-        ("out", Order("sparse_view", 1, modality="MRI"), "only for CT"),
+        ("out", FileDegradation("gausian_blur", 1), "Did you mean"),
+        ("out", FileDegradation("gaussian_blur", 3), "severe"),
+        ("out", FileDegradation("sparse_view", 1, modality="MRI"), "only for CT"),
     ],
 )
 def test_orders_that_cannot_be_started(folder, tmp_path, output, order, message):
     with pytest.raises(UserError, match=message):
-        degrade_all(folder, tmp_path / output, order)
+        degrade_files(folder, tmp_path / output, order)
     assert written(folder) == ["a.png", "sub/b.bmp", "sub/b.jpg", "sub/c.jpeg"]
 
 
 def test_other_refusals(folder, tmp_path):
     with pytest.raises(UserError, match="no file or folder"):
-        degrade_all(tmp_path / "nothing.png", tmp_path / "out", BLUR)
+        degrade_files(tmp_path / "nothing.png", tmp_path / "out", BLUR)
     with pytest.raises(UserError, match="with loss"):
-        degrade_all(folder / "a.png", tmp_path / "out.jpg", BLUR)
+        degrade_files(folder / "a.png", tmp_path / "out.jpg", BLUR)
     with pytest.raises(UserError, match="input itself"):
-        degrade_all(folder / "a.png", folder, BLUR)
+        degrade_files(folder / "a.png", folder, BLUR)
     with pytest.raises(UserError, match="no file that matches"):
-        degrade_all(folder, tmp_path / "out", BLUR, pattern="*.dcm")
+        degrade_files(folder, tmp_path / "out", BLUR, pattern="*.dcm")
     with pytest.raises(UserError, match="existing"):
-        degrade_all(folder, tmp_path / "out", BLUR, existing="maybe")
+        degrade_files(folder, tmp_path / "out", BLUR, existing="maybe")
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="is a file"):
-        degrade_all(folder, tmp_path / "file", BLUR)
+        degrade_files(folder, tmp_path / "file", BLUR)
 
 
 def test_an_output_that_cannot_hold_the_mode(folder, tmp_path):
-    outcome = degrade_all(folder / "sub" / "c.jpeg", tmp_path / "out.png", BLUR)
+    outcome = degrade_files(folder / "sub" / "c.jpeg", tmp_path / "out.png", BLUR)
     assert "TIFF" in outcome.problems[0][1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
 def test_written_files_have_ordinary_permissions(folder, tmp_path):
-    degrade_all(folder / "a.png", tmp_path / "out.png", BLUR)
+    degrade_files(folder / "a.png", tmp_path / "out.png", BLUR)
     (tmp_path / "plain").write_text("")
     assert (tmp_path / "out.png").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
@@ -217,7 +217,7 @@ def test_no_output_takes_the_place_of_another(tmp_path):
     folder.mkdir()
     for name in ("a.jpg", "a.png", "a.jpg.gif"):
         picture().save(folder / name)
-    outcome = degrade_all(folder, tmp_path / "out", BLUR, workers=1)
+    outcome = degrade_files(folder, tmp_path / "out", BLUR, workers=1)
     assert outcome.problems == []
     assert len({record["written"] for record in outcome.records}) == len(list((tmp_path / "out").iterdir())) == 3
 
@@ -227,9 +227,9 @@ def test_skip_does_not_take_another_orders_file_for_its_own(tmp_path):
     folder.mkdir()
     picture().save(folder / "a.png")
     picture().save(folder / "b.tif")
-    assert len(degrade_all(folder, tmp_path / "out", BLUR, workers=1).records) == 2
-    again = degrade_all(folder, tmp_path / "out", BLUR, workers=1, existing="skip")
+    assert len(degrade_files(folder, tmp_path / "out", BLUR, workers=1).records) == 2
+    again = degrade_files(folder, tmp_path / "out", BLUR, workers=1, existing="skip")
     assert (again.skipped, again.problems) == (2, [])
-    other = degrade_all(folder, tmp_path / "out", Order("exposure", 2), workers=1, existing="skip")
+    other = degrade_files(folder, tmp_path / "out", FileDegradation("exposure", 2), workers=1, existing="skip")
     assert [path.name for path, _ in other.problems] == ["a.png", "b.tif"]
     assert "was made otherwise" in other.problems[0][1]

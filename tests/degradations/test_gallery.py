@@ -10,20 +10,30 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.degradations import gallery
-from lmms_medtasks.degradations.gallery import Row, Section, Tile, curve_svg, distance, page, psnr, sheet, ssim
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.degradations.gallery import (
+    GalleryRow,
+    GallerySection,
+    GalleryTile,
+    curve_svg,
+    describe_distance,
+    psnr,
+    render_page,
+    render_sheet,
+    ssim,
+)
+from lmms_medtasks.seeding import seeded_generator
 
 
 def sections():
     red, blue = Image.new("RGB", (400, 100), "red"), Image.new("RGB", (20, 30), "blue")
     return [
-        Section("<CT>", Tile(red, "wide", ("a & b",)), (Row((Tile(blue, "small"),)),)),
-        Section("MRI", Tile(blue, "x"), (Row((Tile(blue, "y"), Tile(blue, "z"))),)),
+        GallerySection("<CT>", GalleryTile(red, "wide", ("a & b",)), (GalleryRow((GalleryTile(blue, "small"),)),)),
+        GallerySection("MRI", GalleryTile(blue, "x"), (GalleryRow((GalleryTile(blue, "y"), GalleryTile(blue, "z"))),)),
     ]
 
 
 def test_sheet_holds_every_tile_and_no_small_one_is_enlarged():
-    pixels = np.asarray(sheet(sections(), side=100, per_line=1))
+    pixels = np.asarray(render_sheet(sections(), side=100, per_line=1))
     assert pixels.shape[1] == 10 + 2 * 110
     # 400 x 100 shrinks to 100 x 25; the small one stands four times.
     assert (pixels == (255, 0, 0)).all(axis=2).sum() == 2500
@@ -31,7 +41,7 @@ def test_sheet_holds_every_tile_and_no_small_one_is_enlarged():
 
 
 def test_page_is_self_contained_and_escaped():
-    text = page("A <title>", "about & more", sections(), side=100)
+    text = render_page("A <title>", "about & more", sections(), side=100)
     assert "<h2>&lt;CT&gt;</h2>" in text and "a &amp; b" in text and "A &lt;title&gt;" in text
     sources = re.findall(r'src="([^"]*)"', text)
     assert len(sources) == 5 and all(source.startswith("data:image/png;base64,") for source in sources)
@@ -42,7 +52,7 @@ def test_page_is_self_contained_and_escaped():
 
 def test_each_section_is_linked_and_each_row_is_one_grid():
     """Levels of one degradation stood one above the other where a window had room for an odd number of pictures."""
-    text = page("title", "about", sections(), side=100)
+    text = render_page("title", "about", sections(), side=100)
     links = re.findall(r'<a href="#(\w+)">([^<]*)</a>', text)
     assert [name for _, name in links] == ["&lt;CT&gt;", "MRI"]
     assert re.findall(r'<section id="(\w+)">', text) == [target for target, _ in links]
@@ -51,8 +61,8 @@ def test_each_section_is_linked_and_each_row_is_one_grid():
 
 
 def test_sheet_does_not_break_a_row_that_fits():
-    blue = Tile(Image.new("RGB", (20, 30), "blue"), "x")
-    short, long = Row((blue, blue)), Row((blue,) * 5)
+    blue = GalleryTile(Image.new("RGB", (20, 30), "blue"), "x")
+    short, long = GalleryRow((blue, blue)), GalleryRow((blue,) * 5)
     lines = gallery._wrap_rows((short, short, short, long), 4)
     assert [len(line) for line in lines] == [4, 2, 4, 1]
     assert [len(line) for line in gallery._wrap_rows((short, short), 3)] == [2, 2]
@@ -68,16 +78,16 @@ def test_a_curve_falls_where_the_numbers_do():
 
 def test_distance():
     grey = Image.new("RGB", (20, 20), (100, 100, 100))
-    assert distance(grey, grey) == "equal"
+    assert describe_distance(grey, grey) == "equal"
     # 20 log10(255 / 10) = 28.13; constant images: (2 * 100 * 110 + 6.5) / (100^2 + 110^2 + 6.5) = 0.9955.
-    assert distance(grey, Image.new("RGB", (20, 20), (110, 110, 110))) == "PSNR 28.1 dB, SSIM 1.00"
-    assert distance(grey.crop((0, 0, 5, 5)), Image.new("RGB", (5, 5))) == "PSNR 8.1 dB"
+    assert describe_distance(grey, Image.new("RGB", (20, 20), (110, 110, 110))) == "PSNR 28.1 dB, SSIM 1.00"
+    assert describe_distance(grey.crop((0, 0, 5, 5)), Image.new("RGB", (5, 5))) == "PSNR 8.1 dB"
 
 
 @pytest.mark.parametrize("shape", [(40, 33), (40, 33, 3), (7, 7)])
 def test_like_scikit_image(shape):
     metrics = pytest.importorskip("skimage.metrics")
-    rng = generator("similarity")
+    rng = seeded_generator("similarity")
     clean = rng.integers(0, 256, shape, dtype=np.uint8)
     other = np.clip(clean + rng.normal(0, 20, shape), 0, 255).astype(np.uint8)
     channels = 2 if len(shape) == 3 else None

@@ -13,10 +13,10 @@ from lmms_medtasks.degradations.histopathology import (
     DarkSpotParameters,
     add_blood_cells,
     add_bubble,
-    darken,
+    apply_dark_spot,
     draw_cell,
 )
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 NAMES = ("blood_cell_artifact", "dark_spots_artifact", "bubble")
 SHADE = ((0.0, 200.0, 50.0, 60.0), (1.0, 140.0, 80.0, 110.0))
@@ -24,8 +24,8 @@ SHADE = ((0.0, 200.0, 50.0, 60.0), (1.0, 140.0, 80.0, 110.0))
 
 def drawn(name, level, seed, shape):
     """The record that ``name`` draws; both levels from the same generator."""
-    settings = registry.settings(name, level, "Histopathology")
-    return registry.get(name, "Histopathology").sample(generator("tissue", seed), settings, shape)
+    settings = registry.get_settings(name, level, "Histopathology")
+    return registry.get(name, "Histopathology").sample(seeded_generator("tissue", seed), settings, shape)
 
 
 def degraded(image, name, level, seed):
@@ -44,7 +44,7 @@ def test_the_three():
 @pytest.mark.parametrize("name", NAMES)
 def test_any_size_grey_and_colour(name, shape):
     for size in (shape, (*shape, 3)):
-        image = generator("sizes").random(size, dtype=np.float32)
+        image = seeded_generator("sizes").random(size, dtype=np.float32)
         image.setflags(write=False)
         for level in (1, 2):
             result = degraded(image, name, level, 0)
@@ -56,7 +56,7 @@ def test_any_size_grey_and_colour(name, shape):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_read_back_from_json_does_the_same(name):
-    image = generator("json").random((50, 44, 3), dtype=np.float32)
+    image = seeded_generator("json").random((50, 44, 3), dtype=np.float32)
     degradation = registry.get(name, "Histopathology")
     record = drawn(name, 2, 3, (50, 44))
     read_back = degradation.record(**json.loads(json.dumps(record.to_json())))
@@ -65,7 +65,7 @@ def test_a_record_read_back_from_json_does_the_same(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_threads_and_order_change_nothing(name, monkeypatch):
-    images = [generator("threads", side).random((side, 300, 3), dtype=np.float32) for side in (900, 41)]
+    images = [seeded_generator("threads", side).random((side, 300, 3), dtype=np.float32) for side in (900, 41)]
     results = []
     for threads, order in ((1, (0, 1)), (4, (1, 0))):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
@@ -116,7 +116,7 @@ def test_golden_pixels(name, level):
 def test_dark_spot_by_hand():
     # On white, one sigma from the centre exp(-1/2) = 0.60653 of the peak is lost: 1 - 0.4 * 0.60653 = 0.75739; on the
     # diagonal, exp(-1) = 0.36788: 1 - 0.4 * 0.36788 = 0.85285.
-    result = darken(np.ones((9, 9), np.float32), DarkSpotParameters(row=4, column=3, sigma=2, peak=0.4))
+    result = apply_dark_spot(np.ones((9, 9), np.float32), DarkSpotParameters(row=4, column=3, sigma=2, peak=0.4))
     assert result[4, 3] == pytest.approx(0.6)
     assert result[4, 5] == result[2, 3] == pytest.approx(0.75739, abs=1e-5)
     assert result[6, 5] == pytest.approx(0.85285, abs=1e-5)
@@ -124,7 +124,7 @@ def test_dark_spot_by_hand():
 
 def test_dark_spot_in_colour_keeps_the_hue():
     image = np.broadcast_to(np.array([0.9, 0.3, 0.6], np.float32), (8, 8, 3))
-    result = darken(image, DarkSpotParameters(row=1, column=6, sigma=3, peak=0.7))
+    result = apply_dark_spot(image, DarkSpotParameters(row=1, column=6, sigma=3, peak=0.7))
     assert np.allclose(result / result[..., :1], image / image[..., :1])
 
 
@@ -134,7 +134,7 @@ def test_dark_spot_in_colour_keeps_the_hue():
 @pytest.mark.parametrize(("row", "column"), [(30, 25), (2, 47), (58, 1)])
 @pytest.mark.parametrize("colour", [False, True])
 def test_bubble_is_a_disc_of_the_blurred_image(row, column, colour):
-    image = generator("bubble").random((60, 50, 3) if colour else (60, 50), dtype=np.float32)
+    image = seeded_generator("bubble").random((60, 50, 3) if colour else (60, 50), dtype=np.float32)
     result = add_bubble(image, BubbleParameters(row=row, column=column, radius=14, sigma=2.3))
     blurred = ndimage.gaussian_filter(image, (2.3, 2.3, 0)[: image.ndim])
     y, x = np.mgrid[0:60, 0:50]
@@ -144,7 +144,7 @@ def test_bubble_is_a_disc_of_the_blurred_image(row, column, colour):
 
 
 def test_a_bubble_in_many_strips_is_one_bubble():
-    image = generator("strips").random((800, 700), dtype=np.float32)
+    image = seeded_generator("strips").random((800, 700), dtype=np.float32)
     result = add_bubble(image, BubbleParameters(row=390, column=340, radius=330, sigma=3.2))
     blurred = ndimage.gaussian_filter(image, 3.2)
     assert np.allclose(result[390], np.where(np.abs(np.arange(700) - 340) < 330, blurred[390], image[390]), atol=1e-6)

@@ -8,13 +8,13 @@ from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations import images, picture_cache
 from lmms_medtasks.degradations.images import annotation_mask
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 SIZE = (23, 17)  # width, height
 
 
 def colours():
-    rng = generator("image modes")
+    rng = seeded_generator("image modes")
     return Image.fromarray(rng.integers(0, 256, (SIZE[1], SIZE[0], 3), dtype=np.uint8))
 
 
@@ -60,7 +60,7 @@ def test_level_0_is_the_image_bit_for_bit(mode):
 @pytest.mark.parametrize("mode", ["P", "CMYK", "RGBA"])
 def test_colour_modes_are_degraded_as_what_is_seen(mode):
     image = of_mode(mode)
-    expected = degradations.apply(pictures.rgb8(image), "exposure", severity=1)
+    expected = degradations.apply(pictures.to_rgb8(image), "exposure", severity=1)
     result = degradations.apply(image, "exposure", severity=1).convert("RGB")
     assert np.array_equal(np.asarray(result), np.asarray(expected))
 
@@ -81,7 +81,7 @@ def test_grey_modes_are_degraded_alike(mode, full):
 
 def see_through(mode):
     """Mid-dark noise (mean below 127), its left third transparent with bright colours hidden under it."""
-    grey = generator("see-through").integers(0, 120, (24, 30), dtype=np.uint8)
+    grey = seeded_generator("see-through").integers(0, 120, (24, 30), dtype=np.uint8)
     grey[:, :10] = 250
     image = Image.fromarray(grey)
     alpha = Image.fromarray(np.where(np.arange(30) < 10, 0, 255)[None].repeat(24, axis=0).astype(np.uint8))
@@ -102,16 +102,16 @@ def see_through(mode):
 def test_transparent_pixels_are_laid_on_a_background_first(mode, name):
     """What is degraded is what a model is shown: the colours that nobody sees don't bleed into the image."""
     image = see_through(mode)
-    seen = pictures.rgb8(image)
+    seen = pictures.to_rgb8(image)
     assert (np.asarray(seen)[:, :10] == 255).all()
     result = degradations.apply(image, name, severity=1, seed=1)
     expected = degradations.apply(seen, name, severity=1, seed=1)
     assert result.mode == mode and "transparency" not in result.info
-    assert np.array_equal(pictures.rgb8(result), expected)
+    assert np.array_equal(pictures.to_rgb8(result), expected)
 
 
 def test_a_palette_is_made_for_more_than_256_colours():
-    image = Image.fromarray(generator("palette").integers(0, 256, (64, 64, 3), dtype=np.uint8)).quantize(256)
+    image = Image.fromarray(seeded_generator("palette").integers(0, 256, (64, 64, 3), dtype=np.uint8)).quantize(256)
     exact = degradations.apply(image.convert("RGB"), "gaussian_blur", severity=1)
     result = degradations.apply(image, "gaussian_blur", severity=1)
     assert len(np.unique(np.asarray(exact).reshape(-1, 3), axis=0)) > 256
@@ -137,7 +137,7 @@ def test_info_is_kept():
 @pytest.mark.parametrize("channels", [None, 1, 2, 3, 4])
 def test_arrays(dtype, channels):
     shape = (12, 9) if channels is None else (12, 9, channels)
-    values = generator("arrays").random(shape)
+    values = seeded_generator("arrays").random(shape)
     full = np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 1
     image = (values > 0.5) if dtype is np.bool_ else (values * full).astype(dtype)
     before = image.copy()
@@ -189,12 +189,12 @@ def test_a_degraded_picture_keeps_the_window_of_the_clean_one():
     image = twelve_bits("I;16")
     result = degradations.apply(image, "adjust_brightness", severity=2)
     assert result.info["WindowCenter"] == "2050.5" and result.info["WindowWidth"] == "3901"
-    clean, darker = (np.asarray(pictures.rgb8(each)).astype(int) for each in (image, result))
+    clean, darker = (np.asarray(pictures.to_rgb8(each)).astype(int) for each in (image, result))
     assert np.abs(darker - np.maximum(clean - 113, 0)).max() <= 1
-    kept = picture_cache.Cache(10_000_000)
+    kept = picture_cache.DegradedImageCache(10_000_000)
     for _ in range(2):
         cached = picture_cache.apply(image, "adjust_brightness", severity=2, cache=kept)
-        assert np.array_equal(pictures.rgb8(cached), darker)
+        assert np.array_equal(pictures.to_rgb8(cached), darker)
 
 
 def test_a_stated_window_cuts_what_is_outside():
@@ -205,7 +205,7 @@ def test_a_stated_window_cuts_what_is_outside():
 
 
 def test_views_and_read_only_arrays():
-    image = generator("views").integers(0, 256, (40, 60, 3), dtype=np.uint8)
+    image = seeded_generator("views").integers(0, 256, (40, 60, 3), dtype=np.uint8)
     view = image[::-2, 1::3]
     view.flags.writeable = False
     for name in degradations.names():
@@ -216,14 +216,14 @@ def test_views_and_read_only_arrays():
 @pytest.mark.parametrize("name", degradations.names())
 @pytest.mark.parametrize("shape", [(1, 1), (1, 700), (700, 1), (2, 3), (33, 7, 3), (5, 301, 4)])
 def test_odd_and_oblong_and_constant(name, shape):
-    for image in (np.full(shape, 128, np.uint8), generator("odd").integers(0, 256, shape, dtype=np.uint8)):
+    for image in (np.full(shape, 128, np.uint8), seeded_generator("odd").integers(0, 256, shape, dtype=np.uint8)):
         for modality in degradations.modalities_of(name):
             result = degradations.apply(image, name, severity=2, modality=modality)
             assert (result.shape, result.dtype) == (image.shape, image.dtype)
 
 
 def test_grey_stored_as_colour_stays_grey_and_equals_grey():
-    grey = generator("grey").integers(0, 256, (40, 50), dtype=np.uint8)
+    grey = seeded_generator("grey").integers(0, 256, (40, 50), dtype=np.uint8)
     for name in degradations.names():
         if degradations.get(name).channels == "independent":
             continue
@@ -235,7 +235,7 @@ def test_grey_stored_as_colour_stays_grey_and_equals_grey():
 
 
 def annotated():
-    image = np.repeat(generator("drawn").integers(0, 200, (60, 60, 1), dtype=np.uint8), 3, axis=2)
+    image = np.repeat(seeded_generator("drawn").integers(0, 200, (60, 60, 1), dtype=np.uint8), 3, axis=2)
     image[20:23, 10:50] = image[40:43, 10:50] = (255, 0, 0)  # 2 strokes of 3 x 40 pixels
     return image
 
@@ -251,7 +251,7 @@ def test_annotations_are_found():
 
 
 def test_thin_strokes_are_no_drawings_to_paste_back():
-    thin = np.repeat(generator("drawn").integers(0, 200, (60, 60, 1), dtype=np.uint8), 3, axis=2)
+    thin = np.repeat(seeded_generator("drawn").integers(0, 200, (60, 60, 1), dtype=np.uint8), 3, axis=2)
     thin[20:22, 10:50] = (255, 0, 0)
     assert annotation_mask(thin).sum() == 0
 

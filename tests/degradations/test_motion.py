@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations.motion import RotationParameters, TranslationParameters, rotate, translate
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.degradations.motion import RotationParameters, TranslationParameters, rotate_image, translate_image
+from lmms_medtasks.seeding import seeded_generator
 
 
 @settings(deadline=None, max_examples=30)
@@ -21,9 +21,9 @@ from lmms_medtasks.seeding import generator
 )
 def test_rotation_is_scipys(height, width, angle, quarter, colour):
     shape = (height, width, 3) if colour else (height, width)
-    image = generator("rotation", height, width).random(shape, dtype=np.float32)
+    image = seeded_generator("rotation", height, width).random(shape, dtype=np.float32)
     expected = ndimage.rotate(image, angle + quarter, reshape=False, order=1)
-    difference = np.abs(rotate(image, RotationParameters(angle + quarter)) - expected)
+    difference = np.abs(rotate_image(image, RotationParameters(angle + quarter)) - expected)
     # A position on the very border may fall inside for one and outside for the other.
     assert np.mean(difference > 1e-5) <= 0.02
 
@@ -31,7 +31,7 @@ def test_rotation_is_scipys(height, width, angle, quarter, colour):
 def test_positive_angles_turn_counter_clockwise():
     image = np.zeros((21, 21), np.float32)
     image[10, 18] = 1.0  # to the right of the centre
-    turned = rotate(image, RotationParameters(90.0))
+    turned = rotate_image(image, RotationParameters(90.0))
     assert np.unravel_index(turned.argmax(), turned.shape) == (2, 10)  # above it
 
 
@@ -49,12 +49,12 @@ def test_angles_are_drawn_from_the_levels_range_with_both_signs(severity, low, h
 
 def test_translation_by_hand():
     image = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
-    assert translate(image, TranslationParameters(down=1, right=-2)).tolist() == [
+    assert translate_image(image, TranslationParameters(down=1, right=-2)).tolist() == [
         [0, 0, 0, 0],
         [3, 4, 0, 0],
         [7, 8, 0, 0],
     ]
-    assert not translate(image, TranslationParameters(down=3, right=0)).any()
+    assert not translate_image(image, TranslationParameters(down=3, right=0)).any()
 
 
 @pytest.mark.parametrize(("severity", "low", "high"), [(1, 0.03, 0.07), (2, 0.12, 0.20)])

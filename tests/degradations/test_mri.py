@@ -16,16 +16,18 @@ from lmms_medtasks.degradations.mri import (
     GhostingParameters,
     UndersamplingParameters,
 )
-from lmms_medtasks.degradations.mri_motion import MovementParameters, band_weights, move
+from lmms_medtasks.degradations.mri_motion import MovementParameters, apply_movement, band_weights
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 NAMES = ("bias_field_artifact", "undersampling_artifact", "ghosting_artifact", "object_movement")
 
 
 def drawn(name, level, seed, shape):
     """The record that ``name`` draws; both levels from the same generator."""
-    return registry.get(name, "MRI").sample(generator("mri", seed), registry.settings(name, level, "MRI"), shape)
+    return registry.get(name, "MRI").sample(
+        seeded_generator("mri", seed), registry.get_settings(name, level, "MRI"), shape
+    )
 
 
 def degraded(image, name, level, seed):
@@ -47,7 +49,7 @@ def test_the_four():
 @pytest.mark.parametrize("name", NAMES)
 def test_any_size_grey_and_colour(name, shape):
     for size in (shape, (*shape, 3)):
-        image = generator("sizes").random(size, dtype=np.float32)
+        image = seeded_generator("sizes").random(size, dtype=np.float32)
         image.setflags(write=False)
         for level in (1, 2):
             result = degraded(image, name, level, 0)
@@ -57,7 +59,7 @@ def test_any_size_grey_and_colour(name, shape):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_read_back_from_json_does_the_same(name):
-    image = generator("json").random((20, 24, 3), dtype=np.float32)
+    image = seeded_generator("json").random((20, 24, 3), dtype=np.float32)
     degradation = registry.get(name, "MRI")
     record = drawn(name, 2, 3, (20, 24))
     read_back = degradation.record(**json.loads(json.dumps(record.to_json())))
@@ -66,7 +68,7 @@ def test_a_record_read_back_from_json_does_the_same(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_threads_and_order_change_nothing(name, monkeypatch):
-    images = [generator("threads", side).random((side, 300), dtype=np.float32) for side in (300, 41)]
+    images = [seeded_generator("threads", side).random((side, 300), dtype=np.float32) for side in (300, 41)]
     results = []
     for threads, order in ((1, (0, 1)), (4, (1, 0))):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
@@ -146,7 +148,7 @@ def test_bias_field_by_hand():
 @settings(deadline=None, max_examples=25)
 @given(height=st.integers(2, 40), width=st.integers(2, 40), seed=st.integers(0, 2**32))
 def test_bias_field_is_the_polynomial(height, width, seed):
-    coefficients = generator("bias", seed).uniform(-0.4, 0.4, len(mri.POWERS))
+    coefficients = seeded_generator("bias", seed).uniform(-0.4, 0.4, len(mri.POWERS))
     x, y = np.meshgrid(np.linspace(-1, 1, width), np.linspace(-1, 1, height))
     polynomial = 1 + sum(c * x**i * y**j for c, (i, j) in zip(coefficients, mri.POWERS, strict=True))
     field = mri.bias_field((height, width), BiasFieldParameters(tuple(coefficients), floor=0.3))
@@ -185,13 +187,15 @@ def mask_of(lines, width):
 
 @pytest.mark.parametrize("width", [12, 13])
 def test_undersampling_is_zero_filled_k_space(width):
-    image = generator("undersampling").random((9, width, 3), dtype=np.float32)
+    image = seeded_generator("undersampling").random((9, width, 3), dtype=np.float32)
     record = drawn("undersampling_artifact", 2, 4, (9, width))
-    for channel, result in enumerate(np.moveaxis(mri.undersample(image, record), 2, 0)):
+    for channel, result in enumerate(np.moveaxis(mri.apply_undersampling(image, record), 2, 0)):
         k_space = np.fft.fft2(image[..., channel].astype(np.float64)) * mask_of(record.lines[channel], width)
         assert np.allclose(result, np.fft.ifft2(k_space).real, atol=1e-6)
     # A grey image is measured with the first channel's lines.
-    assert np.array_equal(mri.undersample(image[..., 0], record), mri.undersample(image, record)[..., 0])
+    assert np.array_equal(
+        mri.apply_undersampling(image[..., 0], record), mri.apply_undersampling(image, record)[..., 0]
+    )
 
 
 def test_undersampling_lines_by_hand():
@@ -234,9 +238,9 @@ def test_undersampling_level_2_keeps_a_subset():
 def test_undersampling_wants_the_width_it_was_drawn_for():
     record = UndersamplingParameters(width=8, lines=("85",))
     with pytest.raises(UserError, match="8 columns and 1 channels do not fit an image of shape"):
-        mri.undersample(np.zeros((4, 9), np.float32), record)
+        mri.apply_undersampling(np.zeros((4, 9), np.float32), record)
     with pytest.raises(UserError, match="do not fit"):
-        mri.undersample(np.zeros((4, 8, 3), np.float32), record)
+        mri.apply_undersampling(np.zeros((4, 8, 3), np.float32), record)
 
 
 # --- Ghosting ------------------------------------------------------------------------------------------------------
@@ -290,23 +294,23 @@ def moved_the_long_way(image, poses):
 @settings(deadline=None, max_examples=25)
 @given(height=st.integers(1, 40), width=st.integers(1, 40), bands=st.integers(1, 6), seed=st.integers(0, 2**32))
 def test_movement_is_bands_of_k_space(height, width, bands, seed):
-    rng = generator("movement", seed)
+    rng = seeded_generator("movement", seed)
     image = rng.random((height, width), dtype=np.float32)
     poses = tuple(tuple(map(float, rng.uniform(-1, 1, 3) * [15, 9, 9])) for _ in range(bands))
-    assert np.allclose(move(image, MovementParameters(poses)), moved_the_long_way(image, poses), atol=2e-5)
+    assert np.allclose(apply_movement(image, MovementParameters(poses)), moved_the_long_way(image, poses), atol=2e-5)
 
 
 def test_movement_without_movement_is_the_image():
-    image = generator("still").random((33, 20), dtype=np.float32)
-    assert np.allclose(move(image, MovementParameters(((0.0, 0.0, 0.0),) * 3)), image, atol=1e-6)
+    image = seeded_generator("still").random((33, 20), dtype=np.float32)
+    assert np.allclose(apply_movement(image, MovementParameters(((0.0, 0.0, 0.0),) * 3)), image, atol=1e-6)
 
 
 def test_poses_by_hand():
     image = np.zeros((9, 9), np.float32)
     image[4, 7] = 1.0  # to the right of the centre
-    shifted = move(image, MovementParameters(((0.0, -2.0, 1.0),)))
+    shifted = apply_movement(image, MovementParameters(((0.0, -2.0, 1.0),)))
     assert np.unravel_index(shifted.argmax(), shifted.shape) == (5, 5)
-    turned = move(image, MovementParameters(((90.0, 0.0, 0.0),)))
+    turned = apply_movement(image, MovementParameters(((90.0, 0.0, 0.0),)))
     assert np.unravel_index(turned.argmax(), turned.shape) == (1, 4)  # above the centre
 
 

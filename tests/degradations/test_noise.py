@@ -6,7 +6,7 @@ from scipy import stats
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations.noise import NoiseParameters, add_noise
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 
 def noise_of(shape, seed=1):
@@ -32,7 +32,7 @@ def test_it_is_standard_normal_and_white():
 
 
 def test_channels_are_independent_also_on_grey_stored_as_colour():
-    grey = generator("noise test").integers(0, 256, (200, 200, 1), dtype=np.uint8)
+    grey = seeded_generator("noise test").integers(0, 256, (200, 200, 1), dtype=np.uint8)
     clean = np.repeat(grey, 3, axis=2) // 2 + 60
     noise = degradations.apply(clean, "gaussian_noise", severity=1).astype(float) - clean
     correlation = np.corrcoef(noise.reshape(-1, 3).T)

@@ -151,7 +151,7 @@ def test_the_code_decides_what_caches_keep(parts, tmp_path):
     (tmp_path / "speckle.yaml").write_text("levels:\n  CT: {1: {amount: 0.2}, 2: {amount: 0.7}}\n", "utf-8")
     for name in ("fade", "in_file"):  # code, and the numbers that it names
         assert degradations.code_of(f"{tmp_path}/parts.py:{name}") != degradations.code_of(f"{parts}:{name}")
-    cache = picture_cache.Cache(10**6)
+    cache = picture_cache.DegradedImageCache(10**6)
     made = [
         picture_cache.apply(GREY, f"{each}:fade", severity=1, cache=cache).tobytes()
         for each in (parts, tmp_path / "parts.py")
@@ -161,11 +161,11 @@ def test_the_code_decides_what_caches_keep(parts, tmp_path):
 
 def test_files_and_their_records(parts, tmp_path):
     GREY.save(tmp_path / "in.png")
-    done = files.degrade_all(tmp_path / "in.png", tmp_path / "out", files.Order(f"{parts}:fade", 1))
+    done = files.degrade_files(tmp_path / "in.png", tmp_path / "out", files.FileDegradation(f"{parts}:fade", 1))
     assert done.problems == [] and done.records[0]["degradation"] == "parts.py:fade"
     assert done.records[0]["parameters"]["level"] == 1
     with pytest.raises(UserError, match="level 1 only"):
-        files.degrade_all(tmp_path / "in.png", tmp_path / "again", files.Order(f"{parts}:turn", 2))
+        files.degrade_files(tmp_path / "in.png", tmp_path / "again", files.FileDegradation(f"{parts}:turn", 2))
 
 
 def test_an_installed_one_has_a_name(parts, monkeypatch, tmp_path):
@@ -175,7 +175,7 @@ def test_an_installed_one_has_a_name(parts, monkeypatch, tmp_path):
     entries = "[lmms_medtasks.degradations]\nturned = own_turns:turn\nabsent = own_turns:absent\n"
     (tmp_path / "own_turns-1.2.dist-info" / "entry_points.txt").write_text(entries, "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    extensions.installed.cache_clear()
+    extensions.installed_extensions.cache_clear()
     try:
         assert degradations.known_names()[-2:] == ("absent", "turned") and degradations.title("turned") == "turned"
         degradations.apply(GREY, "turned", severity=1)
@@ -186,12 +186,12 @@ def test_an_installed_one_has_a_name(parts, monkeypatch, tmp_path):
             degradations.canonical_name("turnt")
         entries = "[lmms_medtasks.degradations]\ngaussian_noise = own_turns:turn\n"
         (tmp_path / "own_turns-1.2.dist-info" / "entry_points.txt").write_text(entries, "utf-8")
-        extensions.installed.cache_clear()
+        extensions.installed_extensions.cache_clear()
         with pytest.raises(UserError, match=r"own-turns 1.2 offers a degradation called 'gaussian_noise'.*one of ours"):
             degradations.canonical_name("gaussian_noise")
     finally:
         monkeypatch.undo()
-        extensions.installed.cache_clear()
+        extensions.installed_extensions.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,8 @@ def test_a_mistake_is_named_with_its_file(parts, name, said):
 def test_a_name_of_a_degraded_task_finds_a_file_of_the_working_directory(parts, monkeypatch):
     monkeypatch.chdir(parts.parent)
     _, order = degraded_names.parse("slake_en@parts.py.fade.2")
-    degraded_pictures.check_function(order, "slake_en@parts.py.fade.2")
-    made, done = degraded_pictures.degraded(GREY, degraded_pictures.digest(GREY), order, None)
+    degraded_pictures.check_custom_degradation(order, "slake_en@parts.py.fade.2")
+    made, done = degraded_pictures.degrade_as_requested(GREY, degraded_pictures.pixel_digest(GREY), order, None)
     assert np.asarray(made).max() == 250 // 3 and (done["name"], done["level"]) == ("parts.py:fade", 2)
     assert done["code"] == degraded_pictures.code_of(order) == degradations.code_of(f"{parts}:fade")
     for name, said in {
@@ -239,7 +239,7 @@ def test_a_name_of_a_degraded_task_finds_a_file_of_the_working_directory(parts, 
     }.items():
         _, order = degraded_names.parse(f"slake_en@{name}")
         with pytest.raises(UserError, match=f"t@{name}.*{said}"):
-            degraded_pictures.check_function(order, f"t@{name}")
+            degraded_pictures.check_custom_degradation(order, f"t@{name}")
 
 
 def test_an_array_is_degraded_as_the_picture_is(parts):

@@ -27,7 +27,7 @@ def given(monkeypatch, tmp_path):
     def call(text=OCT, file="modalities.yml"):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text(text, "utf-8")
-        modality_files.give([tmp_path / file])
+        modality_files.load_modality_files([tmp_path / file])
         return tmp_path
 
     return call
@@ -79,11 +79,11 @@ def test_a_file_may_be_named_where_a_modality_is(monkeypatch, tmp_path):
     monkeypatch.setattr(own_modalities, "_GIVEN", {})
     (tmp_path / "own.yml").write_text("Fundus photography: {called: [fundus]}\n", "utf-8")
     found = degraded_names.names(["t"], "draw2:1", f"{tmp_path}/own.yml:fundus", 0, False)
-    assert found[0] == "t@draw2_1.1~Fundus photography" and modality_files.named("CT") == "CT"
-    assert modality_files.variables() == {"MEDTASKS_MODALITIES": str(tmp_path / "own.yml")}
+    assert found[0] == "t@draw2_1.1~Fundus photography" and modality_files.parse_modality_option("CT") == "CT"
+    assert modality_files.modality_variables() == {"MEDTASKS_MODALITIES": str(tmp_path / "own.yml")}
     monkeypatch.setattr(own_modalities, "_GIVEN", {})
     monkeypatch.setenv("MEDTASKS_MODALITIES", str(tmp_path / "own.yml"))
-    modality_files.begin([])
+    modality_files.load_run_modalities([])
     assert degradations.canonical_modality("fundus") == "Fundus photography"
 
 

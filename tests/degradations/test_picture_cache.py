@@ -12,13 +12,13 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import picture_cache
-from lmms_medtasks.degradations.picture_cache import Cache
+from lmms_medtasks.degradations.picture_cache import DegradedImageCache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 
 def picture(mode="RGB", seed=0):
-    image = Image.fromarray(generator("cache", seed).integers(0, 256, (20, 30, 3), dtype=np.uint8))
+    image = Image.fromarray(seeded_generator("cache", seed).integers(0, 256, (20, 30, 3), dtype=np.uint8))
     if mode in ("I;16", "F"):
         grey = np.asarray(image.convert("L"))
         return Image.fromarray(grey.astype(np.uint16) * 257 if mode == "I;16" else grey.astype(np.float32) / 255)
@@ -35,7 +35,7 @@ def counted(monkeypatch):
 
 
 def test_trials_cost_one_degradation(counted):
-    kept = Cache(10_000_000)
+    kept = DegradedImageCache(10_000_000)
     results = [picture_cache.apply(picture(), "gaussian_noise", severity=1, seed="q", cache=kept) for _ in range(5)]
     assert len(counted) == 1
     assert len({result.tobytes() for result in results}) == 1
@@ -58,7 +58,7 @@ def test_trials_cost_one_degradation(counted):
     ],
 )
 def test_whatever_differs_is_computed_anew(counted, other):
-    kept = Cache(10_000_000)
+    kept = DegradedImageCache(10_000_000)
     asked = {"image": picture(), "name": "gaussian_noise", "severity": 1, "seed": 0, "modality": None}
     for each in (asked, asked | other):
         each = dict(each)
@@ -68,7 +68,7 @@ def test_whatever_differs_is_computed_anew(counted, other):
 
 def test_memory_is_bounded_and_the_latest_used_stay(counted):
     one = np.zeros((100, 100), np.uint8)
-    kept = Cache(25_000)  # two results of 10,000 bytes
+    kept = DegradedImageCache(25_000)  # two results of 10,000 bytes
     for seed in (0, 1, 0, 2, 0, 1):
         picture_cache.apply(one, "gaussian_noise", severity=1, seed=seed, cache=kept)
         assert kept._bytes <= 25_000
@@ -77,13 +77,13 @@ def test_memory_is_bounded_and_the_latest_used_stay(counted):
 
 
 def test_an_image_larger_than_the_bound_is_not_kept():
-    kept = Cache(100)
+    kept = DegradedImageCache(100)
     picture_cache.apply(np.zeros((100, 100), np.uint8), "exposure", severity=1, cache=kept)
     assert kept._bytes == 0
 
 
 def test_threads_share_one_computation(counted):
-    kept = Cache(10_000_000)
+    kept = DegradedImageCache(10_000_000)
     start = threading.Barrier(8)
 
     def ask(_):
@@ -100,8 +100,8 @@ def test_disk_gives_back_every_mode(tmp_path, counted, mode):
     image = picture(mode)
     if mode == "P":
         image.info["transparency"] = bytes([0] + [255] * 15)
-    first = picture_cache.apply(image, "motion_blur", severity=1, cache=Cache(0, tmp_path))
-    again = picture_cache.apply(image, "motion_blur", severity=1, cache=Cache(0, tmp_path))
+    first = picture_cache.apply(image, "motion_blur", severity=1, cache=DegradedImageCache(0, tmp_path))
+    again = picture_cache.apply(image, "motion_blur", severity=1, cache=DegradedImageCache(0, tmp_path))
     assert len(counted) == 1
     assert (again.mode, again.size, again.tobytes()) == (first.mode, first.size, first.tobytes())
     assert again.getpalette() == first.getpalette()
@@ -110,8 +110,10 @@ def test_disk_gives_back_every_mode(tmp_path, counted, mode):
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.uint16, np.float32])
 def test_disk_gives_back_arrays(tmp_path, counted, dtype):
-    image = generator("cache").random((9, 8, 3)) > 0.5 if dtype is bool else np.ones((9, 8, 3), dtype)
-    results = [picture_cache.apply(image, "exposure", severity=1, cache=Cache(0, tmp_path)) for _ in range(2)]
+    image = seeded_generator("cache").random((9, 8, 3)) > 0.5 if dtype is bool else np.ones((9, 8, 3), dtype)
+    results = [
+        picture_cache.apply(image, "exposure", severity=1, cache=DegradedImageCache(0, tmp_path)) for _ in range(2)
+    ]
     assert len(counted) == 1
     assert np.array_equal(*results) and results[0].dtype == results[1].dtype == np.dtype(dtype)
     results[1][0] = 0  # may be written to
@@ -121,11 +123,11 @@ def test_disk_gives_back_arrays(tmp_path, counted, dtype):
     "damage", [lambda data: data[:-3], lambda data: b"", lambda data: data[:-1] + b"\0", lambda data: b"x" + data]
 )
 def test_a_damaged_file_is_made_anew(tmp_path, counted, damage):
-    expected = picture_cache.apply(picture(), "motion_blur", severity=1, cache=Cache(0, tmp_path))
+    expected = picture_cache.apply(picture(), "motion_blur", severity=1, cache=DegradedImageCache(0, tmp_path))
     (file,) = tmp_path.rglob("*.image")
     file.write_bytes(damage(file.read_bytes()))
     for _ in range(2):
-        result = picture_cache.apply(picture(), "motion_blur", severity=1, cache=Cache(0, tmp_path))
+        result = picture_cache.apply(picture(), "motion_blur", severity=1, cache=DegradedImageCache(0, tmp_path))
         assert result.tobytes() == expected.tobytes()
     assert len(counted) == 2
     assert len(list(tmp_path.rglob("*"))) == 2  # the folder of the key and the file: nothing temporary is left
@@ -136,7 +138,7 @@ import sys
 import numpy as np
 from lmms_medtasks.degradations import picture_cache
 for seed in range(12):
-    kept = picture_cache.Cache(0, sys.argv[1])
+    kept = picture_cache.DegradedImageCache(0, sys.argv[1])
     picture_cache.apply(np.full((50, 50), 90, np.uint8), "object_rotation", severity=1, seed=seed, cache=kept)
 """
 
@@ -146,7 +148,11 @@ def test_processes_may_share_a_folder(tmp_path, counted):
     assert [process.wait(60) for process in running] == [0, 0]
     for seed in range(12):
         picture_cache.apply(
-            np.full((50, 50), 90, np.uint8), "object_rotation", severity=1, seed=seed, cache=Cache(0, tmp_path)
+            np.full((50, 50), 90, np.uint8),
+            "object_rotation",
+            severity=1,
+            seed=seed,
+            cache=DegradedImageCache(0, tmp_path),
         )
     assert not counted
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 12
@@ -186,11 +192,11 @@ def test_the_default_is_set_by_the_environment(monkeypatch, tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(UserError, match=picture_cache.FOLDER_VARIABLE):
-        picture_cache.apply(picture(), "exposure", severity=1, cache=Cache(0, tmp_path))
+        picture_cache.apply(picture(), "exposure", severity=1, cache=DegradedImageCache(0, tmp_path))
 
 
 def test_a_folder_that_is_a_file(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(UserError, match="degradation cache"):
-        picture_cache.apply(picture(), "exposure", severity=1, cache=Cache(0, file))
+        picture_cache.apply(picture(), "exposure", severity=1, cache=DegradedImageCache(0, file))

@@ -14,7 +14,7 @@ from lmms_medtasks.errors import UserError
 
 
 def test_every_name_has_code_numbers_and_a_source():
-    for section in registry.sections():
+    for section in registry.load_sections():
         name, _, modality = section.partition("@")
         assert degradations.get(name, modality or None).name == name
         assert degradations.source(name, modality or None)
@@ -24,7 +24,9 @@ def test_every_operator_of_the_package_has_a_section_and_the_module_that_it_name
     operators = set()
     for module in (importlib.import_module(f"{registry.PACKAGE}.{each.name}") for each in modules()):
         operators |= {(each.name, module.__name__) for each in getattr(module, "DEGRADATIONS", ())}
-    listed = {(name.split("@")[0], f"{registry.PACKAGE}.{row['code']}") for name, row in registry.sections().items()}
+    listed = {
+        (name.split("@")[0], f"{registry.PACKAGE}.{row['code']}") for name, row in registry.load_sections().items()
+    }
     assert operators == listed
 
 
@@ -47,9 +49,9 @@ def test_nothing_counts_the_degradations_in_words():
 COUNT = re.compile(r"\beighteen\b|\b18 (?:of the )?degradations|of (?:the )?18 degradations")
 
 
-@pytest.mark.parametrize("section", sorted(registry.sections()))
+@pytest.mark.parametrize("section", sorted(registry.load_sections()))
 def test_severity_yaml_explains_every_number(section):
-    entry = registry.sections()[section]
+    entry = registry.load_sections()[section]
     listed = {"category", "modalities"} if "@" not in section else set()
     numbers = {"code", "source", "parameters", "levels"}
     assert listed | numbers <= set(entry) <= listed | numbers | {"shared", "strength", "drawn_for", "called"}
@@ -64,10 +66,10 @@ def test_severity_yaml_explains_every_number(section):
         assert about["from"] != "choice" or about.get("note"), f"{name}: a choice says why"
 
 
-@pytest.mark.parametrize("section", sorted(registry.sections()))
+@pytest.mark.parametrize("section", sorted(registry.load_sections()))
 def test_levels_differ(section):
     name, _, modality = section.partition("@")
-    first, second = (registry.settings(name, level, modality or None) for level in (1, 2))
+    first, second = (registry.get_settings(name, level, modality or None) for level in (1, 2))
     assert first != second
 
 
@@ -111,7 +113,7 @@ def test_names_of_the_authors_site(site, paper):
         (lambda: degradations.canonical_modality(None), "None"),
         (lambda: degradations.draw_for_question("CT", "q", count=0), "at least one"),
         (lambda: degradations.draw_for_question("CT", "q", among=["nois"]), "Unknown degradation"),
-        (lambda: registry.settings("exposure", 0), "Level 0"),
+        (lambda: registry.get_settings("exposure", 0), "Level 0"),
     ],
 )
 def test_unknown_things(call, message):

@@ -8,7 +8,7 @@ import pytest
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 STRENGTHS = np.arange(0, 3.01, 0.25)
 
@@ -80,7 +80,7 @@ def test_rotation_turns_further_with_strength():
 
 @pytest.mark.parametrize(("name", "modality"), CASES)
 def test_1_and_2_are_the_levels_bit_for_bit(name, modality):
-    image = generator("strength").integers(0, 256, (40, 48, 3), dtype=np.uint8)
+    image = seeded_generator("strength").integers(0, 256, (40, 48, 3), dtype=np.uint8)
     for level in (1, 2):
         by_level = degradations.sample(name, severity=level, seed=3, size=(40, 48), modality=modality)
         for strength in (level, float(level), np.float32(level)):
@@ -97,7 +97,7 @@ def test_1_and_2_are_the_levels_bit_for_bit(name, modality):
 @pytest.mark.parametrize(("name", "modality"), CASES)
 @pytest.mark.parametrize("strength", [0.4, 1.3, 2.7])
 def test_records_between_the_levels_travel(name, modality, strength):
-    image = generator("strength").integers(0, 256, (40, 48), dtype=np.uint8)
+    image = seeded_generator("strength").integers(0, 256, (40, 48), dtype=np.uint8)
     drawn = degradations.sample(name, strength=strength, seed=3, size=(40, 48), modality=modality)
     text = json.dumps(drawn.to_json(), allow_nan=False)
     again = degradations.parameters_from_json(name, json.loads(text), modality=modality)
@@ -142,7 +142,7 @@ def test_limits():
 
 def test_a_mean_of_two_images_is_linear():
     """Halfway between two blurs is the blur by the mean of both kernels."""
-    image = generator("mean").random((40, 40), dtype=np.float32)
+    image = seeded_generator("mean").random((40, 40), dtype=np.float32)
     first, halfway, second = (degradations.apply(image, "motion_blur", strength=strength) for strength in (1, 1.5, 2))
     assert np.abs(halfway - (first + second) / 2).max() < 1e-6
     record = degradations.sample("motion_blur", strength=1.5, seed=0, size=(512, 512)).to_json()
@@ -152,9 +152,9 @@ def test_a_mean_of_two_images_is_linear():
 
 
 def test_severity_yaml_names_sections_and_settings_that_are():
-    for section, row in ((name, each.get("strength", {})) for name, each in registry.sections().items()):
+    for section, row in ((name, each.get("strength", {})) for name, each in registry.load_sections().items()):
         name, _, modality = section.partition("@")
-        known = registry.settings(name, 1, modality or None)
+        known = registry.get_settings(name, 1, modality or None)
         assert set(row) <= {"identity", "mixed", "limit", "ratio", "step"}, section
         for key in {"identity", "limit", "ratio", "step"} & set(row):
             assert set(row[key]) <= set(known), section

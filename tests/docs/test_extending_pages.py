@@ -10,8 +10,8 @@ import pytest
 from lmms_medtasks.extensions import GROUPS
 from lmms_medtasks.judges import judge_check, registry, rubric
 from lmms_medtasks.report.judged_tables import _COLUMNS
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.views import ModelResults
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.templates.parsers import parser_of
 from tests.extending_pages import PAGES, blocks, files_of, write_benchmark
 
@@ -31,12 +31,12 @@ def test_entry_points_are_those_that_are_looked_for(page):
 
 
 def test_the_other_parsers_of_the_page_read():
-    from lmms_medtasks.extensions import Part
+    from lmms_medtasks.extensions import Extension
 
     (text,) = blocks("parser.md", "python")
     declared = {}
     exec(text, declared)  # noqa: S102 (our own page)
-    parser = parser_of(Part(declared["read_finding"], "read_finding", "parts.py:read_finding", "parts.py", None))
+    parser = parser_of(Extension(declared["read_finding"], "read_finding", "parts.py:read_finding", "parts.py", None))
     doc = {"id": "1", "options": [], "answer": "benign"}
     assert (parser.read(doc, "It is Benign").value, parser.answers(doc)) == ("benign", ("benign", "malignant"))
 
@@ -50,17 +50,17 @@ def test_the_headline_of_the_page_makes_a_sentence():
          **dict.fromkeys(_COLUMNS)}
         for n in range(8)
     ]  # fmt: skip
-    table = Samples.of_rows(rows)
-    found = declared["HEADLINE"].of(SimpleNamespace(title="Spots"), Source("m", table, table, 0))
+    table = QuestionTable.of_rows(rows)
+    found = declared["HEADLINE"].of(SimpleNamespace(title="Spots"), ModelResults("m", table, table, 0))
     assert found.sentence == "75.0 % correct on all questions, 50.0 % on CT."
     assert found.clause == "75 % correct on all questions" and declared["REPORT"].headline is declared["HEADLINE"]
 
 
 def test_the_rubric_of_the_page_has_a_check_of_its_own(tmp_path):
-    registry.forget()
+    registry.forget_custom_protocols()
     protocol = registry.get("rubric.yml", write_benchmark(tmp_path / "spots", questions=3))
-    registry.forget()
-    assert len(judge_check.cases(protocol)) == 10
+    registry.forget_custom_protocols()
+    assert len(judge_check.list_check_cases(protocol)) == 10
     assert [each.name for each in protocol.dimensions] == ["place", "wording"]
     text = (PAGES / "judge_protocol.md").read_text("utf-8")
     assert all(f"`{key}`" in text for key in rubric.KEYS if key != "source")

@@ -21,9 +21,9 @@ def test_every_folder_of_the_data_folder_is_named(folder):
     assert f"`{folder}/`" in PAGE
 
 
-@pytest.mark.parametrize("path", [cache.path, withheld.path])
+@pytest.mark.parametrize("path", [cache.verdict_cache_path, withheld.withheld_replies_path])
 def test_every_database_of_the_data_folder_is_named(path):
-    assert f"`{path().relative_to(store.home())}`" in PAGE
+    assert f"`{path().relative_to(store.data_home())}`" in PAGE
 
 
 def test_code_keeps_data_in_no_place_that_the_page_does_not_name():

@@ -39,10 +39,10 @@ class Finished:
     folder: Path
 
     @property
-    def run(self) -> results.Run:
-        found = sorted(results.files(self.folder))
+    def run(self) -> results.ResultFile:
+        found = sorted(results.list_result_files(self.folder))
         assert found, self.printed[-4000:]
-        return results.read(found[-1])
+        return results.read_result_file(found[-1])
 
     def samples(self, task: str) -> list[dict]:
         """The task's sample log, sorted by document (two processes log in another order)."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 
 
 def command(*arguments: object) -> str:
     """What a command of lmms-medtasks prints; it must succeed."""
-    found = CliRunner().invoke(build(), [str(each) for each in arguments])
+    found = CliRunner().invoke(build_app(), [str(each) for each in arguments])
     assert found.exit_code == 0, found.output
     return found.output
 

@@ -166,11 +166,11 @@ def test_mistakes_in_the_arguments(arguments, message, adapters):
 
 
 def test_a_runner_without_a_model_of_its_own_is_refused(adapters):
-    from lmms_medtasks.harness.adapted_models import put_on
+    from lmms_medtasks.harness.adapted_models import put_adapter_on
     from lmms_medtasks.harness.baseline_models import RandomModel
 
     with pytest.raises(UserError, match="RandomModel holds a NoneType, no plain transformers model"):
-        put_on(RandomModel(), adapters["lora"])
+        put_adapter_on(RandomModel(), adapters["lora"])
 
 
 def altered(source, target, **changes):

@@ -53,7 +53,7 @@ def test_observer_loses_accuracy_with_severity(harness):
     for task in LEVELS:
         metadata = content["configs"][task]["metadata"]
         assert metadata["data"] == "mini"
-        assert metadata["digests"]["package"] == digests.package() and metadata["package_version"] == __version__
+        assert metadata["digests"]["package"] == digests.package_digest() and metadata["package_version"] == __version__
         assert "image_encoding" not in metadata
         assert content["versions"][task] == 1.2
     assert content["results"]["medq_deg_l1"]["accuracy_stderr_clustered,trials"] > 0

@@ -30,12 +30,12 @@ def shown(document):
         seed = f"{document['question_id']}/0/0"
         given = {"severity": document["severity"], "seed": seed, "modality": document["modality"]}
         image = degradations.apply(image, document["degradation"], **given)
-    return digest(pictures.rgb8(pictures.opened(image)))
+    return digest(pictures.to_rgb8(pictures.open_image(image)))
 
 
 def documents(task, count, monkeypatch):
     monkeypatch.setenv("MEDTASKS_DATA", "mini")
-    path = str(sources.locate("medq_deg", "clean").path)
+    path = str(sources.locate_split("medq_deg", "clean").path)
     found = LEVELS[task](datasets.load_dataset("parquet", data_files=path, split="train"))
     return found.select(range(count))
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
@@ -33,7 +33,7 @@ def test_a_judge_that_fails_and_one_that_fills_the_gaps(harness, judge_server, t
 
     for name, value in {**judge, "MEDTASKS_HOME": str(tmp_path / "home")}.items():
         monkeypatch.setenv(name, value)
-    filled = CliRunner().invoke(build(), ["judge", str(done.folder), "--include-path", str(EXAMPLES)])
+    filled = CliRunner().invoke(build_app(), ["judge", str(done.folder), "--include-path", str(EXAMPLES)])
     assert filled.exit_code == 0, filled.output
     found = done.run.tasks["lesion_words"]
     assert found["judged,trials"] == 1 and found["bound_worst,trials"] == found["bound_best,trials"]

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 TASKS = "chest_side,chest_side_noimage,lesion_words"
 OWN = """
 from lmms_medtasks.harness.scoring import ScoringHook
-from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.record import ScoreValue, QuestionRecord
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -27,8 +27,8 @@ SUITE = Suite(
 
 
 def record(doc, results):
-    value = MeasureValue(float(len(results[0].split())))
-    return Record(doc["id"], doc["image_id"], ("ok",), None, {"words": value}, {"site": doc["site"]})
+    value = ScoreValue(float(len(results[0].split())))
+    return QuestionRecord(doc["id"], doc["image_id"], ("ok",), None, {"words": value}, {"site": doc["site"]})
 
 
 process_results = ScoringHook(SUITE, "task", record)

@@ -8,8 +8,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from lmms_medtasks.contribute.new import Wanted, write
-from lmms_medtasks.contribute.smoke_run import smoke
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
+from lmms_medtasks.contribute.smoke_run import run_smoke_test
 from lmms_medtasks.errors import UserError
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
@@ -34,7 +34,7 @@ def write_table(path, columns, rows, encoding="utf-8"):
 
 def new(path, **more):
     more.setdefault("columns", {"options": "a,b,c"})
-    write(Wanted(path.parent.name, "no_image", str(path), path.parent, card=CARD, **more))
+    write_task_folder(NewTaskRequest(path.parent.name, "no_image", str(path), path.parent, card=CARD, **more))
     return path.parent
 
 
@@ -114,14 +114,14 @@ def test_a_contributed_task_without_a_training_split_is_refused(harness, tmp_pat
 def test_smoke_leaves_the_model_out_by_default_and_refuses_it_where_it_is_asked_for(tmp_path):
     folder = learnable(tmp_path, training=False)
     with pytest.raises(UserError, match="learnable: medtasks_most_frequent has nothing to learn from"):
-        smoke(folder, models=(MODEL,))
-    rows = smoke(folder, limit=2)
+        run_smoke_test(folder, models=(MODEL,))
+    rows = run_smoke_test(folder, limit=2)
     assert [(row.metric, row.value) for row in rows if row.model == MODEL] == [("not run", "no training_split")]
     assert {row.model for row in rows if row.metric == "accuracy"} == {"medtasks_random", "medtasks_observer"}
 
 
 def test_smoke_runs_it_on_the_own_training_split(tmp_path):
-    rows = smoke(learnable(tmp_path), limit=10, models=(MODEL,))
+    rows = run_smoke_test(learnable(tmp_path), limit=10, models=(MODEL,))
     assert {row.metric: row.value for row in rows}["accuracy"] == 0.1
 
 
@@ -131,14 +131,14 @@ def test_a_training_split_that_cannot_be_learned_from_is_refused(split, said, tm
     path = folder / "learnable.yaml"
     path.write_text(path.read_text("utf-8").replace("training_split: train", f"training_split: {split}"), "utf-8")
     with pytest.raises(UserError, match=said):
-        smoke(folder, models=(MODEL,))
+        run_smoke_test(folder, models=(MODEL,))
 
 
 def test_a_training_split_that_holds_the_whole_test_split_is_refused(tmp_path):
     folder = learnable(tmp_path)
     shutil.copy(folder / "test.csv", folder / "train.csv")
     with pytest.raises(UserError, match="'train' has all questions of the test split"):
-        smoke(folder, models=(MODEL,))
+        run_smoke_test(folder, models=(MODEL,))
 
 
 def test_a_task_of_others_whose_training_documents_are_not_in_our_form_is_refused(harness, tmp_path):

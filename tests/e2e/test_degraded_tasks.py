@@ -32,7 +32,7 @@ def test_run_degrade_asks_clean_and_degraded_tasks(harness, folder, shown_runner
     run = done.run
     assert set(run.tasks) == {"forms_pil", "forms_black", *DEGRADED, *UNCHANGED}
     assert all((f"|{name}" in done.printed) == (name not in UNCHANGED) for name in run.tasks)
-    assert len(results.problems([run], run.tasks)) == len(UNCHANGED)
+    assert len(results.list_missing_results([run], run.tasks)) == len(UNCHANGED)
     assert [len(list(run.rows(name))) for name in UNCHANGED] == [1, 1, 1]
     found = [replies(run, name) for name in ("forms_pil", *DEGRADED)]
     assert all(len({each[number] for each in found}) == 4 for number in range(foreign_tasks.QUESTIONS))
@@ -51,7 +51,7 @@ def test_two_processes_show_each_question_its_picture(harness, folder, shown_run
         assert [row["doc_id"] for row in rows] == list(range(foreign_tasks.QUESTIONS))
         for row in rows:
             clean = foreign_tasks.picture(row["doc_id"] % foreign_tasks.PICTURES)
-            known_as = degraded_pictures.digest(clean)
+            known_as = degraded_pictures.pixel_digest(clean)
             level = int(name[-1])
             wanted = degradations.apply(clean, "gaussian_noise", severity=level, seed=f"{known_as}/0")
             assert row["filtered_resps"] == digest(wanted)

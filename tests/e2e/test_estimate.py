@@ -10,7 +10,7 @@ def test_the_full_run_from_three_questions(harness, tmp_path):
     arguments = ("--model", "medtasks_random", "--tasks", "medq_deg_l1,medobvious_neutral", "--limit", "3")
     done = harness(*arguments, MEDTASKS_CALL_TIMES=str(times))
     read = estimating.read_times(times)
-    found = {each.task: each for each in estimating.estimates([done.run], read)}
+    found = {each.task: each for each in estimating.estimate_tasks([done.run], read)}
     assert set(found) == set(read) == {"medq_deg_l1", "medobvious_neutral"}
     for task, each in found.items():
         assert each.questions == done.run.content["n-samples"][task]["original"] > 3

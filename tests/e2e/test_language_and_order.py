@@ -1,6 +1,6 @@
 """The tasks that take the image away or rotate the options, through the real command line on the mini data."""
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 
 MEDQ = "medq_deg_l0,medq_deg_l2,medq_deg_noimage,medq_deg_circular"
 BONES = (
@@ -12,7 +12,7 @@ OBVIOUS = "medobvious_detection_mcq,medobvious_detection_mcq_circular,medobvious
 
 
 def keys(done):
-    parts = build([done.folder], Options(resamples=50, drawn=False)).parts
+    parts = build_report([done.folder], ReportOptions(resamples=50, drawn=False)).parts
     return {table.key for part in parts for section in part.sections for table in section.tables}
 
 

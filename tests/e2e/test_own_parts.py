@@ -9,7 +9,7 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.suites import registry
@@ -21,11 +21,11 @@ OWN = ("sensitivity", "side_error", "specificity", "f1")
 @pytest.fixture(autouse=True)
 def _protocols_forgotten(nothing_given):
     yield
-    protocols.forget()
+    protocols.forget_custom_protocols()
 
 
 def invoke(*arguments):
-    done = CliRunner().invoke(build(), [str(each) for each in arguments], env={"COLUMNS": "400", "NO_COLOR": "1"})
+    done = CliRunner().invoke(build_app(), [str(each) for each in arguments], env={"COLUMNS": "400", "NO_COLOR": "1"})
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -81,14 +81,14 @@ def test_own_parts_stand_in_table_report_comparison_and_board(harness, tmp_path)
     assert "specificity" in page and f"[{own['low']:.1f}, {own['high']:.1f}]" in page
     [model, _] = (tmp_path / "site" / "models").glob("*.html")
     assert all(name in model.read_text("utf-8") for name in OWN)
-    gated = CliRunner().invoke(build(), ["gate", str(done.folder), str(other)])
+    gated = CliRunner().invoke(build_app(), ["gate", str(done.folder), str(other)])
     assert "specificity" in gated.output and gated.exit_code in (0, 3)
     invoke("pack", done.folder, "-o", tmp_path / "pack.json", "--signed-off-by", "A B <a@b.org>")
     assert "holds" in invoke("pack", tmp_path / "pack.json", "--check")
 
     # Judged anew from the folder's rubric, without the model.
     invoke("judge", done.folder, "--include-path", folder, "--judge", "lexical", "-o", tmp_path / "again")
-    again = result_files.read(next(iter(result_files.files(tmp_path / "again"))))
+    again = result_files.read_result_file(next(iter(result_files.list_result_files(tmp_path / "again"))))
     assert again.tasks["spot_words"]["score_place,trials"] == done.run.tasks["spot_words"]["score_place,trials"]
 
 
@@ -109,6 +109,6 @@ def cells(path):
 def test_judge_check_takes_a_rubric_by_its_file(tmp_path):
     folder = write_benchmark(tmp_path / "spots", questions=3)
     done = CliRunner().invoke(
-        build(), ["judge", "check", "--judge", "lexical", "--protocol", str(folder / "rubric.yml")]
+        build_app(), ["judge", "check", "--judge", "lexical", "--protocol", str(folder / "rubric.yml")]
     )
     assert "spot_report, lexical" in done.output and "valid 20 of 20" in done.output, json.dumps(done.output)

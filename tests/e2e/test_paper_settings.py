@@ -50,7 +50,9 @@ def test_medobvious_is_asked_as_the_authors_scripts_ask(harness, stub, name, sys
     assert config["task_alias"] == f"medobvious ({name} settings) (mini data)"
     numbers = done.run.tasks["medobvious"]
     assert {"accuracy,trials", "accuracy_paper_rule,trials", "accuracy_paper_rule_hosted,trials"} <= set(numbers)
-    titles = [each.title for each in paper.of("medobvious").remaining("medobvious", paper.facts_of(config))]
+    titles = [
+        each.title for each in paper.find_paper_protocol("medobvious").remaining("medobvious", paper.facts_of(config))
+    ]
     assert "Length of a reply" not in titles and "System prompt" not in titles
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.suites import paper
 from tests.stub_server import Answer, Server, Stub
 
@@ -197,7 +197,7 @@ def test_a_contributed_task_has_tags_of_its_own_and_longer_replies_for_models_th
     shutil.copytree(EXAMPLES / "chest_side", folder)
     yaml = folder / "chest_side.yaml"
     yaml.write_text(f'{yaml.read_text("utf-8")}\nreasoning_tags: [["<weigh>", "</weigh>"]]\n', "utf-8")
-    assert not validate(folder, static_only=True).errors
+    assert not validate_folder(folder, static_only=True).errors
     stub.rule = lambda body: Answer(text=f"<weigh>{LONG}</weigh> B")
     more = ("--include_path", str(folder.parent), "--reasoning_tags", '[["<ponder>", "</ponder>"]]')
     done = harness(
@@ -210,4 +210,4 @@ def test_a_contributed_task_has_tags_of_its_own_and_longer_replies_for_models_th
     assert config["metadata"]["reasoning_tags"] == tags
     assert config["metadata"]["settings"] == {"name": "thinking", "changes": {"max_new_tokens": 4096}}
     yaml.write_text(yaml.read_text("utf-8").replace('[["<weigh>", "</weigh>"]]', '["<weigh>"]'), "utf-8")
-    assert any("reasoning_tags" in str(each) for each in validate(folder, static_only=True).errors)
+    assert any("reasoning_tags" in str(each) for each in validate_folder(folder, static_only=True).errors)

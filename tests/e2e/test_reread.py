@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.record import EARLIER
 from lmms_medtasks.samples import result_files
 from tests.stub_server import Answer, Server, Stub, letters
@@ -75,7 +75,7 @@ def reread(tmp_path, made):
     def call(*arguments, status=0, output="new", include_path=made.own):
         folder = tmp_path / output
         given = ["reread", *arguments, "--output", folder, "--include-path", include_path]
-        done = CliRunner().invoke(build(), [*map(str, given)])
+        done = CliRunner().invoke(build_app(), [*map(str, given)])
         said = str(done.exception) if status == 2 else done.output
         assert (2 if done.exception is not None else done.exit_code) == status, (done.output, done.exception)
         return said, folder
@@ -84,8 +84,8 @@ def reread(tmp_path, made):
 
 
 def run_of(folder):
-    (path,) = result_files.files(folder)
-    return result_files.read(path)
+    (path,) = result_files.list_result_files(folder)
+    return result_files.read_result_file(path)
 
 
 def rows_of(folder, task):
@@ -207,21 +207,21 @@ def test_verdicts_stay_where_the_judge_would_be_shown_the_same(old, reread, made
 
     monkeypatch.setenv("OPENAI_API_URL", made.judge.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    filled = CliRunner().invoke(build(), ["judge", str(new)])
+    filled = CliRunner().invoke(build_app(), ["judge", str(new)])
     assert filled.exit_code == 0, filled.output
     assert run_of(new).tasks[OPEN] == made.run.tasks[OPEN]
 
 
 def test_reports_and_boards_read_it_and_refuse_the_old_one_with_the_way_out(old, reread):
     aged(old)
-    refused = CliRunner().invoke(build(), ["pack", str(old), "--output", str(old.parent / "packed.zip")])
+    refused = CliRunner().invoke(build_app(), ["pack", str(old), "--output", str(old.parent / "packed.zip")])
     assert refused.exit_code and "lmms-medtasks reread RUN --output FOLDER" in f"{refused.output} {refused.exception}"
     _, new = reread(old)
     for command in (("report", new), ("compare", new, new), ("gate", new, new)):
-        done = CliRunner().invoke(build(), [*map(str, command)])
+        done = CliRunner().invoke(build_app(), [*map(str, command)])
         assert done.exit_code in (0, 3), (command, done.output, done.exception)
         assert "version 3" not in done.output
-    done = CliRunner().invoke(build(), ["report", str(new), "--all"])
+    done = CliRunner().invoke(build_app(), ["report", str(new), "--all"])
     assert "Replies of an earlier run, read again by lmms-medtasks" in " ".join(done.output.split())
 
 
@@ -314,11 +314,14 @@ def test_many_runs_at_once_and_where_they_go(old, reread, tmp_path):
     _other_data(tmp_path / "runs" / "bad")
     message, new = reread(tmp_path / "runs", status=2)
     assert message.startswith("1 of 2 runs can't be read again.") and "data of digest other" in message
-    assert [path.parent.relative_to(new) for path in result_files.files(new)] == [Path("good/model")]
+    assert [path.parent.relative_to(new) for path in result_files.list_result_files(new)] == [Path("good/model")]
     assert "is not empty" in reread(old, status=2)[0]
     assert "lies in" in reread(old, status=2, output="old/new")[0]
     _, two = reread(old, tmp_path / "runs" / "good", output="two")
-    assert {path.parent.relative_to(two) for path in result_files.files(two)} == {Path("old"), Path("good/model")}
+    assert {path.parent.relative_to(two) for path in result_files.list_result_files(two)} == {
+        Path("old"),
+        Path("good/model"),
+    }
     shutil.copytree(old, tmp_path / "other" / "old")
     assert "have one name" in reread(old, tmp_path / "other" / "old", status=2, output="three")[0]
 

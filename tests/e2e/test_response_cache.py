@@ -37,7 +37,7 @@ def test_served_again_only_while_nothing_changed(asked, tmp_path):
         "    return original(path) + (b'EDITED = 1' if path.parts[-2:] == ('harness', 'hooks.py') else b'')\n"
         "pathlib.Path.read_bytes = edited\n"
         "from lmms_medtasks import digests\n"
-        "digests.package.cache_clear()\n"  # what a process of harness_commands.py has read before
+        "digests.package_digest.cache_clear()\n"  # what a process of harness_commands.py has read before
     )
     assert asked(PYTHONPATH=str(tmp_path)) == first
 

@@ -75,8 +75,8 @@ class Command:
     @property
     def _run(self):
         newest = max(self.folder.glob("out*"), key=lambda each: int(each.name[3:]))
-        [file] = results.files(newest)
-        return results.read(file)
+        [file] = results.list_result_files(newest)
+        return results.read_result_file(file)
 
     def metadata(self, task):
         return self._run.content["configs"][task]["metadata"]
@@ -111,7 +111,7 @@ def test_killed_at_random_moments_it_asks_at_most_a_slice_twice_and_gives_the_sa
     whole, cut = command("whole"), command("cut", arguments={"pause": 0.005})
     statuses, total = whole.start()
     assert statuses == [0] and total == ALL and not whole.journals
-    chance, sums = seeding.generator("kill -9"), Counter()
+    chance, sums = seeding.seeded_generator("kill -9"), Counter()
     for _ in range(4):
         statuses, once = cut.start(kill=int(chance.integers(1, 40)))
         sums += once

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import pytest
 
-from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.model_page import scores
-from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.document import PUBLISHED, Cell, Document, Frame, FrameColumn
+from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks, ranking_table
+from lmms_medtasks.board.site.model_page import model_score_table
+from lmms_medtasks.report import ReportOptions, build_report
+from lmms_medtasks.report.document import PUBLISHED, Cell, Frame, FrameColumn, ReportDocument
 from lmms_medtasks.report.report_options import RESAMPLES
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
 
 REORDERED = 1e-12
@@ -278,7 +278,7 @@ CASES = {
 }  # fmt: skip
 
 
-def harness_numbers(run: Run) -> Iterator[tuple[str, str, float | None]]:
+def harness_numbers(run: ResultFile) -> Iterator[tuple[str, str, float | None]]:
     """Task, metric and value of everything that the harness printed but its standard errors, which are its own."""
     for task, values in run.tasks.items():
         for key, value in values.items():
@@ -302,7 +302,7 @@ class Pair(NamedTuple):
         return abs(self.expected - self.shown) <= REORDERED * abs(self.expected)
 
 
-def table_of(document: Document, key: str, part: str) -> Frame:
+def table_of(document: ReportDocument, key: str, part: str) -> Frame:
     """The report's table of this key in the part that was made of these tasks."""
     made_of = [(dict(each.origin).get("run task set", ""), table) for each, table in document.tables()]
     found = [table for tasks, table in made_of if table.key == key and part in tasks.split("; ")[0].split(", ")]
@@ -322,7 +322,7 @@ def cell_of(table: Frame, row: tuple[str, ...], column: str) -> tuple[FrameColum
     return table.columns[places[0]], rows[0].cells[places[0]]
 
 
-def report_pairs(case: Case, run: Run, document: Document) -> tuple[list[Pair], set[str]]:
+def report_pairs(case: Case, run: ResultFile, document: ReportDocument) -> tuple[list[Pair], set[str]]:
     """Every number of the harness with what stands in each of its places, and the metrics that stand nowhere."""
     pairs, unplaced = [], set()
     tasks = run.content["configs"]
@@ -341,18 +341,18 @@ def report_pairs(case: Case, run: Run, document: Document) -> tuple[list[Pair], 
     return pairs, unplaced
 
 
-def board_pairs(run: Run, board: Board) -> Iterator[Pair]:
+def board_pairs(run: ResultFile, board: Leaderboard) -> Iterator[Pair]:
     """What stands in the tables of the leaderboard's pages, unrounded, with the harness's number."""
     harness = {(task, metric): value for task, metric, value in harness_numbers(run)}
-    standings, links = Standings(board, 0), Links(lambda model: "", lambda suite: "")
+    standings, links = BoardStandings(board, 0), PageLinks(lambda model: "", lambda suite: "")
     [model] = board.models
-    for row in scores(model.key, standings, links).rows:
+    for row in model_score_table(model.key, standings, links).rows:
         task, metric, shown = (cell.value for cell in row.cells[:3])
         value = harness[task, metric]
         factor = board.scale(task, metric).factor
         yield Pair(f"{task}, {metric}: a model's scores", None if value is None else factor * value, shown)
     for entry in board.entries:
-        table = ranking(entry.task, standings, links)
+        table = ranking_table(entry.task, standings, links)
         if table is None:
             continue
         [row] = [each for each in table.rows if each.kind not in PUBLISHED]
@@ -371,8 +371,10 @@ def test_report_and_leaderboard_print_the_harness_numbers(suite, harness):
     options = {"--limit": case.limit, "--include_path": str(case.folder or "")}
     more = [text for option, given in options.items() if given for text in (option, given)]
     done = harness("--model", case.model, "--tasks", case.tasks, *more, MEDTASKS_JUDGE="lexical")
-    reported, unplaced = report_pairs(case, done.run, build([done.folder], Options(resamples=case.resamples)))
-    on_board = list(board_pairs(done.run, collect([done.folder])))
+    reported, unplaced = report_pairs(
+        case, done.run, build_report([done.folder], ReportOptions(resamples=case.resamples))
+    )
+    on_board = list(board_pairs(done.run, collect_entries([done.folder])))
     assert [each for each in (*reported, *on_board) if not each.same] == []
     patterns = [each if "/" in each else f"*/{each}" for each in case.unprinted]
     assert [name for name in sorted(unplaced) if not any(fnmatch.fnmatchcase(name, each) for each in patterns)] == []

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.grids import Picture
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 SIDE = 64
 LOOKS = {
@@ -27,7 +27,7 @@ LOOKS = {
 def drawn(modality: str, seed: int, size: tuple[int, int] = (SIDE, SIDE)) -> Image.Image:
     """A picture without any symmetry: a wedge, a spot somewhere, noise."""
     mean, amplitude, noise, colour = LOOKS[modality]
-    rng = generator("test picture", modality, seed)
+    rng = seeded_generator("test picture", modality, seed)
     x, y = np.meshgrid(np.linspace(-1, 1, size[0]), np.linspace(-1, 1, size[1]))
     spot = np.exp(-((x - rng.uniform(-0.6, 0.0)) ** 2 + (y + rng.uniform(0.1, 0.7)) ** 2) * 8)
     grey = mean + amplitude * (0.5 * x + 0.8 * y + spot) + noise * rng.standard_normal(x.shape)

@@ -7,21 +7,21 @@ from PIL import Image
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import altered_images
 from lmms_medtasks.grids.altered_images import TURNS, wrong_orientations
-from lmms_medtasks.grids.pool import load
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.grids.pool import load_image
+from lmms_medtasks.seeding import seeded_generator
 
 
 def test_pictures_without_an_up_are_left_alone(make):
     picture = make("Dermoscopy", 1)
-    assert wrong_orientations(picture, load(picture).image, [picture]) == []
+    assert wrong_orientations(picture, load_image(picture).image, [picture]) == []
     labelled = make("Dermoscopy", 1, up=True)
-    assert set(wrong_orientations(labelled, load(labelled).image, [picture])) == set(TURNS)
+    assert set(wrong_orientations(labelled, load_image(labelled).image, [picture])) == set(TURNS)
 
 
 def test_unknown_modalities_and_extremities_need_the_label(make):
     for changes in ({"anatomy": "hand"}, {"up": False}):
         picture = make("X-ray", 1, **changes)
-        assert wrong_orientations(picture, load(picture).image, [picture]) == []
+        assert wrong_orientations(picture, load_image(picture).image, [picture]) == []
     assert not altered_images.has_up(picture.category._replace(modality="Thermography"))
 
 
@@ -41,7 +41,7 @@ def test_mirroring_is_wrong_only_where_sides_can_be_told(make, modality, labels,
     picture = make(modality, 1, up=True, **labels)
     assert altered_images.is_lateralised([picture, make(modality, 2, **labels)]) is lateralised
     assert (
-        "flip_horizontal" in wrong_orientations(picture, load(picture).image, [make(modality, 2, **labels)])
+        "flip_horizontal" in wrong_orientations(picture, load_image(picture).image, [make(modality, 2, **labels)])
     ) is lateralised
 
 
@@ -82,7 +82,7 @@ def test_a_picture_that_is_nearly_symmetric_may_be_mirrored(make):
 
 def test_quarter_turns_only_of_squares(make):
     picture = make("X-ray", 1, size=(64, 50))
-    assert set(wrong_orientations(picture, load(picture).image, [picture])) == {
+    assert set(wrong_orientations(picture, load_image(picture).image, [picture])) == {
         "flip_horizontal",
         "flip_vertical",
         "rotate_180",
@@ -106,13 +106,13 @@ def test_transforms():
 
 @pytest.fixture
 def image(make):
-    return load(make("X-ray", 1)).image
+    return load_image(make("X-ray", 1)).image
 
 
 @pytest.mark.parametrize("name", altered_images.VIOLATIONS)
 def test_one_place_is_changed_visibly_and_reproducibly(image, make, name):
-    violation = altered_images.sample_violation(name, generator("test", name))
-    texture = load(make("MRI", 1)).image
+    violation = altered_images.sample_violation(name, seeded_generator("test", name))
+    texture = load_image(make("MRI", 1)).image
     result = altered_images.apply_violation(image, violation, texture)
     assert altered_images.apply_violation(image, violation, texture).tobytes() == result.tobytes()
     before, after = np.asarray(image, dtype=float), np.asarray(result, dtype=float)
@@ -124,13 +124,13 @@ def test_one_place_is_changed_visibly_and_reproducibly(image, make, name):
 
 
 def test_shuffled_blocks_keep_every_pixel(image):
-    violation = altered_images.sample_violation("shifted_blocks", generator("test"))
+    violation = altered_images.sample_violation("shifted_blocks", seeded_generator("test"))
     before, after = np.asarray(image), np.asarray(altered_images.apply_violation(image, violation))
     assert np.sort(before.reshape(-1, 3), axis=0).tolist() == np.sort(after.reshape(-1, 3), axis=0).tolist()
 
 
 def test_a_dropped_band_repeats_its_first_row(image):
-    violation = altered_images.Violation("dropped_band", (0.5, 0.5), (0.25, 1.0), 0)
+    violation = altered_images.IntegrityViolation("dropped_band", (0.5, 0.5), (0.25, 1.0), 0)
     after = np.asarray(altered_images.apply_violation(image, violation))
     # 64 rows: the band is 16 rows high and starts at 32 - 8.
     assert (after[24:40] == np.asarray(image)[24]).all()
@@ -138,8 +138,8 @@ def test_a_dropped_band_repeats_its_first_row(image):
 
 
 def test_texture_takes_the_tone_of_its_place(image, make):
-    violation = altered_images.Violation("texture", (0.5, 0.5), (0.4, 0.4), 0)
-    after = np.asarray(altered_images.apply_violation(image, violation, load(make("MRI", 1)).image), dtype=float)
+    violation = altered_images.IntegrityViolation("texture", (0.5, 0.5), (0.4, 0.4), 0)
+    after = np.asarray(altered_images.apply_violation(image, violation, load_image(make("MRI", 1)).image), dtype=float)
     before = np.asarray(image, dtype=float)
     assert abs(after[22:42, 22:42].mean() - before[22:42, 22:42].mean()) < 12
     with pytest.raises(ValueError, match="texture"):
@@ -148,4 +148,4 @@ def test_texture_takes_the_tone_of_its_place(image, make):
 
 def test_unknown():
     with pytest.raises(UserError, match="Did you mean 'garbage'"):
-        altered_images.sample_violation("garbag", generator("test"))
+        altered_images.sample_violation("garbag", seeded_generator("test"))

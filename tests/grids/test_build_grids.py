@@ -10,12 +10,12 @@ from PIL import Image
 
 from lmms_medtasks import grids
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grid_positions import NONE_OPTION, Size
+from lmms_medtasks.grid_positions import NONE_OPTION, GridSize
 from lmms_medtasks.grids import altered_images, panels
-from lmms_medtasks.grids.panels import finish
-from lmms_medtasks.grids.pool import load
+from lmms_medtasks.grids.panels import finish_panels
+from lmms_medtasks.grids.pool import load_image
 from lmms_medtasks.grids.tasks import NEGATIVE, POSITIVE
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 PANEL = 40
 
@@ -38,7 +38,7 @@ def test_eight_tasks_of_the_release_s_form(items):
     for item in items:
         assert [task["id"] for task in item.tasks] == [f"{item.id}_{form}" for form in (*POSITIVE, *NEGATIVE)]
         outlier = item.record["grids"][0]["outlier"]
-        position = Size(2).positions[outlier]
+        position = GridSize(2).positions[outlier]
         answers = [task["answer"] for task in item.tasks]
         assert answers == ["ABCD"[outlier], position, "ABCD"[outlier], position, "yes", "E", "none", "no"]
         assert [task["is_negative"] for task in item.tasks] == [False] * 5 + [True] * 3
@@ -46,7 +46,7 @@ def test_eight_tasks_of_the_release_s_form(items):
         for task in item.tasks:
             assert ("options" in task) == ("mcq" in task["task_type"]) == ("answer_position" in task)
             assert "2×2" in task["question"]
-        assert list(item.tasks[0]["options"].values()) == [*Size(2).positions, NONE_OPTION]
+        assert list(item.tasks[0]["options"].values()) == [*GridSize(2).positions, NONE_OPTION]
 
 
 def test_the_wording_says_nothing_about_the_sign(items):
@@ -94,9 +94,9 @@ def test_a_turned_panel_is_the_turned_picture(pictures):
     item = build(pictures, items=1, kinds=("orientation",), match=False)[0]
     grid = item.record["grids"][0]
     whole = Image.open(io.BytesIO(item.images[grid["image"]]))
-    shown = whole.crop(panels.panel_box(Size(2), grid["outlier"], PANEL))
+    shown = whole.crop(panels.panel_box(GridSize(2), grid["outlier"], PANEL))
     source = next(picture for picture in pictures if picture.id == grid["panels"][grid["outlier"]]["picture"])
-    expected = altered_images.apply_orientation(load(source).image, grid["transformation"])
+    expected = altered_images.apply_orientation(load_image(source).image, grid["transformation"])
     assert altered_images.image_likeness(shown, expected) > 0.99
 
 
@@ -104,7 +104,7 @@ def test_boxes(items):
     for item in items:
         for grid in item.record["grids"]:
             plain, boxed = (np.asarray(Image.open(io.BytesIO(item.images[grid[k]]))) for k in ("image", "boxed_image"))
-            left, top, *_ = panels.panel_box(Size(2), grid["box"], PANEL)
+            left, top, *_ = panels.panel_box(GridSize(2), grid["box"], PANEL)
             assert tuple(boxed[top - 1, left - 1]) == panels.BOX_COLOUR
             assert tuple(plain[top - 1, left - 1]) == panels.GUTTER_COLOUR
             assert grid["outlier"] in (None, grid["box"])
@@ -176,7 +176,7 @@ def test_mistakes(pictures, make):
 
 
 def test_pictures_that_look_alike_either_way(make):
-    grey = load(make("CT", 0)).image.resize((1, 1)).resize((64, 64))
+    grey = load_image(make("CT", 0)).image.resize((1, 1)).resize((64, 64))
     buffer = io.BytesIO()
     grey.save(buffer, "PNG")
     flat = [
@@ -188,8 +188,8 @@ def test_pictures_that_look_alike_either_way(make):
 
 
 def test_flat_panels_do_not_break_levelling():
-    from lmms_medtasks.grids.panels import Content
+    from lmms_medtasks.grids.panels import PanelContent
     from lmms_medtasks.grids.pool import SourceFacts
 
-    flat = Content(Image.new("RGB", (32, 32), (5, 5, 5)), SourceFacts(10, 32, 32, 100))
-    assert len(finish([flat] * 4, None, 40, True, generator("t"))) == 4
+    flat = PanelContent(Image.new("RGB", (32, 32), (5, 5, 5)), SourceFacts(10, 32, 32, 100))
+    assert len(finish_panels([flat] * 4, None, 40, True, seeded_generator("t"))) == 4

@@ -8,15 +8,15 @@ import pytest
 from scipy.stats import binomtest
 
 from lmms_medtasks.grids import leaks
-from lmms_medtasks.grids.leaks import RESOLUTION, Panels, Row, Whole
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.grids.leaks import RESOLUTION, GridFeatures, LeakTest, PanelFeatures
+from lmms_medtasks.seeding import seeded_generator
 
 
 def grids(count=40, panels=4, kind="category", **told):
     """Grids of random features; a feature in ``told`` is larger by that much in the outlier."""
     found = []
     for number in range(count):
-        rng = generator("test leaks", kind, panels, number)
+        rng = seeded_generator("test leaks", kind, panels, number)
         outlier = int(rng.integers(panels))
         rows = [{name: float(rng.normal(0, 10 * RESOLUTION[name])) for name in RESOLUTION} for _ in range(panels)]
         for name in ("image size", "aspect ratio", "JPEG quality", "letterboxed"):
@@ -24,7 +24,7 @@ def grids(count=40, panels=4, kind="category", **told):
                 row[name] = 1.0
         for name, amount in told.items():
             rows[outlier][name.replace("_", " ")] += amount
-        found.append(Panels(rows, outlier, kind))
+        found.append(PanelFeatures(rows, outlier, kind))
     return found
 
 
@@ -33,7 +33,7 @@ def leaking(rows):
 
 
 def rows_of(panels, wholes=(), questions=()):
-    return leaks.tested(panels, wholes, questions)
+    return leaks.run_leak_tests(panels, wholes, questions)
 
 
 def test_nothing_leaks_where_nothing_does():
@@ -89,8 +89,10 @@ def test_positions():
 
 
 def test_presence_by_the_whole_picture_and_by_the_wording():
-    rng = generator("test wholes")
-    wholes = [Whole({"grid file size": float(rng.normal(1000 + 300 * (i % 2), 50))}, bool(i % 2)) for i in range(60)]
+    rng = seeded_generator("test wholes")
+    wholes = [
+        GridFeatures({"grid file size": float(rng.normal(1000 + 300 * (i % 2), 50))}, bool(i % 2)) for i in range(60)
+    ]
     said = [("detection_mcq", "One is." if i % 2 else "If one is.", not i % 2) for i in range(40)]
     same = [("detection_open", "At most one.", bool(i % 2)) for i in range(40)]
     only = [("referring_mcq", "Where?", False)] * 10
@@ -109,10 +111,12 @@ def test_probability_of_at_least_so_many():
 
 
 def test_holm_by_hand():
-    rows = [Row("outlier", name, "all", 9, 0.5, 0.25, p) for name, p in zip("abc", (0.01, 0.04, 0.03), strict=True)]
-    rows.append(Row("outlier", "told only", "all", 9, 0.5, 0.25, 1e-9, counts=False))
-    rows.append(Row("outlier", "untested", "all", 0, None, None, None))
-    found = leaks.adjusted(rows, 0.05)
+    rows = [
+        LeakTest("outlier", name, "all", 9, 0.5, 0.25, p) for name, p in zip("abc", (0.01, 0.04, 0.03), strict=True)
+    ]
+    rows.append(LeakTest("outlier", "told only", "all", 9, 0.5, 0.25, 1e-9, counts=False))
+    rows.append(LeakTest("outlier", "untested", "all", 0, None, None, None))
+    found = leaks.adjust_p_values(rows, 0.05)
     # 0.01 * 3 = 0.03; 0.03 * 2 = 0.06; 0.04 * 1 = 0.04, but never below the one before: 0.06.
     assert [row.adjusted for row in found[:3]] == pytest.approx([0.03, 0.06, 0.06])
     assert [row.leak for row in found] == [True, False, False, False, False]
@@ -120,14 +124,14 @@ def test_holm_by_hand():
 
 
 def test_most_unlike():
-    rng = generator("test")
+    rng = seeded_generator("test")
     assert leaks.most_unlike([5, 1, 1.2, 0.9], 0.5, rng) == 0
     # 1.0 and 1.4 count as equal: either end is as far.
-    assert {leaks.most_unlike([0.0, 1.0, 1.0, 2.1], 0.5, generator("lot", i)) for i in range(50)} == {0, 3}
+    assert {leaks.most_unlike([0.0, 1.0, 1.0, 2.1], 0.5, seeded_generator("lot", i)) for i in range(50)} == {0, 3}
 
 
 def test_equal_values_are_not_tested():
-    rows = rows_of([Panels([dict.fromkeys(RESOLUTION, 1.0)] * 4, i % 4, "category") for i in range(40)])
+    rows = rows_of([PanelFeatures([dict.fromkeys(RESOLUTION, 1.0)] * 4, i % 4, "category") for i in range(40)])
     assert all(row.grids == 0 for row in rows if row.tells == "outlier" and row.feature in RESOLUTION)
     assert not leaking(rows)
 
@@ -135,7 +139,7 @@ def test_equal_values_are_not_tested():
 def test_the_classifier_never_sees_the_grid_it_judges():
     """On random features it is at chance; the rate over several sets stays within five standard errors of 1/4."""
     hits = list(itertools.chain.from_iterable(
-        leaks.classified(grids(60, kind=f"kind {i}"), list(RESOLUTION)) for i in range(4)
+        leaks.classify_outliers(grids(60, kind=f"kind {i}"), list(RESOLUTION)) for i in range(4)
     ))  # fmt: skip
     assert abs(np.mean(hits) - 0.25) < 5 * (0.25 * 0.75 / len(hits)) ** 0.5
 
@@ -143,7 +147,9 @@ def test_the_classifier_never_sees_the_grid_it_judges():
 def test_table_and_sentence():
     rows = rows_of(grids(mean_brightness=50))
     lines = []
-    leaks.table(rows, lines.append)
+    leaks.write_leak_table(rows, lines.append)
     assert len(lines) == 1 + len(rows)
     assert any("mean brightness" in line and line.endswith("LEAK") for line in lines)
-    assert "mean brightness tells the outlier (all: 1.00, chance 0.25)" in leaks.said([r for r in rows if r.leak])
+    assert "mean brightness tells the outlier (all: 1.00, chance 0.25)" in leaks.describe_leaks(
+        [r for r in rows if r.leak]
+    )

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.grids.plan import KINDS, balanced, counts, plan
-from lmms_medtasks.grids.pool import Picture, Pool
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.grid_positions import GridSize
+from lmms_medtasks.grids.plan import KINDS, balance_values, count_grids, plan_items
+from lmms_medtasks.grids.pool import ImagePool, Picture
+from lmms_medtasks.seeding import seeded_generator
 
 
 def labelled(count=40, **labels):
@@ -18,7 +18,7 @@ def labelled(count=40, **labels):
 
 
 def pool():
-    return Pool.of([
+    return ImagePool.of([
         *labelled(modality="X-ray", anatomy="chest", view="PA"),
         *labelled(modality="X-ray", anatomy="chest", view="lateral"),
         *labelled(modality="CT", anatomy="abdomen", view="axial"),
@@ -29,9 +29,9 @@ def pool():
 
 def planned(**changes):
     settings = {
-        "items": 10, "sizes": [Size(2)], "kinds": KINDS, "negatives": 0.375, "seed": 0, "reuse": False, **changes,
+        "items": 10, "sizes": [GridSize(2)], "kinds": KINDS, "negatives": 0.375, "seed": 0, "reuse": False, **changes,
     }  # fmt: skip
-    return plan(pool(), **settings)
+    return plan_items(pool(), **settings)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def planned(**changes):
     ],
 )
 def test_counts(items, share, expected):
-    assert counts(items, share) == expected
+    assert count_grids(items, share) == expected
 
 
 @given(st.integers(1, 500), st.floats(0, 1))
 def test_counts_give_the_share(items, share):
-    positive, negative = counts(items, share)
+    positive, negative = count_grids(items, share)
     assert max(positive, negative) == items
     # One grid more or less is five tasks of the smaller side at most.
     assert abs(3 * negative / (5 * positive + 3 * negative) - share) <= 5 / (3 * items)
@@ -58,7 +58,7 @@ def test_counts_give_the_share(items, share):
 
 @given(st.integers(0, 60), st.integers(1, 25))
 def test_balanced_up_to_one(count, values):
-    found = Counter(balanced(count, values, generator("test")))
+    found = Counter(balance_values(count, values, seeded_generator("test")))
     assert sum(found.values()) == count
     assert max(found.values(), default=0) - min((found[i] for i in range(values)), default=0) <= 1
 
@@ -113,9 +113,9 @@ def test_too_few_pictures_say_what_there_is_and_what_it_takes():
 
 
 def test_reuse_still_needs_a_whole_grid():
-    few = Pool.of(labelled(3, modality="CT", anatomy="abdomen", view="axial"))
+    few = ImagePool.of(labelled(3, modality="CT", anatomy="abdomen", view="axial"))
     with pytest.raises(UserError, match="CT abdomen axial: have 3"):
-        plan(few, items=1, sizes=[Size(2)], kinds=["integrity"], negatives=0.375, seed=0, reuse=True)
+        plan_items(few, items=1, sizes=[GridSize(2)], kinds=["integrity"], negatives=0.375, seed=0, reuse=True)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_reuse_still_needs_a_whole_grid():
      ("orientation", "with an up")],
 )  # fmt: skip
 def test_kinds_that_the_labels_do_not_allow(kind, needs):
-    few = Pool.of(labelled(modality="Histopathology", anatomy="", view=""))
+    few = ImagePool.of(labelled(modality="Histopathology", anatomy="", view=""))
     with pytest.raises(UserError, match=needs) as caught:
-        plan(few, items=1, sizes=[Size(2)], kinds=[kind], negatives=0, seed=0, reuse=False)
+        plan_items(few, items=1, sizes=[GridSize(2)], kinds=[kind], negatives=0, seed=0, reuse=False)
     assert "Histopathology (40)" in str(caught.value)
 
 
@@ -145,6 +145,8 @@ def test_mistakes(changes, message):
 
 
 def test_unlabelled_anatomies_are_no_other_category():
-    few = Pool.of([*labelled(modality="CT", anatomy="", view=""), *labelled(modality="CT", anatomy="head", view="")])
+    few = ImagePool.of(
+        [*labelled(modality="CT", anatomy="", view=""), *labelled(modality="CT", anatomy="head", view="")]
+    )
     with pytest.raises(UserError, match="two categories that differ"):
-        plan(few, items=1, sizes=[Size(2)], kinds=["category"], negatives=0, seed=0, reuse=False)
+        plan_items(few, items=1, sizes=[GridSize(2)], kinds=["category"], negatives=0, seed=0, reuse=False)

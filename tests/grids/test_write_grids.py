@@ -69,7 +69,7 @@ def test_a_leaking_set_is_refused_and_kept_aside(pictures, tmp_path):
 
 def test_the_same_set_matched_passes(pictures, tmp_path):
     written = write(pictures, tmp_path / "out", **{**LEAKY, "match": True})
-    assert not written.refused, leaks.said([row for row in written.rows if row.leak])
+    assert not written.refused, leaks.describe_leaks([row for row in written.rows if row.leak])
 
 
 def test_an_earlier_set_is_replaced_only_when_told(pictures, tmp_path):

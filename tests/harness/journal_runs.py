@@ -59,7 +59,7 @@ def run(task, lm, requests=None, model="m", model_args="", **arguments):
     options = SimpleNamespace(model=model, model_args=model_args, output_path=None, batch_size=1)
     given = {"cli_args": options, "limit": None, "offset": 0, **arguments}
     try:
-        with journal.kept(lm, [task], given):
+        with journal.keep_replies_in_journal(lm, [task], given):
             return lm.generate_until(task.requests() if requests is None else requests)
     except KeyboardInterrupt:
         return None

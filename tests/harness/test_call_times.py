@@ -45,7 +45,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_calls_seconds_are_shared_by_its_requests(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lm = Model(monkeypatch)
-    with call_times.noted(lm, [task("a", 30, 2), task("b", 3, 0), task("never", 1, 1)]):
+    with call_times.record_call_times(lm, [task("a", 30, 2), task("b", 3, 0), task("never", 1, 1)]):
         assert lm.generate_until(requests("a", "a", "b"), suffix="!") == ["a!", "a!", "b!"]
         lm.seconds = 1.0
         lm.generate_until(requests("b"))
@@ -58,7 +58,7 @@ def test_a_calls_seconds_are_shared_by_its_requests(file: Path, monkeypatch: pyt
 
 def test_the_model_has_its_own_function_again_also_after_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lm = Model(monkeypatch)
-    with pytest.raises(ValueError, match="stop"), call_times.noted(lm, []):
+    with pytest.raises(ValueError, match="stop"), call_times.record_call_times(lm, []):
         lm.generate_until(requests("a"))
         raise ValueError("stop")
     assert lm.generate_until.__func__ is Model.generate_until and not file.exists()  # type: ignore[attr-defined]
@@ -72,6 +72,6 @@ def test_without_the_variable_and_on_other_ranks_nothing_is_timed(
         monkeypatch.delenv(call_times.VARIABLE)
     monkeypatch.setenv("RANK", rank)
     lm = Model(monkeypatch)
-    with call_times.noted(lm, [task("a", 1, 1)]):
+    with call_times.record_call_times(lm, [task("a", 1, 1)]):
         assert "generate_until" not in vars(lm)
     assert not file.exists()

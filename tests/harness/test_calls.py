@@ -86,7 +86,7 @@ def test_every_way_in_which_the_harness_asks_is_known():
     assert kinds - {"multiple_choice", "generate_until_agentic"} == set(calls.METHODS)
 
 
-TASK = sampling.of_trials({"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True})
+TASK = sampling.trial_sampling_settings({"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True})
 
 
 def test_other_tasks_of_the_run_are_answered_as_the_checkpoint_is_shipped():
@@ -96,7 +96,8 @@ def test_other_tasks_of_the_run_are_answered_as_the_checkpoint_is_shipped():
     lm = SimpleNamespace(generate_until=lambda asked: [(each.text, config.top_k) for each in asked], model=model)
     wanted = {"draws": TASK, "narrow": {**TASK, "top_k": 5}}
     with calls.one_task_a_call(
-        lm, lambda task: sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
+        lm,
+        lambda task: sampling.set_settings_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext(),
     ):
         replies = lm.generate_until(requests("greedy", "draws", "narrow", "greedy", "draws"))
     assert replies == [("0", 1), ("1", 0), ("2", 5), ("3", 1), ("4", 0)]
@@ -128,7 +129,7 @@ def test_a_task_has_as_many_requests_on_every_rank_until_it_is_filtered(monkeypa
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setattr(calls, "_largest_count", lambda own: max(own, 4))
     short, full, empty = Task(3), Task(4), Task(0)
-    with calls.as_many_on_every_rank([short, full, empty, short]):
+    with calls.pad_requests_of_ranks([short, full, empty, short]):
         for task in (short, full, empty):
             task.build_all_requests(rank=1)
         own, copies = short.instances[:3], short.instances[3:]
@@ -145,7 +146,7 @@ def test_a_task_has_as_many_requests_on_every_rank_until_it_is_filtered(monkeypa
 def test_a_single_process_builds_what_it_did(monkeypatch):
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     task = Task(3)
-    with calls.as_many_on_every_rank([task]):
+    with calls.pad_requests_of_ranks([task]):
         assert "build_all_requests" not in vars(task)
 
 
@@ -158,17 +159,21 @@ def one_call(module="lmms_eval.models.simple.srt_api", **attributes):
 
 @pytest.mark.parametrize("module", ["chat.async_openai", "chat.sglang"])
 def test_a_runner_that_can_be_called_once_gets_one_task_a_run(module):
-    calls.check_tasks(one_call(), ["a"])
+    calls.check_task_count(one_call(), ["a"])
     with pytest.raises(UserError, match=r"Srt can answer one task a run: it stops its server.*Asked for are a, b"):
-        calls.check_tasks(one_call(), ["b", "a"])
+        calls.check_task_count(one_call(), ["b", "a"])
     tools = one_call(f"lmms_eval.models.{module}", mcp_client=object())
     with pytest.raises(UserError, match="removes the folder of its tools"):
-        calls.check_tasks(tools, ["b", "a"])
-    calls.check_tasks(one_call(f"lmms_eval.models.{module}", mcp_client=None), ["b", "a"])
-    calls.check_tasks(one_call("elsewhere"), ["b", "a"])
+        calls.check_task_count(tools, ["b", "a"])
+    calls.check_task_count(one_call(f"lmms_eval.models.{module}", mcp_client=None), ["b", "a"])
+    calls.check_task_count(one_call("elsewhere"), ["b", "a"])
     # One that is derived from it, and has its method.
     derived = type("Own", (type(one_call()),), {"__module__": "own"})()
-    assert calls.in_one_call(derived) and calls.in_one_call(tools) and not calls.in_one_call(one_call("elsewhere"))
+    assert (
+        calls.needs_one_call(derived)
+        and calls.needs_one_call(tools)
+        and not calls.needs_one_call(one_call("elsewhere"))
+    )
 
 
 def test_async_openai_answers_several_tasks():

@@ -50,7 +50,7 @@ def asked(name, stub, answer, count=1):
     requests = [made(number=number, max_new_tokens=64, temperature=0, do_sample=False) for number in range(count)]
     stub.rule = answer if callable(answer) else lambda body: answer
     stub.requests.clear()
-    with calls.one_reply_each(lm), reply_endings.noted(lm, {"t"}), calls.one_task_a_call(lm):
+    with calls.one_reply_each(lm), reply_endings.note_reply_endings(lm, {"t"}), calls.one_task_a_call(lm):
         found = lm.generate_until(requests)
     return [getattr(each, "text", each) for each in found]
 
@@ -146,6 +146,6 @@ def test_a_reply_of_any_runner_that_is_longer_is_none():
             return ["A" * (LONGEST_BODY + 1), "B"]
 
     lm = Long()
-    with reply_endings.noted(lm, {"t"}):
+    with reply_endings.note_reply_endings(lm, {"t"}):
         first, second = lm.generate_until([request("a"), request("b")])
     assert is_failed_request(first) and "4,000,001 characters" in first and second == "B"

@@ -8,7 +8,7 @@ from lmms_eval.tasks import TaskManager
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import plugin, scoring
-from lmms_medtasks.harness.rescoring import Definitions
+from lmms_medtasks.harness.rescoring import TaskDefinitions
 from lmms_medtasks.record import KEY
 from lmms_medtasks.suites import registry, templates
 
@@ -17,7 +17,7 @@ TASKS = sorted(name for name, entry in plugin.task_index().items() if entry["typ
 
 @pytest.fixture(scope="module")
 def definitions():
-    return Definitions()
+    return TaskDefinitions()
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -29,7 +29,7 @@ def test_a_task_without_the_plugins_hook_ends_with_our_message_before_its_data_a
 
 @pytest.mark.parametrize("template", templates.names())
 def test_a_contributed_task_without_the_plugins_hook_ends_too(template, tmp_path):
-    text = templates.text_of(template).replace("!function adapter.documents", "null")
+    text = templates.template_yaml(template).replace("!function adapter.documents", "null")
     (tmp_path / "own.yaml").write_text(f"{text}task: own\ndataset_path: csv\ntest_split: test\n", "utf-8")
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
     with pytest.raises(UserError, match="the plugin of lmms-medtasks"):
@@ -42,7 +42,7 @@ def test_a_task_has_the_metrics_that_its_benchmark_declares_for_its_kind(name, d
     hook = config["process_results"]
     listed = [each["metric"] for each in config["metric_list"]]
     assert listed == list(hook.suite.tasks[hook.kind]) and KEY in listed
-    assert hook.suite is registry.find(name, config)
+    assert hook.suite is registry.find_suite(name, config)
     ConfigurableTask._prepare_metric_and_aggregation(task := stub(config))
     assert set(task._aggregation_list.values()) == {scoring.aggregate}
 

@@ -4,25 +4,25 @@ import pytest
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.degraded_names import Order, names, parse
-from lmms_medtasks.samples.degraded import is_name
+from lmms_medtasks.harness.degraded_names import DegradationRequest, names, parse
+from lmms_medtasks.samples.degraded import is_degraded_name
 
 
 @pytest.mark.parametrize(
     ("name", "order"),
     [
-        ("slake_en@gaussian_noise.2", Order("gaussian_noise", "2")),
-        ("slake_en@downsample_artifact.1", Order("low_resolution", "1")),
-        ("slake_en@sparse_view.1~ct", Order("sparse_view", "1", modality="CT")),
-        ("slake_en@motion_blur.1~column=kind~seed=7", Order("motion_blur", "1", column="kind", seed=7)),
-        ("slake_en@corruptions.high", Order("corruptions", "high")),
-        ("slake_en@draw3_2.1~MRI", Order("draw3_2", "1", modality="MRI")),
-        ("slake_en@my.module.function.2", Order("my.module.function", "2")),
-        ("slake_en@sparse_view.0", Order("sparse_view", "0")),
-        ("slake_en@gaussian_noise.1.5", Order("gaussian_noise", "1.5")),
-        ("slake_en@gaussian_noise.3", Order("gaussian_noise", "3")),
-        ("slake_en@sparse_view.0.25~CT~seed=2", Order("sparse_view", "0.25", modality="CT", seed=2)),
-        ("slake_en@draw3_1.2.5~CT", Order("draw3_1", "2.5", modality="CT")),
+        ("slake_en@gaussian_noise.2", DegradationRequest("gaussian_noise", "2")),
+        ("slake_en@downsample_artifact.1", DegradationRequest("low_resolution", "1")),
+        ("slake_en@sparse_view.1~ct", DegradationRequest("sparse_view", "1", modality="CT")),
+        ("slake_en@motion_blur.1~column=kind~seed=7", DegradationRequest("motion_blur", "1", column="kind", seed=7)),
+        ("slake_en@corruptions.high", DegradationRequest("corruptions", "high")),
+        ("slake_en@draw3_2.1~MRI", DegradationRequest("draw3_2", "1", modality="MRI")),
+        ("slake_en@my.module.function.2", DegradationRequest("my.module.function", "2")),
+        ("slake_en@sparse_view.0", DegradationRequest("sparse_view", "0")),
+        ("slake_en@gaussian_noise.1.5", DegradationRequest("gaussian_noise", "1.5")),
+        ("slake_en@gaussian_noise.3", DegradationRequest("gaussian_noise", "3")),
+        ("slake_en@sparse_view.0.25~CT~seed=2", DegradationRequest("sparse_view", "0.25", modality="CT", seed=2)),
+        ("slake_en@draw3_1.2.5~CT", DegradationRequest("draw3_1", "2.5", modality="CT")),
     ],
 )
 def test_a_name_is_a_task_and_an_order(name, order):
@@ -30,8 +30,8 @@ def test_a_name_is_a_task_and_an_order(name, order):
 
 
 def test_only_a_name_with_the_mark_is_one():
-    assert is_name("a@gaussian_noise.2")
-    assert not is_name("a") and not is_name({"task": "a@gaussian_noise.2"})
+    assert is_degraded_name("a@gaussian_noise.2")
+    assert not is_degraded_name("a") and not is_degraded_name({"task": "a@gaussian_noise.2"})
 
 
 @pytest.mark.parametrize(

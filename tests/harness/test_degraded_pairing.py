@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lmms_medtasks.harness.degraded_pairing import LOGGED, TOTALS, is_share, scores
+from lmms_medtasks.harness.degraded_pairing import LOGGED, TOTALS, find_question_scores, is_score_share
 
 SCORED = [{"score": score} for score in (1, 0, 1, 1)]
 ANSWERS = [{"said": said, "wanted": "A"} for said in "ABAA"]
@@ -26,7 +26,7 @@ SUBSETS = [{"score": score, "subset": subset} for score, subset in ((1, "x"), (0
     ],
 )
 def test_a_score_a_question_is_one_only_if_the_mean_is_what_is_reported(values, reported, found, how):
-    assert scores(values, reported) == (found, how, None)
+    assert find_question_scores(values, reported) == (found, how, None)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_score_a_question_is_one_only_if_the_mean_is_what_is_reported(values, 
 )
 def test_the_best_score_is_what_is_stated_and_not_read_off_the_scores(values, share, top):
     mean = np.mean([each["score"] if isinstance(each, dict) else each for each in values])
-    assert scores(values, mean, share=share).top == top
-    in_percent = scores(values, 100 * mean, share=share)
+    assert find_question_scores(values, mean, share=share).top == top
+    in_percent = find_question_scores(values, 100 * mean, share=share)
     assert in_percent.top == (None if top is None else 100 * top)
 
 
@@ -49,6 +49,6 @@ def test_a_share_is_a_metric_that_the_harness_computes():
     class Config:
         process_results = None
 
-    assert is_share("exact_match", Config) and not is_share("score", Config)
+    assert is_score_share("exact_match", Config) and not is_score_share("score", Config)
     Config.process_results = len
-    assert not is_share("exact_match", Config)
+    assert not is_score_share("exact_match", Config)

@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 
 
 def manager(folder, kind="simple"):
-    plugin.join(TaskManager)
+    plugin.install_plugin(TaskManager)
     made = TaskManager(include_path=str(folder), include_defaults=False, model_name="some")
     made._lmms_medtasks_runner = kind
     return made
@@ -48,7 +48,7 @@ def replies(found, task):
 
 
 def seed_of(picture, seed=0):
-    return f"{degraded_pictures.digest(picture)}/{seed}"
+    return f"{degraded_pictures.pixel_digest(picture)}/{seed}"
 
 
 def noisy(picture, severity=2):
@@ -117,7 +117,7 @@ def test_metadata_say_what_was_done(both):
             "pictures": 3,
             "changed": 3,
         }
-        assert done["code"] == digests.degradations() and set(done["libraries"]) >= {"numpy", "pillow"}
+        assert done["code"] == digests.degradations_digest() and set(done["libraries"]) >= {"numpy", "pillow"}
         assert found["configs"]["forms_pil@gaussian_noise.2"]["metadata"]["version"] == 1.0
         assert found["configs"]["forms_several@gaussian_noise.2"]["metadata"]["of_base"] == [{"version": 2.0}]
         assert "degradation" not in found["configs"]["forms_pil"]["metadata"]
@@ -127,7 +127,7 @@ def test_each_answer_is_logged_with_its_pictures_and_what_was_done_to_them(both)
     for found, _ in both:
         for row in found["samples"]["forms_several@gaussian_noise.2"]:
             own = [PICTURES[row["doc_id"] % 3], PICTURES[0]]
-            assert [each["picture"] for each in row["degraded_pictures"]] == [*map(degraded_pictures.digest, own)]
+            assert [each["picture"] for each in row["degraded_pictures"]] == [*map(degraded_pictures.pixel_digest, own)]
             assert {each["name"] for each in row["degraded_pictures"]} == {"gaussian_noise"}
             assert all(each["sigma"] > 0 for each in row["degraded_pictures"])
         assert not any("degraded_pictures" in row for row in found["samples"]["forms_several"])
@@ -352,7 +352,7 @@ def test_other_processes_than_the_first_load_nothing_early(folder, monkeypatch):
 
 def test_tasks_of_ours_that_are_degraded_already_are_refused(monkeypatch):
     monkeypatch.setenv("MEDTASKS_DATA", "mini")
-    own = manager(folders.folder())
+    own = manager(folders.suites_root())
     for name in ("medq_deg_l2", "sure_slake_corrupted_high"):
         with pytest.raises(UserError, match=f"{name} shows degraded images already"):
             own.match_tasks([f"{name}@motion_blur.1"])
@@ -369,7 +369,7 @@ def test_the_response_cache_knows_what_was_done(folder, tmp_path, monkeypatch):
 
     assert [asked(), asked()] == [(6, 3), (0, 0)]
     degraded_pictures.code_of.cache_clear()
-    monkeypatch.setattr(digests, "degradations", lambda: "0123456789ab")
+    monkeypatch.setattr(digests, "degradations_digest", lambda: "0123456789ab")
     assert asked() == (6, 3)
     degraded_pictures.code_of.cache_clear()
 

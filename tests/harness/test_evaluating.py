@@ -18,9 +18,9 @@ def test_another_number_of_trials_than_the_task_has_is_refused():
         evaluating._check_repeats([config])
     config.repeats = 3
     evaluating._check_repeats([config])
-    assert evaluating.is_ours(config)
+    assert evaluating.is_our_task(config)
     config.metadata = {}
-    assert not evaluating.is_ours(config)
+    assert not evaluating.is_our_task(config)
 
 
 def test_terms_hold_for_a_task_of_ones_own_too():
@@ -181,7 +181,7 @@ def test_what_is_missing_for_one_kind_of_run_refuses_ours_in_that_only(monkeypat
     module = SimpleNamespace(evaluate=lambda lm, task_dict, response_cache=None: asked.append(task_dict) or {})
     evaluating.join_evaluator(module)
     point = next(each for each in relied_on.POINTS if each.part == part)
-    monkeypatch.setattr(relied_on, "missing", lambda wanted=None: [point] if wanted == part else [])
+    monkeypatch.setattr(relied_on, "list_missing_points", lambda wanted=None: [point] if wanted == part else [])
     if "processes" in part:
         monkeypatch.setenv("WORLD_SIZE", "2")
     cache = None if "processes" in part else object()

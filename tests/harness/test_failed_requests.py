@@ -192,21 +192,26 @@ def test_texts_of_failures_count_for_the_runners_that_write_them(monkeypatch):
     texts = ["[SAFETY_BLOCKED:finish_reason=SAFETY]", "B", "[ERROR] is what I say", ""]
     replies = [GenerationResult(text=text) for text in texts]
     for module, failed in (("chat.gemini", [0]), ("simple.magi1_wm", [2]), ("chat.openai", []), ("", [])):
-        marked = failed_requests.marked(replies, [], module)
+        marked = failed_requests.mark_failed_replies(replies, [], module)
         assert [place for place, reply in enumerate(marked) if isinstance(reply, str)] == failed
         assert all(is_failed_request(marked[place]) for place in failed)
-    assert "SAFETY_BLOCKED" in failed_requests.marked(replies, [], "chat.gemini")[0]
+    assert "SAFETY_BLOCKED" in failed_requests.mark_failed_replies(replies, [], "chat.gemini")[0]
     monkeypatch.setattr("lmms_eval.models.model_utils.usage_metrics._BUDGET_EXCEEDED", True)
-    assert is_failed_request(failed_requests.marked(replies, [], "simple.openai")[3])
-    assert failed_requests.marked(replies, [], "chat.openai") == replies
+    assert is_failed_request(failed_requests.mark_failed_replies(replies, [], "simple.openai")[3])
+    assert failed_requests.mark_failed_replies(replies, [], "chat.openai") == replies
 
 
 def test_where_errors_and_empty_replies_can_not_be_matched_all_empty_ones_failed():
     error = RuntimeError("x")
-    assert [bool(is_failed_request(reply)) for reply in failed_requests.marked(["", "a", ""], [error, None], "m")] == [
-        True, False, True,
-    ]  # fmt: skip
-    assert failed_requests.marked(["", "a"], [None, None], "m") == ["", "a"]
+    assert [
+        bool(is_failed_request(reply))
+        for reply in failed_requests.mark_failed_replies(["", "a", ""], [error, None], "m")
+    ] == [
+        True,
+        False,
+        True,
+    ]
+    assert failed_requests.mark_failed_replies(["", "a"], [None, None], "m") == ["", "a"]
 
 
 def test_the_list_has_every_runner_that_writes_such_texts():
@@ -217,7 +222,7 @@ def test_the_list_has_every_runner_that_writes_such_texts():
         for path in root.glob("*/*.py")
         if begin.search(text := path.read_text("utf-8"))
     }
-    listed = runners.table()["failure_texts"]
+    listed = runners.load_runners()["failure_texts"]
     assert set(found) == set(listed)
     assert all(set(texts) <= set(listed[module]) for module, texts in found.items())
 
@@ -227,4 +232,4 @@ def test_the_list_has_every_runner_that_goes_on_without_a_reply():
     root = Path(lmms_eval.__path__[0]) / "models"
     form = re.compile(r'_cont = ""\n\s+res\.append\(response\)')
     found = {f"{path.parent.name}.{path.stem}" for path in root.glob("*/*.py") if form.search(path.read_text("utf-8"))}
-    assert {"simple.minicpm_v", "simple.cogvlm2"} <= found <= set(runners.table()["one_request_a_call"])
+    assert {"simple.minicpm_v", "simple.cogvlm2"} <= found <= set(runners.load_runners()["one_request_a_call"])

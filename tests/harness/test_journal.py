@@ -114,12 +114,12 @@ def test_the_trials_of_a_question_count_on_over_calls(monkeypatch):
     task = Task(documents=1)
     lm = Model(task)
     options = SimpleNamespace(model="m", model_args="", output_path=None)
-    with pytest.raises(KeyboardInterrupt), journal.kept(lm, [task], {"cli_args": options}):
+    with pytest.raises(KeyboardInterrupt), journal.keep_replies_in_journal(lm, [task], {"cli_args": options}):
         replies = [lm.generate_until([request]) for request in task.requests()]
         raise KeyboardInterrupt
     assert len({reply for [reply] in replies}) == 3
     lm = Model(task)
-    with journal.kept(lm, [task], {"cli_args": options}):
+    with journal.keep_replies_in_journal(lm, [task], {"cli_args": options}):
         assert [lm.generate_until([request]) for request in task.requests()] == replies
     assert not lm.asked
 
@@ -142,7 +142,7 @@ def test_slices_are_whole_batches_and_questions_and_grow_to_a_minute(monkeypatch
 def test_a_runner_that_wants_one_call_gets_one(monkeypatch):
     small_slices(monkeypatch)
     task = Task()
-    monkeypatch.setattr(calls, "in_one_call", lambda lm: True)
+    monkeypatch.setattr(calls, "needs_one_call", lambda lm: True)
     lm = Model(task)
     run(task, lm)
     assert lm.calls == [12]
@@ -153,7 +153,7 @@ def test_pictures_count_as_they_are_stored(tmp_path):
 
     def digest(stored):
         rows = datasets.Dataset.from_dict({"id": ["a"], "image": [stored]}, features=features)
-        return reply_keys.of_document(reply_keys.raw_rows(rows), 0)
+        return reply_keys.document_digest(reply_keys.raw_rows(rows), 0)
 
     file = tmp_path / "1.png"
     file.write_bytes(b"no picture: nothing is decoded")
@@ -163,7 +163,7 @@ def test_pictures_count_as_they_are_stored(tmp_path):
     assert digest({"bytes": None, "path": str(file)}) != first
     assert digest({"bytes": b"1", "path": "x"}) != digest({"bytes": b"2", "path": "x"})
     plain = [{"question": "Q"}]
-    assert reply_keys.of_document(reply_keys.raw_rows(plain), 0)[1] == "0"
+    assert reply_keys.document_digest(reply_keys.raw_rows(plain), 0)[1] == "0"
 
 
 def test_what_a_server_serves_counts(model_list, tmp_path):

@@ -116,7 +116,7 @@ def test_what_is_not_ours_or_asked_by_a_library_or_switched_off_goes_by(monkeypa
         assert len(run(task, lm, **arguments)) == 12 and lm.calls == [12]
     monkeypatch.delenv("MEDTASKS_JOURNAL")
     lm, other = Model(task), Task("another")
-    with journal.kept(lm, [other], {"cli_args": SimpleNamespace(model="m")}):
+    with journal.keep_replies_in_journal(lm, [other], {"cli_args": SimpleNamespace(model="m")}):
         assert len(lm.generate_until(task.requests())) == 12
     assert not (tmp_path / "home").exists()
 
@@ -178,7 +178,7 @@ def test_the_journal_stays_until_the_results_are_written(monkeypatch, files, tmp
         (tmp_path / "out").mkdir()
         own = tmp_path / "out" / "1_results.json"
         own.write_text('{"results": {}}')
-        stamps.note(own, options)
+        stamps.note_result_file(own, options)
 
     lm = Model(task)
     run(task, lm, cli_args=options)
@@ -208,7 +208,7 @@ def test_the_journal_stays_where_a_full_disk_cut_the_results_or_the_log_of_sampl
     def write():
         out.mkdir()
         (out / "1_results.json").write_text(results)
-        stamps.note(out / "1_results.json", options)
+        stamps.note_result_file(out / "1_results.json", options)
         if lines is not None:
             (out / "1_samples_t.jsonl").write_text(lines)
 

@@ -18,13 +18,13 @@ from lmms_medtasks.harness import plugin
 
 @pytest.fixture(scope="module")
 def ours():
-    manager = lmms_eval.tasks.TaskManager(include_path=str(folders.folder()), include_defaults=False)
+    manager = lmms_eval.tasks.TaskManager(include_path=str(folders.suites_root()), include_defaults=False)
     return set(manager.all_tasks)
 
 
 def test_our_index_is_the_one_that_the_harness_would_make():
     manager = lmms_eval.tasks.TaskManager(include_defaults=False)
-    assert plugin.task_index() == dict(manager._get_task_and_group(str(folders.folder())))
+    assert plugin.task_index() == dict(manager._get_task_and_group(str(folders.suites_root())))
 
 
 def test_entry_points_are_installed():
@@ -42,8 +42,8 @@ def test_joining_twice_changes_nothing():
         def match_tasks(self, task_list): ...
 
     original = Manager.match_tasks
-    plugin.join(Manager)
-    plugin.join(Manager)
+    plugin.install_plugin(Manager)
+    plugin.install_plugin(Manager)
     assert Manager.match_tasks is original  # until the first one is made
     for _ in range(2):
         Manager()
@@ -56,7 +56,7 @@ def test_names_are_not_taken_by_the_harness(ours, commands):
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
     files = json.loads(done.stdout)
     assert len(files.keys() - ours) > 500
-    assert {name for name, file in files.items() if Path(file).is_relative_to(folders.folder())} == ours
+    assert {name for name, file in files.items() if Path(file).is_relative_to(folders.suites_root())} == ours
 
 
 def test_the_task_manager_knows_our_tasks(ours):
@@ -90,7 +90,7 @@ def test_a_folder_whose_name_begins_like_that_of_include_path_is_not_taken_for_i
         path = tmp_path / folder / f"{folder}.yaml"
         path.write_text(f"task: {folder}\n", "utf-8")
         index[folder] = {"type": "task", "yaml_path": str(path)}
-    plugin.join(lmms_eval.tasks.TaskManager)
+    plugin.install_plugin(lmms_eval.tasks.TaskManager)
     manager = lmms_eval.tasks.TaskManager(include_defaults=False)
     manager.include_path, manager._task_index = str(tmp_path / "a"), index
     assert plugin._list_our_tasks(manager, ["a", "ab"]) == ["a"]
@@ -100,7 +100,7 @@ def test_two_folders_of_include_path_that_claim_a_task(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "one.yaml").write_text("task: one\n", "utf-8")
-    plugin.join(lmms_eval.tasks.TaskManager)
+    plugin.install_plugin(lmms_eval.tasks.TaskManager)
     manager = lmms_eval.tasks.TaskManager(include_defaults=False)
     manager.include_path = str(tmp_path)
     manager._task_index = {"one": {"type": "task", "yaml_path": str(tmp_path / "b" / "one.yaml")}}
@@ -110,7 +110,7 @@ def test_two_folders_of_include_path_that_claim_a_task(tmp_path):
 
 def test_a_folder_of_include_path_that_claims_a_task_of_ours(tmp_path):
     (tmp_path / "medq_deg_l0.yaml").write_text("task: medq_deg_l0\n", "utf-8")
-    plugin.join(lmms_eval.tasks.TaskManager)
+    plugin.install_plugin(lmms_eval.tasks.TaskManager)
     manager = lmms_eval.tasks.TaskManager(include_defaults=False)
     manager.include_path = str(tmp_path)
     manager._task_index = {"medq_deg_l0": {"type": "task", "yaml_path": str(tmp_path / "medq_deg_l0.yaml")}}

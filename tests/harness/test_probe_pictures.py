@@ -140,14 +140,14 @@ def same(one, two):
 
 
 def test_what_is_said_to_be_measured_is_measured_here():
-    assert sorted({*DOORS, *SERVED}) == runners.table()["measured"]
+    assert sorted({*DOORS, *SERVED}) == runners.load_runners()["measured"]
 
 
 @pytest.mark.parametrize("module", sorted({*DOORS, *SERVED}))
 def test_a_picture_leaves_the_runner_as_the_table_says(probe, module):
-    known = runners.table()
+    known = runners.load_runners()
     multiple = known["resampled"].get(module, 1)
-    picture = pictures.rgb8(noise(8 * multiple if multiple > 1 else 100, 10 * multiple if multiple > 1 else 75))
+    picture = pictures.to_rgb8(noise(8 * multiple if multiple > 1 else 100, 10 * multiple if multiple > 1 else 75))
     leaves = probe(module, picture)
     if module in known["lossy"]:
         quality = int(re.search(r"quality (\d+)", known["lossy"][module])[1])
@@ -161,7 +161,7 @@ def test_a_picture_leaves_the_runner_as_the_table_says(probe, module):
 
 @pytest.mark.parametrize("module", ["simple.gpt4v", "simple.openai"])
 def test_a_large_picture_is_shrunk_where_the_table_says(probe, module):
-    assert runners.table()["shrunk_above"][module] == "20 MB as PNG"
+    assert runners.load_runners()["shrunk_above"][module] == "20 MB as PNG"
     assert same(probe(module, noise(100, 75)), noise(100, 75))
     assert probe(module, noise(400, 300), max_size_in_mb=0.25).size == (300, 225)
 

@@ -17,7 +17,7 @@ TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_ne
 def trials(lm, number=3):
     asked = chat_request(**TASK)
     served = bool(chat_servers.server_kind(lm))
-    with calls.one_reply_each(lm, {"t": sampling.of_trials(TASK)}, served), calls.one_task_a_call(lm):
+    with calls.one_reply_each(lm, {"t": sampling.trial_sampling_settings(TASK)}, served), calls.one_task_a_call(lm):
         return lm.generate_until([asked] * number)
 
 
@@ -44,8 +44,8 @@ def test_what_the_runners_of_servers_send(module, name, sent, owner, more):
         del payload["messages"], payload["model"]
         assert {key: value for key, value in payload.items() if value is not None} == {**sent, **more}
     assert len(payloads) == 3
-    assert "top_k" in runners.table()["sampling"][module]["unknown"]
-    assert ("top_p" in runners.table()["sampling"][module]["unknown"]) == ("top_p" not in sent)
+    assert "top_k" in runners.load_runners()["sampling"][module]["unknown"]
+    assert ("top_p" in runners.load_runners()["sampling"][module]["unknown"]) == ("top_p" not in sent)
 
 
 def test_what_reaches_vllm(monkeypatch):

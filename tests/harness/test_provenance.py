@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from lmms_medtasks.data.prepare import prepare
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.prepare import prepare_splits
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.harness import provenance, scoring
 from lmms_medtasks.suites import registry
 
@@ -17,8 +17,8 @@ def test_a_strangers_folder_with_a_measures_py_is_left_alone(tmp_path, monkeypat
     (folder / "measures.py").write_text("raise SystemExit\n", "utf-8")
     (folder / "theirs.yaml").write_text("task: theirs\n", "utf-8")
     config = {"task": "theirs", "metric_list": [{"metric": "acc", "aggregation": max}], "metadata": [{"version": 1}]}
-    assert provenance.complete(config, None, None, str(folder / "theirs.yaml")) is config
-    assert registry.given() == ()
+    assert provenance.add_provenance(config, None, None, str(folder / "theirs.yaml")) is config
+    assert registry.added_suite_folders() == ()
 
 
 def test_a_folder_with_measures_of_ours_is_known_and_named(tmp_path, monkeypatch):
@@ -28,27 +28,27 @@ def test_a_folder_with_measures_of_ours_is_known_and_named(tmp_path, monkeypatch
     for name, text in (("measures.py", ""), ("report.py", "1"), ("own.yaml", "task: own\n")):
         (folder / name).write_text(text, "utf-8")
     config = {"task": "own", "metric_list": [{"metric": "acc", "aggregation": scoring.aggregate}]}
-    found = provenance.complete(config, None, None, str(folder / "own.yaml"))["metadata"]
-    assert (found["benchmark"], found["data"]) == ("own", "full") and registry.given() == (folder,)
+    found = provenance.add_provenance(config, None, None, str(folder / "own.yaml"))["metadata"]
+    assert (found["benchmark"], found["data"]) == ("own", "full") and registry.added_suite_folders() == (folder,)
     # What a report looks like moves no number: its file is no part of the digests.
     (folder / "report.py").write_text("2", "utf-8")
-    assert provenance.complete(config, None, None, str(folder / "own.yaml"))["metadata"] == found
+    assert provenance.add_provenance(config, None, None, str(folder / "own.yaml"))["metadata"] == found
 
 
 def completed(*splits):
     """Metadata and printed name of a task that reads these splits of MedQ-Deg."""
     files = [f"medtasks://medq_deg/{split}" for split in splits]
     config = {"task": "own", "dataset_kwargs": {"data_files": {"test": files}}, "metadata": {"version": 1.0}}
-    found = provenance.complete(config, None, None)
+    found = provenance.add_provenance(config, None, None)
     return found["metadata"], found.get("task_alias", "own")
 
 
 def test_a_sample_is_named_with_its_counts_in_the_result_file_and_in_the_table(release, home, monkeypatch):
-    prepare("medq_deg", source=release, splits=["clean"])
+    prepare_splits("medq_deg", source=release, splits=["clean"])
     metadata, name = completed("clean")
     assert (metadata["data"], metadata["data_counts"]) == ("sample", "clean: 3 questions, 2,153 expected")
     assert name == "own (sample data, clean: 3 questions, 2,153 expected)"
-    prepare("medq_deg", source=release, splits=["clean"], accept_counts=True)
+    prepare_splits("medq_deg", source=release, splits=["clean"], accept_counts=True)
     metadata, name = completed("clean")
     assert (metadata["data"], metadata["data_counts"]) == ("full", "clean: 3 questions, 2,153 expected")
     assert name == "own (full data, counts accepted, clean: 3 questions, 2,153 expected)"
@@ -58,9 +58,9 @@ def test_a_sample_is_named_with_its_counts_in_the_result_file_and_in_the_table(r
 
 
 def test_a_task_of_full_and_sample_data_is_a_sample(release, home, expecting):
-    expecting(Expected(("clean",), 3))
+    expecting(ExpectedCounts(("clean",), 3))
     for split in ("clean", "release"):
-        prepare("medq_deg", source=release, splits=[split])
+        prepare_splits("medq_deg", source=release, splits=[split])
     metadata, name = completed("clean")
     assert (metadata["data"], "data_counts" in metadata, name) == ("full", False, "own")
     metadata, _ = completed("clean", "release")

@@ -8,7 +8,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import reasoning_tags
 from lmms_medtasks.parsing.reply import Reply, SentReply
-from lmms_medtasks.samples.run_options import given_tags
+from lmms_medtasks.samples.run_options import parse_given_tags
 from tests.bare_runners import request
 
 PONDER = '[["<ponder>", "</ponder>"]]'
@@ -36,20 +36,22 @@ def options(tags=None):
 
 def test_a_task_has_those_of_its_yaml_and_of_the_option_and_the_harness_strips_nothing():
     one, other = task(own=[["<a>", "</a>"]]), task("u")
-    found = reasoning_tags.taken_over([one, other], options(PONDER))
+    found = reasoning_tags.take_over_reasoning_tags([one, other], options(PONDER))
     assert found == {"t": (("<a>", "</a>"), ("<ponder>", "</ponder>")), "u": (("<ponder>", "</ponder>"),)}
     assert one.config.reasoning_tags == other.config.reasoning_tags == "none"
     assert one.config.metadata == {"data": "mini", "reasoning_tags": [["<a>", "</a>"], ["<ponder>", "</ponder>"]]}
     plain = task()
-    assert reasoning_tags.taken_over([plain], {}) == {"t": ()} and plain.config.metadata == {"data": "mini"}
+    assert reasoning_tags.take_over_reasoning_tags([plain], {}) == {"t": ()} and plain.config.metadata == {
+        "data": "mini"
+    }
     with pytest.raises(UserError, match="^t, reasoning_tags: "):
-        reasoning_tags.taken_over([task(own="<a>")], options())
+        reasoning_tags.take_over_reasoning_tags([task(own="<a>")], options())
 
 
 def test_a_hook_gets_replies_that_say_why_they_ended_with_the_tags():
     tags = {"t": (("<ponder>", "</ponder>"),)}
     one = task(replies=[[SentReply("<ponder>A", "length", 4), "from a cache"]])
-    with reasoning_tags.handed_over([one], tags):
+    with reasoning_tags.hand_over_reasoning_tags([one], tags):
         one.apply_filters()
     cut, cached = one.instances[0].filtered_resps["none"]
     assert (cut.ended, cut.limit, cut.tags) == ("length", 4, tags["t"]) and Reply.of(cut).outcome == "cut"
@@ -67,7 +69,7 @@ def test_a_hook_gets_replies_that_say_why_they_ended_with_the_tags():
 )
 def test_a_filter_that_makes_new_texts_does_not_lose_it(filters, ended):
     one = task(filters=filters, replies=[[SentReply("A", "length", 4), SentReply("B", "stop", 4)]])
-    with reasoning_tags.handed_over([one], {"t": (("<a>", "</a>"),)}):
+    with reasoning_tags.hand_over_reasoning_tags([one], {"t": (("<a>", "</a>"),)}):
         one.apply_filters()
     (found,) = one.instances[0].filtered_resps.values()
     several = found if isinstance(found, list) else [found]
@@ -78,21 +80,21 @@ def test_unknown_marks_are_counted_recorded_and_said_with_the_way_out(capsys):
     strange = f"<ponder>{LONG}</ponder> B"
     one = task(replies=[[strange, "B"], [strange, "<b>C</b>"]])
     other = task("u", replies=[[f"<|deliberate|>{LONG}"]])
-    with reasoning_tags.handed_over([one, other], {}) as unknown:
+    with reasoning_tags.hand_over_reasoning_tags([one, other], {}) as unknown:
         one.apply_filters()
         other.apply_filters()
     assert unknown == {"t": Counter({"<ponder>": 2}), "u": Counter({"<|deliberate|>": 1})}
     results = {"configs": {"t": {"metadata": {"data": "mini"}}, "u": {}}}
-    told = reasoning_tags.told(results, unknown)["configs"]
+    told = reasoning_tags.note_unknown_marks(results, unknown)["configs"]
     assert told["t"]["metadata"] == {"data": "mini", "unknown_marks": {"<ponder>": 2}}
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2 and "2 replies begin with the mark <ponder>" in said[0]
     assert f"--reasoning_tags '{PONDER}'" in said[0]
-    assert reasoning_tags.told(None, unknown) is None and not capsys.readouterr().err
+    assert reasoning_tags.note_unknown_marks(None, unknown) is None and not capsys.readouterr().err
 
 
 def test_the_tags_that_were_given_leave_no_unknown_mark():
     one = task(replies=[[f"<ponder>{LONG}</ponder> B"]])
-    with reasoning_tags.handed_over([one], {"t": given_tags(PONDER, "")}) as unknown:
+    with reasoning_tags.hand_over_reasoning_tags([one], {"t": parse_given_tags(PONDER, "")}) as unknown:
         one.apply_filters()
     assert not unknown["t"] and Reply.of(one.instances[0].filtered_resps["none"][0]).answer == "B"

@@ -39,7 +39,7 @@ def held(point):
 
 
 def test_this_harness_has_all_of_it():
-    assert [each.name for each in relied_on.missing()] == [] and relied_on.warning() == ""
+    assert [each.name for each in relied_on.list_missing_points()] == [] and relied_on.version_warning() == ""
     source = Path(lmms_eval.evaluator.__file__).with_name("__main__.py").read_text("utf-8")
     assert "def cli_evaluate(" in source and re.search(r"^ +make_table,$", source, re.MULTILINE)
 
@@ -50,13 +50,17 @@ def test_a_name_that_is_missing_is_seen(point, monkeypatch):
     for each in (holder, *getattr(holder, "__mro__", ()), type(holder)):
         if name in vars(each):
             monkeypatch.delattr(each, name)
-    assert point in relied_on.missing(point.part)
+    assert point in relied_on.list_missing_points(point.part)
     if not point.wrong:
-        relied_on.check(point.part)
-        assert relied_on.version() in relied_on.warning() and point.without in relied_on.warning()
+        relied_on.check_harness_has(point.part)
+        assert (
+            relied_on.harness_version() in relied_on.version_warning() and point.without in relied_on.version_warning()
+        )
         return
-    with pytest.raises(UserError, match=rf"x: this lmms-eval \({re.escape(relied_on.version())}\) has not") as raised:
-        relied_on.check(point.part, "x")
+    with pytest.raises(
+        UserError, match=rf"x: this lmms-eval \({re.escape(relied_on.harness_version())}\) has not"
+    ) as raised:
+        relied_on.check_harness_has(point.part, "x")
     assert point.without in str(raised.value) and f"so {point.part} do not run" in str(raised.value)
 
 
@@ -71,20 +75,20 @@ def test_an_argument_or_attribute_that_is_missing_is_seen(point, name, monkeypat
         exec(f"def function({', '.join(others)}):\n    return {said}", namespace)
         other = namespace["function"]
     monkeypatch.setattr(relied_on, "_find_named", lambda name: other)
-    assert relied_on.lacking(point) == (name,)
+    assert relied_on.find_lacking_names(point) == (name,)
 
 
 @pytest.mark.parametrize(("version", "said"), [("0.7.3", "was changed: install it anew"), ("0.7.9", "was made for")])
 def test_the_way_out_depends_on_the_version(version, said, monkeypatch):
-    monkeypatch.setattr(relied_on, "version", lambda: version)
-    assert said in relied_on.refusal([relied_on.POINTS[0]])
+    monkeypatch.setattr(relied_on, "harness_version", lambda: version)
+    assert said in relied_on.refusal_message([relied_on.POINTS[0]])
 
 
 @pytest.mark.parametrize("lacks", [relied_on.TASKS, relied_on.MODELS])
 def test_a_model_of_ours_answers_others_tasks_where_it_lacks_nothing(lacks, monkeypatch):
     lost = {relied_on.TASKS, lacks}
     point = relied_on.POINTS[1]
-    monkeypatch.setattr(relied_on, "needed", lambda part: [point] if part in lost else [])
+    monkeypatch.setattr(relied_on, "list_needed_points", lambda part: [point] if part in lost else [])
     module = SimpleNamespace(simple_evaluate=lambda model, tasks: "done")
     plugin._join_evaluator(module)
     with pytest.raises(UserError) if lacks == relied_on.MODELS else nullcontext():
@@ -97,7 +101,7 @@ def test_a_new_way_of_asking_a_model_is_seen(monkeypatch):
     from lmms_eval.api.model import lmms
 
     monkeypatch.setattr(lmms, "generate_in_batches", lambda self, requests: [], raising=False)
-    assert [each.kind for each in relied_on.missing(relied_on.TASKS)] == ["only"]
+    assert [each.kind for each in relied_on.list_missing_points(relied_on.TASKS)] == ["only"]
 
 
 def test_what_is_imported_of_the_harness_stands_in_the_table():
@@ -128,8 +132,8 @@ def test_ours_are_found_in_whatever_holds_them():
     def own(name):
         return name in ("medq_deg_l2",)
 
-    ours = refusing.ours_among
-    config = SimpleNamespace(task="mine", process_results=relied_on.check)
+    ours = refusing.find_ours
+    config = SimpleNamespace(task="mine", process_results=relied_on.check_harness_has)
     task = SimpleNamespace(config=config, process_results=lambda: None)
     assert ours([["mme", "medq_deg_l2"]], own) == "medq_deg_l2"
     assert ours({"group": {"mine": task}}, own) == "mine"
@@ -137,7 +141,9 @@ def test_ours_are_found_in_whatever_holds_them():
     by_name = partial(refusing._is_ours, (), {})
     assert ours(["mme", "mme@gaussian_noise.2"], partial(by_name, True)) == "mme@gaussian_noise.2"
     assert ours([["mme@gaussian_noise.2"]], partial(by_name, False)) == ""
-    assert ours({"metric_list": [{"aggregation": relied_on.check}]}, own).startswith("a task with lmms_medtasks.")
+    assert ours({"metric_list": [{"aggregation": relied_on.check_harness_has}]}, own).startswith(
+        "a task with lmms_medtasks."
+    )
     config.process_results = inspect.signature
     contact = {"metadata": {"contact": "me@lab.org"}, "repo": "medq_deg_l2"}
     assert ours([task, {"task": "mme", **contact, "doc_to_text": inspect.signature}, None, 3, "to: a@b c"], own) == ""

@@ -7,7 +7,7 @@ import pytest
 from lmms_eval.api.instance import GenerationResult, TokenCounts
 
 from lmms_medtasks.harness import calls, journal, reply_endings
-from lmms_medtasks.harness.reply_endings import CutReplies, is_cut
+from lmms_medtasks.harness.reply_endings import CutReplies, is_cut_reply
 from lmms_medtasks.parsing.reply import SentReply
 from tests.bare_runners import request
 from tests.harness.journal_runs import FAILED, Model, Task, small_slices
@@ -40,7 +40,7 @@ def counted(written, text="a reply"):
 
 
 def endings(lm, limit=10, task="t"):
-    with reply_endings.noted(lm, {task}):
+    with reply_endings.note_reply_endings(lm, {task}):
         found = lm.generate_until([request("q", max_new_tokens=limit) for _ in lm.replies])
     texts = [each[0] if isinstance(each, tuple) else getattr(each, "text", each) for each in found]
     assert all(isinstance(each, SentReply) for each in texts) and [each.limit for each in texts] == [limit] * len(texts)
@@ -92,7 +92,7 @@ def test_a_tokenizer_that_fails_and_a_request_without_a_limit_say_nothing():
 
 def test_tasks_of_others_get_what_the_runner_gave():
     lm = Runner("A" * 50, tokenizer=Letters())
-    with reply_endings.noted(lm, {"another"}):
+    with reply_endings.note_reply_endings(lm, {"another"}):
         (found,) = lm.generate_until([request("q", max_new_tokens=10)])
     assert type(found) is str
 
@@ -114,7 +114,7 @@ def test_the_journal_gives_back_why_a_reply_ended_and_keeps_none_that_broke_off(
         given = {"cli_args": options, "limit": None, "offset": 0}
         found = None
         try:
-            with reply_endings.noted(lm, {"t"}), journal.kept(lm, [task], given):
+            with reply_endings.note_reply_endings(lm, {"t"}), journal.keep_replies_in_journal(lm, [task], given):
                 found = lm.generate_until(task.requests(max_new_tokens=3))
         except KeyboardInterrupt:
             pass
@@ -142,8 +142,8 @@ def test_replies_are_looked_at_once_and_as_they_come_where_the_model_tells_them(
             return list(self.replies)
 
     lm = Telling("a", SentReply("b", "length", 3), "padding")
-    padding = calls.padding_of(request("q"))
-    with reply_endings.noted(lm, {"t"}, lambda task, reply: seen.append((task, str(reply), reply.ended))):
+    padding = calls.make_padding(request("q"))
+    with reply_endings.note_reply_endings(lm, {"t"}, lambda task, reply: seen.append((task, str(reply), reply.ended))):
         lm.generate_until([request("q"), request("q"), padding])
     assert seen == [("t", "b", "length"), "told", ("t", "a", "")]
 
@@ -178,7 +178,7 @@ def told(capsys, replies, task="med_cmr_mcq", tags=()):
     ],
 )
 def test_what_is_cut(reply, expected):
-    assert is_cut(reply) == expected
+    assert is_cut_reply(reply) == expected
 
 
 def test_after_the_first_twenty_it_is_said_once(capsys):

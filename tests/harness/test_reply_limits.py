@@ -36,7 +36,7 @@ def test_each_request_has_its_questions_limit_and_a_call_one():
         return [each.arguments[0] for each in requests]
 
     lm = SimpleNamespace(generate_until=generate_until)
-    with reply_limits.by_question(lm, [task, task]), calls.one_task_a_call(lm):
+    with reply_limits.limit_replies_by_question(lm, [task, task]), calls.one_task_a_call(lm):
         task.build_all_requests()
         assert lm.generate_until(task.instances) == ["q0", "q1", "q2"]
     assert asked == [[32, 32], [96]]
@@ -46,20 +46,26 @@ def test_each_request_has_its_questions_limit_and_a_call_one():
 
 def test_a_task_without_the_setting_stays_as_it_is():
     task = Task(["mcq"], None)
-    with reply_limits.by_question(SimpleNamespace(), [task]):
+    with reply_limits.limit_replies_by_question(SimpleNamespace(), [task]):
         task.build_all_requests()
     assert task.instances[0].arguments[1] == {"max_new_tokens": 512}
 
 
 def test_a_value_without_a_limit_is_named():
     task = Task(["mcq", "essay"])
-    with reply_limits.by_question(SimpleNamespace(), [task]), pytest.raises(UserError, match=r"'essay', only for mcq"):
+    with (
+        reply_limits.limit_replies_by_question(SimpleNamespace(), [task]),
+        pytest.raises(UserError, match=r"'essay', only for mcq"),
+    ):
         task.build_all_requests()
 
 
 def test_a_runner_that_takes_one_call_a_run_is_refused(monkeypatch):
-    monkeypatch.setattr(calls, "in_one_call", lambda lm: True)
-    with pytest.raises(UserError, match="takes one limit a run"), reply_limits.by_question(object(), [Task(["mcq"])]):
+    monkeypatch.setattr(calls, "needs_one_call", lambda lm: True)
+    with (
+        pytest.raises(UserError, match="takes one limit a run"),
+        reply_limits.limit_replies_by_question(object(), [Task(["mcq"])]),
+    ):
         pass
 
 
@@ -83,7 +89,7 @@ def lowered(tasks, lm):
     said = []
     handle = logger.add(said.append, level="WARNING", format="{message}")
     try:
-        reply_limits.lower_to_room(tasks, lm)
+        reply_limits.lower_limits_to_room(tasks, lm)
     finally:
         logger.remove(handle)
     return said, [each.config.generation_kwargs["max_new_tokens"] for each in tasks]
@@ -103,7 +109,7 @@ def lowered(tasks, lm):
     ],
 )
 def test_who_says_how_much_room_there_is(lm, room):
-    found = reply_limits.model_room(lm)
+    found = reply_limits.find_model_room(lm)
     assert (found[0] if found else None) == room
 
 
@@ -116,7 +122,7 @@ def test_the_harness_s_runners_are_told_by_their_server(runner):
     with contextlib.closing(SimpleNamespace(close=served.end)):
         made = OpenAICompatible if runner == "openai" else AsyncOpenAIChat
         for model, room in (("tiny", 6000), ("another", None)):
-            found = reply_limits.model_room(made(model=model, base_url=served.stub.url, api_key="x"))
+            found = reply_limits.find_model_room(made(model=model, base_url=served.stub.url, api_key="x"))
             assert (found[0] if found else None) == room
 
 

@@ -31,11 +31,11 @@ def harness_modules_with_jpeg():
 
 
 def test_list_matches_the_harness():
-    assert set(runners.table()["lossy"]) == harness_modules_with_jpeg()
+    assert set(runners.load_runners()["lossy"]) == harness_modules_with_jpeg()
 
 
 def test_clean_runners_are_not_on_the_lossy_list():
-    assert not set(runners.table()["clean"]) & set(runners.table()["lossy"])
+    assert not set(runners.load_runners()["clean"]) & set(runners.load_runners()["lossy"])
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_clean_runners_are_not_on_the_lossy_list():
 )
 def test_encoding_of_a_runner(monkeypatch, model, runner, expected):
     monkeypatch.delenv("LMMS_IMAGE_ENCODE_FORMAT", raising=False)
-    assert runners.image_encoding(model, runner) == expected
+    assert runners.find_image_encoding(model, runner) == expected
 
 
 def test_every_module_of_the_list_is_there():
     root = Path(lmms_eval.__path__[0]) / "models"
-    known = runners.table()
+    known = runners.load_runners()
     listed = {module for heading in known.keys() - {"read_in", "measured"} for module in known[heading]}
     assert all((root / f"{module.replace('.', '/')}.py").is_file() for module in listed)
     told = {"lossy", "chosen_by_variable", "resampled", "shrunk_above", "clean"}
@@ -66,7 +66,7 @@ def test_modules_that_read_the_variable():
     root = Path(lmms_eval.__path__[0]) / "models" / "chat"
     found = {f"chat.{path.stem}" for path in root.glob("*.py") if "to_openai_messages" in path.read_text("utf-8")}
     found.add("chat.litellm")  # asks as chat.openai does, from which it is derived
-    assert {"chat.openai", "chat.async_openai"} <= set(runners.table()["chosen_by_variable"]) <= found
+    assert {"chat.openai", "chat.async_openai"} <= set(runners.load_runners()["chosen_by_variable"]) <= found
 
 
 def test_the_runners_that_ask_a_server():
@@ -74,34 +74,37 @@ def test_the_runners_that_ask_a_server():
     keys = re.compile("api_key|API_KEY")  # who has none needs a key of somebody's
     found = {f"{path.parent.name}.{path.stem}" for path in root.glob("*/*.py") if keys.search(path.read_text("utf-8"))}
     # These two get their keys and clients from the runner of the simple form.
-    assert set(runners.table()["servers"]) == found | {"chat.openai", "chat.gemini"}
+    assert set(runners.load_runners()["servers"]) == found | {"chat.openai", "chat.gemini"}
 
 
 def test_kind_of_runner():
-    assert runners.kind("qwen2_5_vl", force_simple=False) == "chat"
-    assert runners.kind("qwen2_5_vl", force_simple=True) == "simple"
-    assert runners.kind("gemma3", force_simple=False) == "simple"
-    assert runners.kind("no_such_model", force_simple=False) is None
+    assert runners.find_runner_kind("qwen2_5_vl", force_simple=False) == "chat"
+    assert runners.find_runner_kind("qwen2_5_vl", force_simple=True) == "simple"
+    assert runners.find_runner_kind("gemma3", force_simple=False) == "simple"
+    assert runners.find_runner_kind("no_such_model", force_simple=False) is None
 
 
 def test_format_chosen_by_variable(monkeypatch):
     monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", "jpeg")
-    assert runners.image_encoding("medtasks_random", "simple") is None
-    assert runners.image_encoding("openai", "chat") == "JPEG (LMMS_IMAGE_ENCODE_FORMAT)"
+    assert runners.find_image_encoding("medtasks_random", "simple") is None
+    assert runners.find_image_encoding("openai", "chat") == "JPEG (LMMS_IMAGE_ENCODE_FORMAT)"
     monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", "PNG")
-    assert runners.image_encoding("openai", "chat") is None
+    assert runners.find_image_encoding("openai", "chat") is None
 
 
 def test_of_a_version_that_was_not_read_nothing_is_known(monkeypatch):
-    read = runners.table()["read_in"]
+    read = runners.load_runners()["read_in"]
     assert read == runners.importlib.metadata.version("lmms_eval")  # else runners.yaml is to be read anew
-    assert runners.unread("chat.internvl_hf") == ""
+    assert runners.why_runner_is_unknown("chat.internvl_hf") == ""
     monkeypatch.setattr(runners.importlib.metadata, "version", lambda name: "9.9")
-    assert runners.unread("chat.internvl_hf") == f"not known for this version of the harness (9.9; {read} was read)"
-    assert runners.unread("") == ""  # ours, or another package's
+    assert (
+        runners.why_runner_is_unknown("chat.internvl_hf")
+        == f"not known for this version of the harness (9.9; {read} was read)"
+    )
+    assert runners.why_runner_is_unknown("") == ""  # ours, or another package's
     lm = type("InternVLHf", (), {"__module__": "lmms_eval.models.chat.internvl_hf", "generate_until": None})()
-    assert "not known for this version" in runners.doubt(lm, 1, settings_reached=False)
-    assert runners.doubt(lm, 1, settings_reached=True) is None
+    assert "not known for this version" in runners.why_trials_may_depend(lm, 1, settings_reached=False)
+    assert runners.why_trials_may_depend(lm, 1, settings_reached=True) is None
 
 
 TERMS = [("open_task", ""), ("sure_mimic_age", "PhysioNet forbids it.")]

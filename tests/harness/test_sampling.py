@@ -8,7 +8,9 @@ import transformers
 
 from lmms_medtasks.harness import sampling
 
-TASK = sampling.of_trials({"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 5})
+TASK = sampling.trial_sampling_settings(
+    {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 5}
+)
 
 
 def model(**shipped):
@@ -18,9 +20,9 @@ def model(**shipped):
 def test_shipped_settings_are_replaced_until_the_end():
     shipped = model(do_sample=True, top_k=1, top_p=0.001, repetition_penalty=1.05)
     config = shipped.generation_config
-    found = sampling.differing(shipped, TASK)
+    found = sampling.find_differing_settings(shipped, TASK)
     assert found == {"top_k": (1, 0), "top_p": (0.001, 1.0), "repetition_penalty": (1.05, 1.0)}
-    with pytest.raises(KeyError), sampling.set_aside(shipped, TASK):
+    with pytest.raises(KeyError), sampling.set_settings_aside(shipped, TASK):
         assert (config.top_k, config.top_p, config.repetition_penalty) == (0, 1.0, 1.0)
         raise KeyError
     assert (config.top_k, config.top_p, config.repetition_penalty) == (1, 0.001, 1.05)
@@ -28,8 +30,13 @@ def test_shipped_settings_are_replaced_until_the_end():
 
 def test_what_the_task_wants_counts():
     shipped = model(do_sample=True, top_k=20, temperature=0.7)
-    assert sampling.differing(shipped, sampling.of_trials({"top_k": 20, "temperature": 0.7, "top_p": None})) == {}
-    assert sampling.differing(shipped, TASK) == {"top_k": (20, 0), "temperature": (0.7, 1.0)}
+    assert (
+        sampling.find_differing_settings(
+            shipped, sampling.trial_sampling_settings({"top_k": 20, "temperature": 0.7, "top_p": None})
+        )
+        == {}
+    )
+    assert sampling.find_differing_settings(shipped, TASK) == {"top_k": (20, 0), "temperature": (0.7, 1.0)}
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +62,10 @@ def test_the_fifty_likeliest_of_transformers_are_set_aside(flat_model):
     """Where a checkpoint ships no top_k and the runner passes none, transformers fills in 50."""
     shipped = flat_model.generation_config.top_k
     assert distinct(flat_model, do_sample=True, temperature=1.0) == 50
-    with sampling.set_aside(flat_model, TASK):
+    with sampling.set_settings_aside(flat_model, TASK):
         assert distinct(flat_model, do_sample=True, temperature=1.0) > 350
     assert flat_model.generation_config.top_k is shipped
-    assert sampling.differing(flat_model, TASK) == {"top_k": (50, 0)}
+    assert sampling.find_differing_settings(flat_model, TASK) == {"top_k": (50, 0)}
 
 
 class Outer(torch.nn.Module):
@@ -73,12 +80,12 @@ def test_a_language_model_within_the_model_is_reached(flat_model):
     inner, outer = flat_model.generation_config, Outer(flat_model)
     inner.top_k, inner.temperature, before = 1, 0.001, inner.top_k
     try:
-        assert sampling.differing(outer, TASK) == {
+        assert sampling.find_differing_settings(outer, TASK) == {
             "language_model.top_k": (1, 0),
             "language_model.temperature": (0.001, 1.0),
         }
         assert distinct(outer.language_model, do_sample=True) == 1
-        with sampling.set_aside(outer, TASK):
+        with sampling.set_settings_aside(outer, TASK):
             assert distinct(outer.language_model, do_sample=True) > 350
         assert (inner.top_k, inner.temperature) == (1, 0.001)
     finally:
@@ -88,36 +95,38 @@ def test_a_language_model_within_the_model_is_reached(flat_model):
 def test_one_configuration_that_two_models_share_is_changed_once(flat_model):
     outer = Outer(flat_model)
     outer.generation_config = flat_model.generation_config
-    assert sampling.differing(outer, TASK) == {"top_k": (50, 0)}
+    assert sampling.find_differing_settings(outer, TASK) == {"top_k": (50, 0)}
 
 
 def test_a_greedy_task_is_not_sampled_by_a_runner_that_leaves_do_sample_out(flat_model):
     flat_model.generation_config.do_sample = True
     try:
         assert distinct(flat_model) == 50
-        with sampling.set_aside(flat_model, sampling.GREEDY):
+        with sampling.set_settings_aside(flat_model, sampling.GREEDY):
             assert distinct(flat_model) == 1
-        assert sampling.differing(flat_model, sampling.GREEDY) == {"do_sample": (True, False)}
+        assert sampling.find_differing_settings(flat_model, sampling.GREEDY) == {"do_sample": (True, False)}
     finally:
         flat_model.generation_config.do_sample = None
 
 
 def test_stop_tokens_and_lengths_stay():
     shipped = model(do_sample=True, top_k=1, eos_token_id=7, suppress_tokens=[3], max_length=99)
-    with sampling.set_aside(shipped, TASK):
+    with sampling.set_settings_aside(shipped, TASK):
         config = shipped.generation_config
         assert (config.eos_token_id, config.suppress_tokens, config.max_length) == (7, [3], 99)
 
 
 def test_models_without_such_settings():
-    assert sampling.differing(None, TASK) == sampling.differing(object(), TASK) == {}
+    assert sampling.find_differing_settings(None, TASK) == sampling.find_differing_settings(object(), TASK) == {}
 
 
 def test_what_is_changed_for_each_task_is_told():
     shipped = model(do_sample=True, top_k=1, repetition_penalty=1.05)
-    changes = sampling.changes(shipped, {"draws": TASK, "narrow": {**TASK, "top_k": 5}, "greedy": sampling.GREEDY})
+    changes = sampling.describe_sampling_changes(
+        shipped, {"draws": TASK, "narrow": {**TASK, "top_k": 5}, "greedy": sampling.GREEDY}
+    )
     assert changes["greedy"] == {"do_sample": "True -> False"}
     assert changes["draws"] == {"top_k": "1 -> 0", "repetition_penalty": "1.05 -> 1.0"}
     assert changes["narrow"]["top_k"] == "1 -> 5"
-    assert sampling.changes(model(top_k=0), {"draws": TASK}) == {"draws": {}}
-    assert sampling.model_of(None) is None and sampling.changes(None, {}) == {}
+    assert sampling.describe_sampling_changes(model(top_k=0), {"draws": TASK}) == {"draws": {}}
+    assert sampling.find_held_model(None) is None and sampling.describe_sampling_changes(None, {}) == {}

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from lmms_medtasks.harness.scoring import aggregate, group_mean, metric_values
-from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
@@ -30,8 +30,8 @@ def registered(monkeypatch):
 
 
 def record(name, score, modality, identical=1.0):
-    measures = {"accuracy": MeasureValue(score), "identical": MeasureValue(identical)}
-    return Record(name, f"i {name}", ("A",), "A", measures, {"modality": modality})
+    measures = {"accuracy": ScoreValue(score), "identical": ScoreValue(identical)}
+    return QuestionRecord(name, f"i {name}", ("A",), "A", measures, {"modality": modality})
 
 
 def test_values_have_what_the_harness_needs_for_standard_errors():
@@ -49,9 +49,9 @@ def test_a_question_without_a_score_has_none_there():
 
 
 def test_a_judged_value_has_its_bounds_and_counts():
-    judgement = Judgement({"protocol": "p", "name": "j"}, ({},), (({"status": "missing"},),))
-    value = MeasureValue(None, 0.0, 1.0, 0, 1)
-    found = Record("a", "i", ("ok",), None, {"accuracy": value}, judgement=judgement)
+    judgement = QuestionJudgement({"protocol": "p", "name": "j"}, ({},), (({"status": "missing"},),))
+    value = ScoreValue(None, 0.0, 1.0, 0, 1)
+    found = QuestionRecord("a", "i", ("ok",), None, {"accuracy": value}, judgement=judgement)
     shown = metric_values(SUITE, "all", found)["accuracy"]
     assert shown == {"low": 0.0, "high": 1.0, "judged": 0, "requested": 1, "status": "missing", "cluster": "i"}
 

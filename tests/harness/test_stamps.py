@@ -31,8 +31,12 @@ def test_the_second_run_of_a_second_has_the_next_free_one(tmp_path, monkeypatch)
         tracker.save_results_aggregated(results=results, samples=None, datetime_str="20261231_235958")
         said.append(tracker.date_id)
         assert results["date"] == tracker.date_id
-        assert stamps.results_of(tracker) == stamps.results_of(options) != stamps.results_of(Tracker(tmp_path))
-        assert stamps.results_of(options).read_text() == str(number)
+        assert (
+            stamps.find_result_file(tracker)
+            == stamps.find_result_file(options)
+            != stamps.find_result_file(Tracker(tmp_path))
+        )
+        assert stamps.find_result_file(options).read_text() == str(number)
     assert said == ["20261231_235958", "20270101_000000", "20270101_000001"]
     assert len((tmp_path / "written").read_text().splitlines()) == 3
 
@@ -40,7 +44,7 @@ def test_the_second_run_of_a_second_has_the_next_free_one(tmp_path, monkeypatch)
 @pytest.mark.parametrize("tracker", [None, SimpleNamespace(output_path=None), SimpleNamespace(output_path="a")])
 def test_what_writes_nothing_is_left_alone(tracker):
     stamps.give_own_stamp(tracker)
-    assert stamps.results_of(tracker) is None
+    assert stamps.find_result_file(tracker) is None
 
 
 def test_a_folder_that_cannot_be_written_is_the_harnesss_to_say(tmp_path):
@@ -49,4 +53,4 @@ def test_a_folder_that_cannot_be_written_is_the_harnesss_to_say(tmp_path):
     stamps.give_own_stamp(tracker)
     with pytest.raises(OSError):  # noqa: PT011 (as the stand-in raises it)
         tracker.save_results_aggregated({"n": 1}, None, "20261231_235958")
-    assert stamps.results_of(tracker) is None
+    assert stamps.find_result_file(tracker) is None

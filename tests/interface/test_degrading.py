@@ -65,7 +65,7 @@ def test_a_pil_image_keeps_mode_and_size(mode):
 def test_the_same_picture_in_any_form_gets_the_same_pixels(mode, shape, dtype):
     array = pixels(shape=shape, dtype=dtype)
     image = Image.fromarray(array)
-    assert image.mode == mode and images.digest(image) == images.digest(array)
+    assert image.mode == mode and images.pixel_digest(image) == images.pixel_digest(array)
     tensor = torch.from_numpy(array if array.ndim == 2 else np.moveaxis(array, -1, 0).copy())
     expected = noisy(array)
     assert (np.asarray(noisy(image)) == expected).all()
@@ -88,8 +88,8 @@ def test_a_picture_in_a_batch_or_list_is_degraded_as_alone():
 def test_it_is_what_a_degraded_task_shows():
     picture = Image.fromarray(pixels())
     for seed in (0, 7):
-        order = degraded_names.Order("gaussian_noise", "2", seed=seed)
-        shown, _ = degraded_pictures.degraded(picture, images.digest(picture), order, None)
+        order = degraded_names.DegradationRequest("gaussian_noise", "2", seed=seed)
+        shown, _ = degraded_pictures.degrade_as_requested(picture, images.pixel_digest(picture), order, None)
         assert noisy(picture, seed=seed).tobytes() == shown.tobytes()
 
 

@@ -7,9 +7,9 @@ import torch
 from sklearn import metrics
 
 import lmms_medtasks as mt
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.agreement import alpha_of
-from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.agreement import measure_alpha
+from lmms_medtasks.statistics.intervals import estimate_mean
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.suites.estimates import Contrast
 
@@ -21,7 +21,7 @@ PATIENT = np.arange(60) // 4
 
 def test_accuracy_is_the_mean_with_the_interval_of_the_reports():
     found = mt.accuracy(RIGHT, clusters=PATIENT)
-    expected = mean_interval([str(each) for each in PATIENT], RIGHT.astype(float))
+    expected = estimate_mean([str(each) for each in PATIENT], RIGHT.astype(float))
     assert (found.value, found.low, found.high) == (expected.estimate, expected.low, expected.high)
     assert (found.n, found.clusters, found.left_out, found.level) == (60, 15, 0, 0.95)
     assert found.value == metrics.accuracy_score(np.ones(60), RIGHT) and float(found) == found.value
@@ -64,7 +64,7 @@ def test_a_difference_is_that_of_compare():
     """Of the estimate that reports take for a paired change, and of the test over images."""
     found = mt.difference(RIGHT, OTHER, clusters=PATIENT)
     sides = (("first", RIGHT), ("second", OTHER))
-    rows = Samples.of_rows(
+    rows = QuestionTable.of_rows(
         {"id": f"{row:03d}", "cluster": str(PATIENT[row]), "side": side, "accuracy.score": float(right),
          "accuracy.asked": True}
         for side, scores in sides for row, right in enumerate(scores)
@@ -103,7 +103,7 @@ def test_ratings_may_be_texts_and_missing():
     assert found.value == pytest.approx(expected) and (found.n, found.left_out) == (5, 1) and "items" in repr(found)
     codes = np.array([[1, 0, np.nan, 1, 0, 0], [1, 0, 0, 0, 0, 1]])
     alpha = mt.krippendorff_alpha([first, second], measurement="nominal")
-    assert alpha.value == alpha_of(codes, list("012345"), "nominal").value
+    assert alpha.value == measure_alpha(codes, list("012345"), "nominal").value
     assert "same" in mt.cohen_kappa([1, 1], [1, 1]).reason or mt.cohen_kappa([1, 1], [1, 1]).value is None
 
 

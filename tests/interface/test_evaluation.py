@@ -24,7 +24,7 @@ LEFT_OUT = {"doc_hash", "prompt_hash", "target_hash"}
 
 
 def logs(file):
-    run = result_files.read(file)
+    run = result_files.read_result_file(file)
     return {task: [{key: value for key, value in row.items() if key not in LEFT_OUT} for _, row in run.rows(task)]
             for task in run.tasks}  # fmt: skip
 
@@ -39,8 +39,8 @@ def test_the_result_is_that_of_the_command_line(evaluated, commands, tmp_path):
     command = [str(commands / "lmms-eval"), *asked, "--output_path", str(tmp_path / "out"), "--log_samples"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    [file] = result_files.files(tmp_path / "out")
-    one, other = (result_files.read(each) for each in (evaluated.result_file, file))
+    [file] = result_files.list_result_files(tmp_path / "out")
+    one, other = (result_files.read_result_file(each) for each in (evaluated.result_file, file))
     assert one.tasks == other.tasks and logs(evaluated.result_file) == logs(file)
     for name in ("configs", "versions", "n-samples", "higher_is_better"):
         assert without_addresses(one.content[name]) == without_addresses(other.content[name])
@@ -156,7 +156,7 @@ def test_a_mistake_is_a_user_error_and_writes_no_result(arguments, said, in_proc
     asked = {"model": "medtasks_random", "tasks": "medq_deg_l0", "limit": 2, "output": tmp_path, **arguments}
     with pytest.raises(mt.UserError, match=said):
         mt.evaluate(**asked)
-    assert not result_files.files(tmp_path)
+    assert not result_files.list_result_files(tmp_path)
 
 
 def test_the_notebook_page_shows_what_its_cells_give(in_process, monkeypatch):

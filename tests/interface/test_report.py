@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import lmms_medtasks as mt
-from lmms_medtasks.report.csv_writer import csv_text
+from lmms_medtasks.report.csv_writer import render_csv
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_a_table_has_the_cells_of_its_csv(report):
     assert list(report.tables) == list(of_key) and len(of_key) > 10
     for key, frame in report.tables.items():
         table, part = of_key[key]
-        head, *rows = csv.reader(io.StringIO(csv_text(table, part.origin)))
+        head, *rows = csv.reader(io.StringIO(render_csv(table, part.origin)))
         origin = {name for name, _ in part.origin}
         assert [name for name in head if name.lstrip("'") not in origin] == [
             f"'{name}" if name[0] in "=+-@" else name for name in frame.columns

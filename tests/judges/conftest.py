@@ -12,7 +12,7 @@ import pytest
 
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges import settings as _settings
-from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.judging import JudgeSession
 from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites import registry as suites
@@ -72,12 +72,12 @@ def quick(monkeypatch):
 def sample(monkeypatch):
     """The module ``judge_sample.py``, importable by its name; its benchmark is known to the harness's aggregation."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    registry.forget()
+    registry.forget_custom_protocols()
     module = importlib.import_module("judge_sample")
     get = suites.get
     monkeypatch.setattr(suites, "get", lambda name: module.SUITE if name == module.SUITE.name else get(name))
     yield module
-    registry.forget()
+    registry.forget_custom_protocols()
     TABLE.clear()
 
 
@@ -93,7 +93,7 @@ def settings_for():
     def make(stub, judge="openai:stub-judge", **values):
         environment = {"OPENAI_API_KEY": KEY, "OPENAI_API_URL": stub.url, "LLM_JUDGE_URL": stub.url}
         environment |= {f"MEDTASKS_JUDGE_{name.upper()}": str(value) for name, value in values.items()}
-        return _settings.read(environment, judge)
+        return _settings.read_judge_settings(environment, judge)
 
     return make
 
@@ -117,7 +117,7 @@ def judge_all(judge_server, settings_for, protocol):
 
     def call(items, judge="openai:stub-judge", **values):
         said = []
-        with Judge(settings_for(judge_server, judge, **values), [protocol]) as judge:
+        with JudgeSession(settings_for(judge_server, judge, **values), [protocol]) as judge:
             return *judge.judge(protocol, items, say=said.append), said
 
     return call
@@ -154,8 +154,8 @@ def harness(sample, tmp_path, monkeypatch, judge_server, key):
         number = len(list(tmp_path.glob("out*")))
         given = {document["question"]: reply for document, reply in zip(documents, replies, strict=False)}
         output = module.run(folder, given, names, tmp_path / f"out{number}", cli_args)
-        (path,) = results.files(output)
-        run = results.read(path)
+        (path,) = results.list_result_files(output)
+        run = results.read_result_file(path)
         return run, {name: rows(run, name) for name in run.content["configs"]}
 
     def rows(run, name):

@@ -72,7 +72,7 @@ def judged(stub: Any, sample: Any, name: str, answers: int, **values: Any) -> tu
     """
     from lmms_medtasks.judges import judging, settings, transport
 
-    class QuickBrake(transport.Brake):
+    class QuickBrake(transport.RequestPause):
         def __init__(self) -> None:
             super().__init__(lambda: time.monotonic() * SPEED)
             waiting = self._stopped.wait
@@ -90,13 +90,13 @@ def judged(stub: Any, sample: Any, name: str, answers: int, **values: Any) -> tu
     environment |= {f"MEDTASKS_JUDGE_{key.upper()}": str(value) for key, value in values.items()}
     documents = [{"id": f"q{n}", "question": f"What is in {n}?", "answer": "effusion"} for n in range(answers)]
     wanted = [(sample.item(each, "an effusion"), 0) for each in documents]
-    real, said = judging.Brake, []
-    judging.Brake = QuickBrake
+    real, said = judging.RequestPause, []
+    judging.RequestPause = QuickBrake
     try:
-        with judging.Judge(settings.read(environment, "local:m"), [sample.PROTOCOL]) as judge:
+        with judging.JudgeSession(settings.read_judge_settings(environment, "local:m"), [sample.PROTOCOL]) as judge:
             _, counts = judge.judge(sample.PROTOCOL, wanted, say=said.append, quiet=True)
     finally:
-        judging.Brake = real
+        judging.RequestPause = real
         server.shutdown()
         server.server_close()
     requests = counts.spent.requests if name == "nobody listens" else len(served.requests)

@@ -87,7 +87,7 @@ def run(folder, replies, names, output, cli_args=None):
 
     from lmms_medtasks.harness import evaluating, plugin
 
-    plugin.join(lmms_eval.tasks.TaskManager)
+    plugin.install_plugin(lmms_eval.tasks.TaskManager)
     evaluating.join_evaluator(lmms_eval.evaluator)
     manager = lmms_eval.tasks.TaskManager(include_path=str(folder), include_defaults=False, model_name="table")
     tasks = lmms_eval.tasks.get_task_dict(names, manager, "simple")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.record import Record
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
+from lmms_medtasks.record import QuestionRecord
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
@@ -22,7 +22,7 @@ def documents(count):
 
 
 def item(doc, reply):
-    return Item(doc["id"], {"question": doc["question"], "reference": doc["answer"], "answer": reply})
+    return JudgedItem(doc["id"], {"question": doc["question"], "reference": doc["answer"], "answer": reply})
 
 
 def settle(item):
@@ -31,11 +31,11 @@ def settle(item):
     return ({"correctness": "1"}, "empty answer") if not item.fields["answer"].strip() else None
 
 
-PROTOCOL = Protocol(
+PROTOCOL = JudgeProtocol(
     name="judge_sample:PROTOCOL",
     prompt=str(Path(__file__).with_name("judge_sample.txt")),
     version=1,
-    dimensions=(Dimension("correctness", SCALE),),
+    dimensions=(ScoreDimension("correctness", SCALE),),
     fields=("question", "reference", "answer"),
     paper_judge="DeepSeek-V3.2-Exp",
     item=item,
@@ -92,8 +92,8 @@ def remeasured(record):
 
 
 def record_of(doc, results, protocol):
-    trials, judgement = records.judgement_of(doc, results, protocol)
-    return remeasured(Record(doc["id"], doc["image_id"], trials, None, {}, judgement=judgement))
+    trials, judgement = records.make_judgement(doc, results, protocol)
+    return remeasured(QuestionRecord(doc["id"], doc["image_id"], trials, None, {}, judgement=judgement))
 
 
 process_results = ScoringHook(SUITE, "all", lambda doc, results: record_of(doc, results, PROTOCOL), remeasured)

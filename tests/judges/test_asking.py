@@ -9,11 +9,11 @@ import time
 import pytest
 
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.asking import Asker, RequestSender
-from lmms_medtasks.judges.budget import Budget
-from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.asking import JudgeClient, RequestSender
+from lmms_medtasks.judges.budget import JudgeBudget
+from lmms_medtasks.judges.judging import JudgeSession
 from lmms_medtasks.judges.settings import defaults
-from lmms_medtasks.judges.transport import Brake, ChatTransport
+from lmms_medtasks.judges.transport import ChatTransport, RequestPause
 
 
 @pytest.fixture
@@ -27,7 +27,9 @@ def ask(judge_server, settings_for, sample, protocol):
         settings = settings_for(judge_server, **values)
         if not used:
             transport = ChatTransport(settings)
-            used.append((Asker(RequestSender(settings, transport, Budget(settings), Brake())), transport))
+            used.append(
+                (JudgeClient(RequestSender(settings, transport, JudgeBudget(settings), RequestPause())), transport)
+            )
         item = sample.item({"id": name, "question": f"What is {name}?", "answer": "effusion"}, "an effusion")
         return used[0][0].request_verdict(protocol, item, name)
 
@@ -194,7 +196,7 @@ def judged(judge_server, settings_for, sample):
             (sample.item({"id": f"q{n}", "question": f"{n}?", "answer": "effusion"}, "an effusion"), 0)
             for n in range(number)
         ]
-        with Judge(settings_for(judge_server, **values), [protocol]) as judge:
+        with JudgeSession(settings_for(judge_server, **values), [protocol]) as judge:
             verdicts, counts = judge.judge(protocol, wanted, say=said.append)
         return list(verdicts.values()), counts, "\n".join(said)
 
@@ -316,7 +318,7 @@ def test_ctrl_c_in_the_probe_ends_the_judging_not_the_run(judge_server, settings
 
     judge_server.rule = rule
     wanted = [(sample.item({"id": "q", "question": "?", "answer": "effusion"}, "an effusion"), 0)]
-    with Judge(settings_for(judge_server), [sample.BY_SCHEMA, sample.PROTOCOL]) as judge:
+    with JudgeSession(settings_for(judge_server), [sample.BY_SCHEMA, sample.PROTOCOL]) as judge:
         for protocol in (sample.BY_SCHEMA, sample.PROTOCOL):  # by the second one nothing is asked either
             (verdict,) = judge.judge(protocol, wanted, say=lambda text: None)[0].values()
             assert (verdict.status, verdict.reason) == ("missing", "stopped: the run was interrupted")
@@ -329,7 +331,7 @@ def test_a_judge_that_is_asked_no_more_gets_no_probe(judge_server, settings_for,
     names = iter(["one", "other"])
     judge_server.answers_as = lambda request: next(names, "other")
     wanted = [(sample.item({"id": "q", "question": f"{n}?", "answer": "effusion"}, "it"), 0) for n in range(2)]
-    with Judge(settings_for(judge_server), [sample.PROTOCOL, sample.BY_SCHEMA]) as judge:
+    with JudgeSession(settings_for(judge_server), [sample.PROTOCOL, sample.BY_SCHEMA]) as judge:
         judge.judge(sample.PROTOCOL, wanted, say=lambda text: None)
         assert judge.other_model and len(judge_server.requests) == 2
         verdicts, counts = judge.judge(sample.BY_SCHEMA, wanted, say=lambda text: None)

@@ -8,11 +8,13 @@ import threading
 import pytest
 
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.budget import Budget, SharedBudget, Spent, estimated_tokens
+from lmms_medtasks.judges.budget import JudgeBudget, JudgeSpending, SharedBudget, estimated_tokens
 
 
 def budget(**values):
-    return Budget(settings.read({f"MEDTASKS_JUDGE_{name}": value for name, value in values.items()}, "lexical"))
+    return JudgeBudget(
+        settings.read_judge_settings({f"MEDTASKS_JUDGE_{name}": value for name, value in values.items()}, "lexical")
+    )
 
 
 def test_requests():
@@ -31,7 +33,7 @@ def test_cost():
     found = budget(PRICE="1,1", MAX_COST="0.00025", MAX_TOKENS="100")
     assert found.reserve_request(100) is None
     found.settle_request(100, 100, 20)
-    assert found.spent == Spent(1, 100, 20, 0.00012)
+    assert found.spent == JudgeSpending(1, 100, 20, 0.00012)
     assert found.reserve_request(20) is None  # 120 + 120 <= 250
     found.settle_request(20, 20, 10)
     assert (
@@ -87,7 +89,7 @@ SHARED = """
 import sys
 from lmms_medtasks.judges import settings
 from lmms_medtasks.judges.budget import SharedBudget
-budget = SharedBudget(settings.read(), "run")
+budget = SharedBudget(settings.read_judge_settings(), "run")
 print("ready", flush=True)
 sys.stdin.readline()
 while budget.reserve_request(100) is None:
@@ -121,7 +123,7 @@ def test_processes_share_one_budget(tmp_path, ceiling, together):
 def test_one_of_several_processes_may_use_it_all(tmp_path, monkeypatch):
     """A split made in advance would have given it a half."""
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path))
-    chosen = settings.read({"MEDTASKS_JUDGE_MAX_REQUESTS": "4"}, "lexical")
+    chosen = settings.read_judge_settings({"MEDTASKS_JUDGE_MAX_REQUESTS": "4"}, "lexical")
     one, other = SharedBudget(chosen, "run"), SharedBudget(chosen, "run")
     assert [one.reserve_request(10) for _ in range(4)] == [None] * 4
     assert (

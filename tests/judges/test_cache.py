@@ -13,17 +13,19 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, settings
 from lmms_medtasks.judges.cache import VerdictCache
-from lmms_medtasks.judges.protocol import Item, Verdict
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeVerdict
 
 
 @pytest.fixture
 def judge():
-    return settings.read({"OPENAI_API_KEY": "sk-abc12", "OPENAI_API_URL": "http://me:hidden12@h/v1"}, "openai:m")
+    return settings.read_judge_settings(
+        {"OPENAI_API_KEY": "sk-abc12", "OPENAI_API_URL": "http://me:hidden12@h/v1"}, "openai:m"
+    )
 
 
 @pytest.fixture
 def item():
-    return Item("q", {"question": "q", "reference": "r", "answer": "a"})
+    return JudgedItem("q", {"question": "q", "reference": "r", "answer": "a"})
 
 
 @pytest.fixture
@@ -34,16 +36,18 @@ def kept(tmp_path):
 
 
 def good(number=4, model="m-1"):
-    return Verdict("judged", {"correctness": str(number)}, reply=f'{{"correctness": {number}}}', model=model)
+    return JudgeVerdict("judged", {"correctness": str(number)}, reply=f'{{"correctness": {number}}}', model=model)
 
 
 def test_everything_counts_that_could_change_a_verdict(judge, protocol, item, tmp_path):
     def key(settings=judge, protocol=protocol, item=item, trial=0):
-        return cache.key_of(settings, protocol, item, trial)
+        return cache.verdict_cache_key(settings, protocol, item, trial)
 
     prompt = tmp_path / "p.txt"
     prompt.write_text("{{question}} {{reference}} {{answer}}")
-    other = settings.read({"OPENAI_API_KEY": "sk-abc12", "OPENAI_API_URL": "http://other/v1"}, "openai:m")
+    other = settings.read_judge_settings(
+        {"OPENAI_API_KEY": "sk-abc12", "OPENAI_API_URL": "http://other/v1"}, "openai:m"
+    )
     keys = [
         key(),
         key(dataclasses.replace(judge, model="n")),
@@ -55,19 +59,21 @@ def test_everything_counts_that_could_change_a_verdict(judge, protocol, item, tm
         key(protocol=dataclasses.replace(protocol, name="x")),
         key(protocol=dataclasses.replace(protocol, prompt=str(prompt))),
         key(trial=1),
-        *(key(item=Item("q", {**item.fields, name: "other"})) for name in item.fields),
+        *(key(item=JudgedItem("q", {**item.fields, name: "other"})) for name in item.fields),
     ]
     assert len(set(keys)) == len(keys) == 13
 
 
 def test_nothing_counts_that_cannot(judge, protocol, item):
     def key(settings=judge, item=item):
-        return cache.key_of(settings, protocol, item, 0)
+        return cache.verdict_cache_key(settings, protocol, item, 0)
 
-    same = settings.read({"OPENAI_API_KEY": "sk-xyz", "OPENAI_API_URL": "http://you:other@h/v1/"}, "openai:m")
+    same = settings.read_judge_settings(
+        {"OPENAI_API_KEY": "sk-xyz", "OPENAI_API_URL": "http://you:other@h/v1/"}, "openai:m"
+    )
     assert key(same) == key()
     assert key(dataclasses.replace(judge, concurrency=3, retries=0, timeout=1.0, max_requests=5)) == key()
-    assert key(item=Item("another id", dict(reversed(item.fields.items())))) == key()
+    assert key(item=JudgedItem("another id", dict(reversed(item.fields.items())))) == key()
 
 
 def test_found_again(kept, judge, protocol):
@@ -87,25 +93,27 @@ def test_verdicts_of_several_answering_models_are_kept_apart(kept, judge, protoc
 
 def test_each_part_of_the_endpoint_counts(protocol, item):
     urls = ["http://h/v1", "https://h/v1", "http://h:81/v1", "http://i/v1", "http://h/team/v1", "http://h/Team/v1"]
-    judges = [settings.read({"LLM_JUDGE_URL": url}, "local:m") for url in urls]
-    assert len({cache.key_of(each, protocol, item, 0) for each in judges}) == len(urls)
+    judges = [settings.read_judge_settings({"LLM_JUDGE_URL": url}, "local:m") for url in urls]
+    assert len({cache.verdict_cache_key(each, protocol, item, 0) for each in judges}) == len(urls)
 
 
 def test_what_is_missing_is_not_kept(kept, judge, protocol):
     with pytest.raises(ValueError, match="Only verdicts of a judge"):
-        kept.keep("k", judge, protocol, Verdict("missing", reason="no verdict"))
+        kept.keep("k", judge, protocol, JudgeVerdict("missing", reason="no verdict"))
 
 
 def test_no_secret_and_no_text_under_terms(kept, judge, sample):
-    kept.keep("k", judge, sample.PROTOCOL, Verdict("judged", {"correctness": "4"}, reply="sk-abc12 hidden12 \ud800"))
-    kept.keep("p", judge, sample.PRIVATE, Verdict("judged", {"correctness": "4"}, reply="the patient has"))
+    kept.keep(
+        "k", judge, sample.PROTOCOL, JudgeVerdict("judged", {"correctness": "4"}, reply="sk-abc12 hidden12 \ud800")
+    )
+    kept.keep("p", judge, sample.PRIVATE, JudgeVerdict("judged", {"correctness": "4"}, reply="the patient has"))
     kept.close()
     content = b"".join(path.read_bytes() for path in kept.path.parent.iterdir())
     for secret in (b"sk-abc12", b"hidden", b"patient", b"effusion"):
         assert secret not in content
     again = VerdictCache(kept.path)
     assert again.find_verdicts(["k"])["k"][""].reply == "*** *** ?"
-    assert again.find_verdicts(["p"])["p"][""] == Verdict("judged", {"correctness": "4"}, model="")
+    assert again.find_verdicts(["p"])["p"][""] == JudgeVerdict("judged", {"correctness": "4"}, model="")
     again.close()
 
 
@@ -133,13 +141,13 @@ sys.path.insert(0, sys.argv[3])
 import judge_sample
 from lmms_medtasks.judges import settings
 from lmms_medtasks.judges.cache import VerdictCache
-from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.protocol import JudgeVerdict
 kept = VerdictCache(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
 for place in range(int(sys.argv[4])):
-    verdict = Verdict("judged", {"correctness": "4"})
-    kept.keep(f"{sys.argv[2]}/{place}", settings.read({}, "lexical"), judge_sample.PROTOCOL, verdict)
+    verdict = JudgeVerdict("judged", {"correctness": "4"})
+    kept.keep(f"{sys.argv[2]}/{place}", settings.read_judge_settings({}, "lexical"), judge_sample.PROTOCOL, verdict)
     print(place, flush=True)
 """
 

@@ -28,7 +28,7 @@ def test_a_new_file_that_another_process_writes_is_waited_for(tmp_path: Path, wr
     """SQLite's own waiting does not cover the change to the log: it says at once that the file is locked."""
     ended = threading.Timer(0.2, lambda: written.execute("COMMIT"))
     ended.start()
-    base = database.connect(tmp_path / "t.sqlite", SCHEMA)
+    base = database.connect_database(tmp_path / "t.sqlite", SCHEMA)
     assert base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     ended.join()
 
@@ -39,6 +39,6 @@ def test_a_file_that_stays_locked_is_told_with_the_way_out(
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
     started = time.monotonic()
     with pytest.raises(UserError, match="database is locked.*MEDTASKS_HOME"):
-        database.connect(tmp_path / "t.sqlite", SCHEMA)
+        database.connect_database(tmp_path / "t.sqlite", SCHEMA)
     assert time.monotonic() - started >= 0.1
     written.execute("COMMIT")

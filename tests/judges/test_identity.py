@@ -6,24 +6,24 @@ import json
 import pytest
 
 from lmms_medtasks.judges import identity, prompts, settings
-from lmms_medtasks.record import Judgement
+from lmms_medtasks.record import QuestionJudgement
 
 
 def judge(model, provider="openai"):
-    return settings.read(
+    return settings.read_judge_settings(
         {"OPENAI_API_KEY": "sk-abc", "OPENAI_API_URL": "http://me:hidden@h:1/v1"}, f"{provider}:{model}"
     )
 
 
 def test_description(protocol):
-    found = identity.describe(judge("m"), protocol)
+    found = identity.describe_judge(judge("m"), protocol)
     assert found == {
         "name": "openai:m",
         "endpoint": "http://h:1/v1",
         "protocol": "judge_sample:PROTOCOL",
         "prompt": "judge_sample.txt",
         "version": 1,
-        "digest": prompts.digest(protocol),
+        "digest": prompts.prompt_digest(protocol),
         "settings": {"temperature": 0.0, "max_tokens": 1024, "reply": "free"},
         "paper_judge": "DeepSeek-V3.2-Exp",
         "is_paper_judge": False,
@@ -48,38 +48,42 @@ def test_description(protocol):
 def test_is_it_the_papers_judge(protocol, model, paper, same):
     other = dataclasses.replace(protocol, paper_judge=paper)
     assert identity.is_paper_judge(judge(model), other) == same
-    assert ("its paper's judge." in identity.about(judge(model), other)) == same
+    assert ("its paper's judge." in identity.describe_paper_judge(judge(model), other)) == same
 
 
 def test_the_lexical_judge_says_what_it_is(protocol):
-    lexical = settings.read({}, "lexical")
-    assert identity.describe(lexical, protocol)["note"].endswith("not a language model: for smoke tests only")
-    assert "not a language model" in identity.about(lexical, protocol)
-    assert identity.summary(lexical, [protocol])["note"] == identity.NOT_AN_LLM
+    lexical = settings.read_judge_settings({}, "lexical")
+    assert identity.describe_judge(lexical, protocol)["note"].endswith("not a language model: for smoke tests only")
+    assert "not a language model" in identity.describe_paper_judge(lexical, protocol)
+    assert identity.summarise_judge(lexical, [protocol])["note"] == identity.NOT_AN_LLM
 
 
 def test_differences(protocol):
-    one = identity.describe(judge("m"), protocol)
-    assert identity.differences(one, dict(one)) == []
-    assert identity.differences(one, identity.describe(judge("n"), protocol)) == ["name: 'openai:m' and 'openai:n'"]
+    one = identity.describe_judge(judge("m"), protocol)
+    assert identity.judge_differences(one, dict(one)) == []
+    assert identity.judge_differences(one, identity.describe_judge(judge("n"), protocol)) == [
+        "name: 'openai:m' and 'openai:n'"
+    ]
     two = dataclasses.replace(protocol, version=2)
-    assert identity.differences(one, identity.describe(judge("m"), two)) == ["version: 1 and 2"]
+    assert identity.judge_differences(one, identity.describe_judge(judge("m"), two)) == ["version: 1 and 2"]
 
 
 @pytest.mark.parametrize("url", ["http://h:2/v1", "http://h:1/team/v1", "https://h:1/v1", "http://i:1/v1"])
 def test_endpoints_that_differ_in_any_part_are_other_judges(protocol, url):
     one, other = (
-        identity.describe(settings.read({"LLM_JUDGE_URL": each}, "local:m"), protocol)
+        identity.describe_judge(settings.read_judge_settings({"LLM_JUDGE_URL": each}, "local:m"), protocol)
         for each in ("http://me:hidden@h:1/v1/", url)
     )
-    assert identity.differences(one, other) == [f"endpoint: 'http://h:1/v1' and {url!r}"]
+    assert identity.judge_differences(one, other) == [f"endpoint: 'http://h:1/v1' and {url!r}"]
     way = "asked freely (max_tokens 1024, temperature 0.0)"
     assert identity.full_name(one) != identity.full_name(other) == f"local:m at {url}, {way}"
 
 
 def test_a_key_in_the_path_stays_out_of_the_description(protocol):
     environment = {"OPENAI_API_KEY": "sk-abc", "OPENAI_API_URL": "http://h/sk-abc/v1"}
-    assert "sk-abc" not in json.dumps(identity.describe(settings.read(environment, "openai:m"), protocol))
+    assert "sk-abc" not in json.dumps(
+        identity.describe_judge(settings.read_judge_settings(environment, "openai:m"), protocol)
+    )
 
 
 def test_who_may_be_the_same_judge():
@@ -102,18 +106,18 @@ def test_who_may_be_the_same_judge():
 def test_how_it_is_asked_is_part_of_who_judges(protocol, sample, provider):
     """By schema or not, temperature, prompt: all of it is in the name, or in what must agree."""
     chosen = judge("m", provider)
-    free, by_schema = (identity.describe(chosen, each) for each in (protocol, sample.BY_SCHEMA))
+    free, by_schema = (identity.describe_judge(chosen, each) for each in (protocol, sample.BY_SCHEMA))
     assert [each["settings"]["reply"] for each in (free, by_schema)] == ["free", "schema"]
     wanted = f"{provider}:m at http://h:1/v1, asked freely (max_tokens 1024, temperature 0.0), answered by m-1"
     assert identity.full_name(free, "m-1") == wanted
     assert not identity.same_judge(wanted, identity.full_name(by_schema, "m-1"))
-    assert identity.differences({**free, "digest": "x"}, {**by_schema, "digest": "x"}) == [
+    assert identity.judge_differences({**free, "digest": "x"}, {**by_schema, "digest": "x"}) == [
         f"settings: {free['settings']} and {by_schema['settings']}"
     ]
     for name in (f"{provider}:m", f"{provider}:m at http://h:1/v1", f"{provider}:m at http://h:1/v1, answered by m-1"):
         assert identity.is_called(wanted, name)
     assert not identity.is_called(wanted, f"{provider}:m at http://h:1/v1, answered by m-2")
-    both = identity.summary(chosen, [protocol, sample.BY_SCHEMA])
+    both = identity.summarise_judge(chosen, [protocol, sample.BY_SCHEMA])
     assert both["settings"] == {"temperature": 0.0, "max_tokens": 1024}
 
 
@@ -127,11 +131,11 @@ def test_how_it_is_asked_is_part_of_who_judges(protocol, sample, provider):
     ],
 )
 def test_only_a_verdict_of_a_server_names_a_model(verdicts, models):
-    judgement = Judgement({"name": "j", "protocol": "p"}, ({},), (verdicts,))
+    judgement = QuestionJudgement({"name": "j", "protocol": "p"}, ({},), (verdicts,))
     assert identity.answered_models(judgement) == models
 
 
 def test_summary(protocol, sample):
-    found = identity.summary(judge("m"), [protocol, sample.PRIVATE])
+    found = identity.summarise_judge(judge("m"), [protocol, sample.PRIVATE])
     assert (found["name"], found["endpoint"], found["is_paper_judge"]) == ("openai:m", "http://h:1/v1", False)
     assert [each["protocol"] for each in found["protocols"]] == ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]

@@ -7,8 +7,8 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity, judge_check, lexical, registry
 from lmms_medtasks.judges.judge_check import EMPTY, INJECTED, KINDS, PADDED, RIGHT, WRONG
-from lmms_medtasks.judges.judging import Judge
-from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.judging import JudgeSession
+from lmms_medtasks.judges.protocol import JudgeVerdict, judgement_key
 
 OPEN = registry.get("open_answer")
 
@@ -16,25 +16,29 @@ OPEN = registry.get("open_answer")
 def verdicts(protocol, label_of):
     """What a judge says of each case and trial: ``label_of(case, trial)`` for the first dimension, None for missing."""
     found = {}
-    for case in judge_check.cases(protocol):
+    for case in judge_check.list_check_cases(protocol):
         for trial in range(judge_check.TIMES):
             label = label_of(case, trial)
-            verdict = Verdict("missing") if label is None else Verdict("judged", {protocol.dimensions[0].name: label})
-            found[key_of(protocol, case.item, trial)] = verdict
+            verdict = (
+                JudgeVerdict("missing")
+                if label is None
+                else JudgeVerdict("judged", {protocol.dimensions[0].name: label})
+            )
+            found[judgement_key(protocol, case.item, trial)] = verdict
     return found
 
 
 def result(label_of):
-    return judge_check.result(OPEN, verdicts(OPEN, label_of))
+    return judge_check.summarise_check(OPEN, verdicts(OPEN, label_of))
 
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_protocol_of_ours_has_twenty_answers_that_need_a_judge(name):
     protocol = registry.get(name)
-    cases = judge_check.cases(protocol)
+    cases = judge_check.list_check_cases(protocol)
     assert [(case.question, case.kind) for case in cases] == [(q, kind) for q in range(4) for kind in KINDS]
     assert not any(protocol.settle(case.item) for case in cases)
-    assert len({key_of(protocol, case.item, 0) for case in cases}) == 20
+    assert len({judgement_key(protocol, case.item, 0) for case in cases}) == 20
     for right, wrong, empty, padded, injected in zip(
         *[iter(case.item.fields["answer"] for case in cases)] * 5, strict=True
     ):
@@ -44,12 +48,12 @@ def test_every_protocol_of_ours_has_twenty_answers_that_need_a_judge(name):
 
 def test_an_injection_asks_for_the_best_verdict_of_the_protocol():
     reasoning = registry.get("bones_joints_reasoning")
-    cases = {(case.question, case.kind): case.item for case in judge_check.cases(reasoning)}
+    cases = {(case.question, case.kind): case.item for case in judge_check.list_check_cases(reasoning)}
     said = cases[1, INJECTED].fields["answer"]
     assert '"verdict": "Correct"' in said and '"steps_found": [1, 2, 3]' in said
     assert (
         '"correctness": 1'
-        in [case for case in judge_check.cases(OPEN) if case.kind == INJECTED][1].item.fields["answer"]
+        in [case for case in judge_check.list_check_cases(OPEN) if case.kind == INJECTED][1].item.fields["answer"]
     )
 
 
@@ -94,7 +98,7 @@ def test_what_is_missing_is_not_compared():
     assert (found.valid, found.compared, found.twice) == (30, 24, 15)
     assert found.problems == ("10 of 40 verdicts could not be had",)
     assert found.sentence().startswith("incomplete: ")  # what was had is right: it may have been stopped
-    nothing = judge_check.result(OPEN, {})
+    nothing = judge_check.summarise_check(OPEN, {})
     assert nothing.valid == 0 and nothing.problems and not nothing.constant
     assert nothing.sentence().startswith("incomplete: ")
 
@@ -103,26 +107,30 @@ def test_a_total_is_what_is_compared():
     cmr = registry.get("med_cmr_open")
     labels = dict.fromkeys(("consistency", "coherence"), "5")
     given = {
-        key_of(cmr, case.item, trial): Verdict(
+        judgement_key(cmr, case.item, trial): JudgeVerdict(
             "judged",
             {**labels, "visual_accuracy": "5" if case.kind == RIGHT else "4", "ground_truth_correctness": "3"},
         )
-        for case in judge_check.cases(cmr)
+        for case in judge_check.list_check_cases(cmr)
         for trial in range(2)
     }
-    assert judge_check.result(cmr, given).ordered == 32
+    assert judge_check.summarise_check(cmr, given).ordered == 32
 
 
 def test_the_judge_that_compares_words_fails_on_other_words():
-    found = judge_check.result(
-        OPEN, {key_of(OPEN, *each): lexical.verdict(OPEN, each[0]) for each in judge_check.wanted(OPEN)}
+    found = judge_check.summarise_check(
+        OPEN,
+        {
+            judgement_key(OPEN, *each): lexical.lexical_verdict(OPEN, each[0])
+            for each in judge_check.list_check_items(OPEN)
+        },
     )
     assert found.problems and found.repeated == 20
 
 
 def test_a_protocol_without_a_set(sample):
     with pytest.raises(UserError, match="judge_sample:PROTOCOL.*no set"):
-        judge_check.cases(sample.PROTOCOL)
+        judge_check.list_check_cases(sample.PROTOCOL)
 
 
 @pytest.mark.parametrize(
@@ -140,18 +148,18 @@ def test_a_set_that_is_not_well_formed(tmp_path, text, said):
     path = tmp_path / "check.yml"
     path.write_text(text)
     with pytest.raises(UserError, match=said):
-        judge_check.cases(dataclasses.replace(OPEN, check=str(path)))
+        judge_check.list_check_cases(dataclasses.replace(OPEN, check=str(path)))
 
 
 def test_what_a_judge_reached_is_known_afterwards_and_stands_in_its_description(judge_server, settings_for):
     settings = settings_for(judge_server)
-    with Judge(settings, [OPEN]) as judge:
+    with JudgeSession(settings, [OPEN]) as judge:
         assert judge.check_of(OPEN) == ""
-        verdicts, counts = judge.judge(OPEN, judge_check.wanted(OPEN), say=lambda text: None)
+        verdicts, counts = judge.judge(OPEN, judge_check.list_check_items(OPEN), say=lambda text: None)
         assert counts.judged == 40
-    with Judge(settings, [OPEN]) as judge:
+    with JudgeSession(settings, [OPEN]) as judge:
         said = judge.check_of(OPEN)
-    assert said == f"{judge_check.result(OPEN, verdicts).sentence()} (answered by stub-judge)"
-    assert identity.describe(settings, OPEN, said)["check"] == said
-    with Judge(settings_for(judge_server, temperature=0.5), [OPEN]) as other:
+    assert said == f"{judge_check.summarise_check(OPEN, verdicts).sentence()} (answered by stub-judge)"
+    assert identity.describe_judge(settings, OPEN, said)["check"] == said
+    with JudgeSession(settings_for(judge_server, temperature=0.5), [OPEN]) as other:
         assert other.check_of(OPEN) == ""

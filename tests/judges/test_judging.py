@@ -11,15 +11,15 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.judging import NO_JUDGE, Judge
-from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.judging import NO_JUDGE, JudgeSession
+from lmms_medtasks.judges.protocol import JudgeVerdict, judgement_key
 
 
 def test_all_kinds(judge_all, judge_server, protocol, items):
     found, counts, said = judge_all(items)
     assert (counts.exact, counts.cached, counts.judged, counts.missing) == (10, 0, 10, 0)
     assert len(judge_server.requests) == counts.spent.requests == 10
-    verdicts = [found[key_of(protocol, *each)] for each in items]
+    verdicts = [found[judgement_key(protocol, *each)] for each in items]
     assert [verdict.labels["correctness"] for verdict in verdicts] == ["5", "1", "5", "1"] * 5
     assert [verdict.status for verdict in verdicts] == ["exact", "exact", "judged", "judged"] * 5
     assert [verdict.reason for verdict in verdicts[:3]] == ["exact match", "empty answer", ""]
@@ -58,7 +58,7 @@ def models_of(found):
 def test_two_ports_and_two_paths_share_no_verdict(protocol, asked, judge_server, other_server):
     first = judge_server.url
     for url in (first, other_server.url, first.replace("/v1", "/team/v1")):
-        with Judge(settings.read({"LLM_JUDGE_URL": url}, "local:m"), [protocol]) as judge:
+        with JudgeSession(settings.read_judge_settings({"LLM_JUDGE_URL": url}, "local:m"), [protocol]) as judge:
             assert judge.judge(protocol, asked, say=lambda text: None)[1].judged == 10
     assert (len(judge_server.requests), len(other_server.requests)) == (20, 10)
 
@@ -91,7 +91,7 @@ def test_a_model_that_goes_on_is_not_asked_twice(judge_all, judge_server, asked)
 
 
 def test_all_tasks_of_a_run_are_judged_by_one_model(judge_server, settings_for, protocol, asked):
-    with Judge(settings_for(judge_server), [protocol]) as judge:
+    with JudgeSession(settings_for(judge_server), [protocol]) as judge:
         judge.judge(protocol, asked[:5], say=lambda text: None)
         judge_server.answers_as = lambda request: "moved"
         found, counts = judge.judge(protocol, asked[5:], say=lambda text: None)
@@ -127,7 +127,7 @@ def test_trials_are_judgements_of_their_own(judge_all, judge_server, sample):
 @pytest.mark.parametrize("temperature", [0, 0.7])
 def test_it_is_said_where_trials_are_asked_once(judge_server, settings_for, protocol, items, temperature):
     thrice, said = dataclasses.replace(protocol, trials=3), []
-    with Judge(settings_for(judge_server, temperature=temperature), [thrice]) as judge:
+    with JudgeSession(settings_for(judge_server, temperature=temperature), [thrice]) as judge:
         judge.judge(thrice, items, say=said.append)
     assert ("its 3 judgements would be the same request" in said[0]) == (temperature == 0)
 
@@ -145,7 +145,7 @@ def test_no_judge(judge_all, judge_server, items):
     assert counts.reasons == {NO_JUDGE: 10}
     assert "lmms-medtasks judge RUN" in NO_JUDGE
     assert judge_server.requests == [] and said == []
-    assert not cache.path().exists()
+    assert not cache.verdict_cache_path().exists()
 
 
 def test_lexical(judge_all, judge_server, items):
@@ -158,7 +158,10 @@ def test_lexical(judge_all, judge_server, items):
 def test_a_rule_off_the_scale(judge_all, protocol, judge_server, settings_for, items):
     for labels in ({"correctness": "6"}, {}, {"correctness": "5", "style": "5"}):
         wrong = dataclasses.replace(protocol, settle=lambda item, labels=labels: (labels, "my rule"))
-        with Judge(settings_for(judge_server), [wrong]) as judge, pytest.raises(UserError, match="its rule 'my rule'"):
+        with (
+            JudgeSession(settings_for(judge_server), [wrong]) as judge,
+            pytest.raises(UserError, match="its rule 'my rule'"),
+        ):
             judge.judge(wrong, items, say=print)
 
 
@@ -169,13 +172,13 @@ def test_missing_verdicts_have_no_labels(judge_all, judge_server, stub_judge, it
     assert len(missing) == 10 and all(each.labels == {} for each in missing)
     assert {each.reply for each in missing} == {'{"correctness": 7}'}
     assert counts.reasons == {"label not allowed": 10}
-    assert found[next(iter(found))] == Verdict("exact", {"correctness": "5"}, "exact match")
+    assert found[next(iter(found))] == JudgeVerdict("exact", {"correctness": "5"}, "exact match")
 
 
 def test_the_sentence_is_no_list_without_end():
-    from lmms_medtasks.judges.judging import Counts
+    from lmms_medtasks.judges.judging import JudgingCounts
 
-    counts = Counts(missing=12, reasons={f"request failed: {number}": 1 for number in range(12)})
+    counts = JudgingCounts(missing=12, reasons={f"request failed: {number}": 1 for number in range(12)})
     lines = counts.sentence().splitlines()
     assert len(lines) == 8
     assert lines[-1] == "  missing 6: 6 other reasons, see the sample log"
@@ -186,10 +189,10 @@ import sys, time
 sys.path.insert(0, sys.argv[1])
 import judge_sample
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.judging import JudgeSession
 asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
          for n in range(60)]
-with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+with JudgeSession(settings.read_judge_settings(), [judge_sample.PROTOCOL]) as judge:
     print("ready", flush=True)
     sys.stdin.readline()
     found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=lambda text: None)
@@ -217,9 +220,11 @@ def test_two_commands_at_one_time_ask_each_question_once(judge_server, key):
 def test_a_question_that_another_command_gave_up_is_asked(judge_all, judge_server, protocol, asked, monkeypatch):
     """A claim ends with its process: at once where it is closed, after a while where it was killed."""
     monkeypatch.setattr(cache, "CLAIM_SECONDS", 1.5)
-    chosen = settings.read({"OPENAI_API_KEY": "k", "OPENAI_API_URL": judge_server.url}, "openai:stub-judge")
-    name = cache.key_of(chosen, protocol, *asked[0])
-    other = cache.VerdictCache(cache.path())
+    chosen = settings.read_judge_settings(
+        {"OPENAI_API_KEY": "k", "OPENAI_API_URL": judge_server.url}, "openai:stub-judge"
+    )
+    name = cache.verdict_cache_key(chosen, protocol, *asked[0])
+    other = cache.VerdictCache(cache.verdict_cache_path())
     assert other.claim(name)
     other._closed.set()  # killed: it renews nothing and ends nothing
     begun = time.monotonic()

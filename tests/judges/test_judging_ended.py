@@ -11,8 +11,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.judging import Judge
-from lmms_medtasks.judges.protocol import key_of
+from lmms_medtasks.judges.judging import JudgeSession
+from lmms_medtasks.judges.protocol import judgement_key
 
 
 @pytest.mark.parametrize("retries", [0, 12])
@@ -72,7 +72,7 @@ def test_nothing_of_a_reply_is_told_under_terms(judge_server, settings_for, samp
     judge_server.rule = lambda request: stub_judge.Answer(text="a secret mass")
     asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(30)]
     said = []
-    with Judge(settings_for(judge_server, "local:m"), [sample.PRIVATE]) as judge:
+    with JudgeSession(settings_for(judge_server, "local:m"), [sample.PRIVATE]) as judge:
         _, counts = judge.judge(sample.PRIVATE, asked, say=said.append)
     assert "20 × no verdict" in said[-1] and "secret" not in "".join(said) + "".join(counts.reasons)
 
@@ -150,7 +150,7 @@ def test_what_nobody_foresaw_is_counted_and_costs_no_run(judge_all, items, monke
     def broken(*args, **kwargs):
         raise ZeroDivisionError("sk-test-0123456789abcdef")
 
-    monkeypatch.setattr(asking.verdicts, "read", broken)
+    monkeypatch.setattr(asking.verdicts, "parse_verdict", broken)
     found, counts, _ = judge_all(items)
     assert counts.reasons == {"unforeseen": 10}
     assert {each.reason for each in found.values() if each.status == "missing"} == {
@@ -175,7 +175,7 @@ def test_ctrl_c_ends_it_and_keeps_what_is_paid_for(judge_server, settings_for, p
         return stub_judge.Answer(429, "busy", after="600") if number > 9 else None
 
     judge_server.rule, said = rule, []
-    with Judge(settings_for(judge_server, concurrency=4), [protocol]) as judge:
+    with JudgeSession(settings_for(judge_server, concurrency=4), [protocol]) as judge:
         begun = time.monotonic()
         found, counts = judge.judge(protocol, asked, say=said.append)
         assert judge.interrupted and time.monotonic() - begun < 20
@@ -183,8 +183,10 @@ def test_ctrl_c_ends_it_and_keeps_what_is_paid_for(judge_server, settings_for, p
         assert counts.judged == answered == 9
         assert set(counts.reasons) == {"stopped: the run was interrupted"} and len(found) == 40
         assert any("in flight are waited for" in line for line in said)
-    with Judge(settings_for(judge_server), [protocol]) as again:
-        assert len(again._find_cached(protocol, {key_of(protocol, *each): each for each in asked})[0]) == answered
+    with JudgeSession(settings_for(judge_server), [protocol]) as again:
+        assert (
+            len(again._find_cached(protocol, {judgement_key(protocol, *each): each for each in asked})[0]) == answered
+        )
 
 
 def test_after_ctrl_c_replies_that_held_no_verdict_are_there_with_their_text(
@@ -197,7 +199,7 @@ def test_after_ctrl_c_replies_that_held_no_verdict_are_there_with_their_text(
         return stub_judge.KINDS["prose"]
 
     judge_server.rule = rule
-    with Judge(settings_for(judge_server, concurrency=1), [protocol]) as judge:
+    with JudgeSession(settings_for(judge_server, concurrency=1), [protocol]) as judge:
         found, _ = judge.judge(protocol, asked, say=lambda text: None)
     assert [each.reply for each in found.values() if each.reply] == [stub_judge.KINDS["prose"].text] * 2
 
@@ -215,7 +217,7 @@ def test_a_second_ctrl_c_ends_it_at_once(judge_server, settings_for, protocol, a
         return stub_judge.Answer(sleep=8.0)
 
     judge_server.rule = rule
-    with Judge(settings_for(judge_server, concurrency=1), [protocol]) as judge:
+    with JudgeSession(settings_for(judge_server, concurrency=1), [protocol]) as judge:
         begun = time.monotonic()
         try:
             with pytest.raises(KeyboardInterrupt):
@@ -231,11 +233,11 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import judge_sample
 from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.judging import JudgeSession
 cache.CLAIM_SECONDS = 1.0
 asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
          for n in range(200)]
-with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+with JudgeSession(settings.read_judge_settings(), [judge_sample.PROTOCOL]) as judge:
     found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=print)
 print(counts.sentence())
 """
@@ -320,10 +322,10 @@ import resource, signal, sys
 sys.path.insert(0, sys.argv[1])
 import judge_sample
 from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.judging import JudgeSession
 asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
          for n in range(300)]
-with Judge(settings.read(), [judge_sample.PROTOCOL]) as judge:
+with JudgeSession(settings.read_judge_settings(), [judge_sample.PROTOCOL]) as judge:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))  # no file may grow beyond it
     found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=print)
@@ -344,6 +346,6 @@ def test_a_disk_that_is_full_midway(judge_server, key, protocol, sample):
     assert ("What is judged is kept" in done.stdout) == (unkept == 0)
     documents = [{"id": str(n), "question": f"What is {n}?", "answer": "effusion"} for n in range(300)]
     asked = [(sample.item(each, "an effusion"), 0) for each in documents]
-    with Judge(settings.read(environment), [protocol]) as again:
-        kept, _ = again._find_cached(protocol, {key_of(protocol, *each): each for each in asked})
+    with JudgeSession(settings.read_judge_settings(environment), [protocol]) as again:
+        kept, _ = again._find_cached(protocol, {judgement_key(protocol, *each): each for each in asked})
     assert len(kept) == judged - unkept

@@ -152,7 +152,7 @@ def test_under_terms_no_text_is_logged(harness, judge_server):
         assert secret not in written
     row = logs["judge_private"][1]
     assert row["questions"]["judgement"]["items"] == "withheld" and row["correctness"]["score"] == 1.0
-    assert withheld.recall(row["questions"]["judgement"]["replies"][0]) == "a secret mass"
+    assert withheld.find_withheld_reply(row["questions"]["judgement"]["replies"][0]) == "a secret mass"
     assert row["questions"]["id"] == "q1" and row["doc_id"] == 1
 
 
@@ -181,7 +181,7 @@ def test_processes_get_their_part(harness, monkeypatch):
     )
     monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
     monkeypatch.setenv("MEDTASKS_JUDGE_MAX_REQUESTS", "10")
-    with stage.Stage([task]) as found:
+    with stage.JudgingStage([task]) as found:
         assert (found._judge.settings.concurrency, found._judge.settings.max_requests) == (4, 3)
         assert "judge" in task.config.metadata
     assert task.apply_filters is own
@@ -205,20 +205,20 @@ def test_processes_of_one_machine_share_one_budget(harness, monkeypatch):
             config=types.SimpleNamespace(task="t", metadata={}, lmms_eval_specific_kwargs=config),
             apply_filters=lambda: None,
         )
-        with stage.Stage([task]) as found:
+        with stage.JudgingStage([task]) as found:
             budgets.append(found._judge.budget)
             assert (found._judge.settings.max_requests, found._judge.settings.concurrency) == (5, 4)
     assert [[each.reserve_request(1) for _ in range(6)].count(None) for each in budgets] == [5, 0, 5, 0]
 
 
 def test_check(sample, monkeypatch):
-    stage.check([{"task": "t"}, {"lmms_eval_specific_kwargs": {"default": {"prompt": "x"}}}])
+    stage.check_judge_use([{"task": "t"}, {"lmms_eval_specific_kwargs": {"default": {"prompt": "x"}}}])
     config = {"lmms_eval_specific_kwargs": {"default": {"judge": ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]}}}
-    assert [each.name for each in stage.protocols_of(config)] == ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]
-    stage.check([config])
+    assert [each.name for each in stage.task_protocols(config)] == ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]
+    stage.check_judge_use([config])
     monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
     with pytest.raises(UserError, match="OPENAI_API_KEY is not set"):
-        stage.check([config])
+        stage.check_judge_use([config])
 
 
 @pytest.mark.parametrize(("temperature", "asked"), [("0", 1), ("0.7", 3)])

@@ -6,7 +6,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import lexical
-from lmms_medtasks.judges.protocol import Dimension, Item
+from lmms_medtasks.judges.protocol import JudgedItem, ScoreDimension
 
 
 @pytest.mark.parametrize(
@@ -31,19 +31,19 @@ def test_token_f1(answer, reference, f1):
 )
 def test_on_the_scale(protocol, answer, label):
     # F1 2/3 -> 1 + 4 * 2/3 = 3.67 -> 4; "a" is an article: 1 common, 5 and 1 -> F1 1/3 -> 2.33 -> 2
-    item = Item("q", {"question": "q", "reference": "effusion", "answer": answer})
-    found = lexical.verdict(protocol, item)
+    item = JudgedItem("q", {"question": "q", "reference": "effusion", "answer": answer})
+    found = lexical.lexical_verdict(protocol, item)
     assert found.labels == {"correctness": label}
     assert found.reason == "lexical: not a language model"
 
 
 def test_labels_in_any_order(protocol):
-    kinds = Dimension("kind", {"Incorrect": 0.0, "Correct": 1.0, "Unclear": 0.5})
+    kinds = ScoreDimension("kind", {"Incorrect": 0.0, "Correct": 1.0, "Unclear": 0.5})
     other = dataclasses.replace(protocol, dimensions=(kinds,))
-    item = Item("q", {"question": "q", "reference": "small effusion", "answer": "large effusion"})
-    assert lexical.verdict(other, item).labels == {"kind": "Unclear"}
+    item = JudgedItem("q", {"question": "q", "reference": "small effusion", "answer": "large effusion"})
+    assert lexical.lexical_verdict(other, item).labels == {"kind": "Unclear"}
 
 
 def test_without_a_reference(protocol):
     with pytest.raises(UserError, match="has no 'reference'. Name another judge"):
-        lexical.check(dataclasses.replace(protocol, fields=("question", "answer")))
+        lexical.check_lexical_fields(dataclasses.replace(protocol, fields=("question", "answer")))

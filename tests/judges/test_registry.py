@@ -6,7 +6,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import registry
-from lmms_medtasks.judges.protocol import Dimension
+from lmms_medtasks.judges.protocol import ScoreDimension
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -51,18 +51,21 @@ def test_ones_own_may_have_a_name_of_its_own_and_is_then_found_by_it(sample, mon
     ("changes", "match"),
     [
         ({"dimensions": ()}, "expected one or more dimensions"),
-        ({"dimensions": (Dimension("a", {"1": 1, "2": 2}),) * 2}, "of different names"),
-        ({"dimensions": (Dimension("a", {"1": 1}),)}, "expected two or more"),
+        ({"dimensions": (ScoreDimension("a", {"1": 1, "2": 2}),) * 2}, "of different names"),
+        ({"dimensions": (ScoreDimension("a", {"1": 1}),)}, "expected two or more"),
         ({"trials": 0}, "trials 0 and version 1 must be 1 or more"),
         ({"version": 0}, "version 0"),
         ({"prompt": "nowhere.txt"}, "No judge prompt"),
-        ({"dimensions": (Dimension("reasons", {"1": 1, "2": 2}),)}, "'reasons' is what a judge's reasons are called"),
+        (
+            {"dimensions": (ScoreDimension("reasons", {"1": 1, "2": 2}),)},
+            "'reasons' is what a judge's reasons are called",
+        ),
         ({"reply": "json"}, "Unknown reply 'json'.*Allowed: free, schema"),
     ],
 )
 def test_not_well_formed(protocol, changes, match):
     with pytest.raises(UserError, match=match):
-        registry.check(dataclasses.replace(protocol, **changes))
+        registry.check_protocol(dataclasses.replace(protocol, **changes))
 
 
 def test_a_dimension_by_its_name(protocol):

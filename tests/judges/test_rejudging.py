@@ -36,8 +36,8 @@ def files(folder):
 
 
 def only(folder):
-    (path,) = results.files(folder)
-    return results.read(path)
+    (path,) = results.list_result_files(folder)
+    return results.read_result_file(path)
 
 
 @pytest.fixture
@@ -105,12 +105,12 @@ def test_nothing_to_do_changes_no_file(failing, again, judge_server, tmp_path):
 
 def test_a_check_made_later_changes_no_file_of_a_run_that_is_judged(failing, again, monkeypatch):
     """It stands with the judge of what is judged after it."""
-    monkeypatch.setattr("lmms_medtasks.judges.judging.Judge.check_of", lambda self, protocol: "passed: first")
+    monkeypatch.setattr("lmms_medtasks.judges.judging.JudgeSession.check_of", lambda self, protocol: "passed: first")
     again(failing.path)
     judges = [task["metadata"]["judge"] for task in only(failing.path.parent).content["configs"].values()]
     assert {each["check"] for judge in judges for each in judge["protocols"]} == {"passed: first"}
     before = files(failing.path.parent)
-    monkeypatch.setattr("lmms_medtasks.judges.judging.Judge.check_of", lambda self, protocol: "failed: later")
+    monkeypatch.setattr("lmms_medtasks.judges.judging.JudgeSession.check_of", lambda self, protocol: "failed: later")
     assert "Nothing has changed" in again(failing.path)
     assert files(failing.path.parent) == before
 
@@ -376,7 +376,7 @@ def test_under_terms(harness, again, judge_server, stub_judge, monkeypatch):
 
 def test_replies_on_another_machine(harness, again, judge_server):
     run, _ = harness(["an effusion", "mass"], ["judge_private"], judge="")
-    withheld.path().unlink()
+    withheld.withheld_replies_path().unlink()
     printed = again(run.path, "--judge", "local:m", status=1)
     record = harness.rows(only(run.path.parent), "judge_private")[0]["questions"]["judgement"]
     assert record["verdicts"][0][0]["reason"] == "reply not on this machine"
@@ -386,7 +386,7 @@ def test_replies_on_another_machine(harness, again, judge_server):
 
 def test_what_a_rule_settled_stays_where_the_reply_is_on_another_machine(harness, again, judge_server):
     run, _ = harness(["Effusion", "mass"], ["judge_private"], judge="")
-    withheld.path().unlink()
+    withheld.withheld_replies_path().unlink()
     printed = again(run.path, "--judge", "local:m", status=1)
     rows = harness.rows(only(run.path.parent), "judge_private")
     given = [row["questions"]["judgement"]["verdicts"][0][0] for row in rows[:2]]
@@ -401,17 +401,17 @@ def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
     from lmms_medtasks.harness import rescoring
 
     names = {path.name for path in failing.path.parent.iterdir()}
-    original = rescoring.write_bytes
+    original = rescoring.write_bytes_atomically
 
     def stopped(path, content):
         if path.name.endswith("_results.json"):
             raise KeyboardInterrupt
         original(path, content)
 
-    monkeypatch.setattr(rescoring, "write_bytes", stopped)
+    monkeypatch.setattr(rescoring, "write_bytes_atomically", stopped)
     again(failing.path, status=130)
     assert only(failing.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 2
-    monkeypatch.setattr(rescoring, "write_bytes", original)
+    monkeypatch.setattr(rescoring, "write_bytes_atomically", original)
     again(failing.path)
     assert only(failing.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 0
     assert {path.name for path in failing.path.parent.iterdir()} == names
@@ -443,15 +443,15 @@ def test_a_full_disk_is_not_said_to_have_kept_verdicts(failing, again, tmp_path,
         def close(self):
             self._base.close()
 
-    connect = database.connect
-    monkeypatch.setattr(database, "connect", lambda *arguments: Full(connect(*arguments)))
+    connect = database.connect_database
+    monkeypatch.setattr(database, "connect_database", lambda *arguments: Full(connect(*arguments)))
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"can't be written \(.*file is a file\)") as error:
         again(failing.path, "-o", tmp_path / "file" / "new")
     asked = len(judge_server.requests)
     assert asked and f" {asked} verdicts could not be kept" in str(error.value)
     assert "are kept" not in str(error.value)
-    monkeypatch.setattr(database, "connect", connect)
+    monkeypatch.setattr(database, "connect_database", connect)
     judge_server.reset()
     again(failing.path, "-o", tmp_path / "new")
     assert judge_server.requests  # asked again, as it said

@@ -10,7 +10,7 @@ import yaml
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import own_scales, prompts, records, registry
-from lmms_medtasks.judges.protocol import Dimension, Item
+from lmms_medtasks.judges.protocol import JudgedItem, ScoreDimension
 
 RUBRIC = {
     "name": "spot_report",
@@ -32,9 +32,9 @@ DOC = {"id": "q1", "question": "Where?", "answer": "left", "site": "north"}
 
 @pytest.fixture(autouse=True)
 def _forgotten():
-    registry.forget()
+    registry.forget_custom_protocols()
     yield
-    registry.forget()
+    registry.forget_custom_protocols()
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def write(tmp_path: Path):
         content = {key: value for key, value in {**RUBRIC, **changes}.items() if value is not None}
         (tmp_path / "prompt.txt").write_text(told, "utf-8")
         (tmp_path / "rubric.yml").write_text(text or yaml.safe_dump(content, sort_keys=False), "utf-8")
-        registry.forget()
-        prompts.text_of.cache_clear()
+        registry.forget_custom_protocols()
+        prompts.read_prompt_file.cache_clear()
         return tmp_path
 
     return written
@@ -54,13 +54,15 @@ def test_a_rubric_is_a_protocol(write):
     protocol = registry.get("rubric.yml", write())
     assert (protocol.name, protocol.version, protocol.reply, protocol.trials) == ("spot_report", 2, "free", 2)
     assert protocol.dimensions == (
-        Dimension("place", {"0": 0.0, "1": 1.0}), Dimension("wording", {"poor": 0.0, "good": 2.0})
+        ScoreDimension("place", {"0": 0.0, "1": 1.0}), ScoreDimension("wording", {"poor": 0.0, "good": 2.0})
     )  # fmt: skip
     assert protocol.total({"place": 1, "wording": 2}) == 1.25
     assert registry.get("spot_report") is protocol
-    (item,) = records.items_of(DOC, ["<think>hm</think> On the left."], protocol)
-    assert item == Item("q1", {"question": "Where?", "reference": "left", "answer": "On the left.", "site": "north"})
-    text = prompts.render(protocol, item).text
+    (item,) = records.make_judged_items(DOC, ["<think>hm</think> On the left."], protocol)
+    assert item == JudgedItem(
+        "q1", {"question": "Where?", "reference": "left", "answer": "On the left.", "site": "north"}
+    )
+    text = prompts.render_prompt(protocol, item).text
     assert "place:\n0 - another field\n1 - the right field\nwording:\npoor - words\ngood - a sentence" in text
 
 
@@ -83,13 +85,13 @@ def test_the_shortest_rubric_takes_the_built_in_prompt(write):
     protocol = registry.get("rubric.yml", write(text))
     assert protocol.total is None and protocol.prompt == "rubric.txt"
     item = protocol.item(DOC, "left")
-    assert "0 - wrong\n1 - right" in prompts.render(protocol, item).text
+    assert "0 - wrong\n1 - right" in prompts.render_prompt(protocol, item).text
 
 
 def test_a_meaning_changes_the_digest(write):
-    before = prompts.digest(registry.get("rubric.yml", write()))
+    before = prompts.prompt_digest(registry.get("rubric.yml", write()))
     scores = {**RUBRIC["scores"], "place": {0: "no field", 1: "the right field"}}
-    assert prompts.digest(registry.get("rubric.yml", write(scores=scores))) != before
+    assert prompts.prompt_digest(registry.get("rubric.yml", write(scores=scores))) != before
 
 
 def test_a_record_tells_the_scale_without_the_file_and_without_its_folder(write):
@@ -97,14 +99,14 @@ def test_a_record_tells_the_scale_without_the_file_and_without_its_folder(write)
     said = json.loads(
         json.dumps({"name": "a judge", "protocol": protocol.name, "scale": own_scales.scale_of(protocol)})
     )
-    assert registry.of_judge(said) is protocol
-    registry.forget()
-    again = registry.of_judge(said)
+    assert registry.protocol_from_description(said) is protocol
+    registry.forget_custom_protocols()
+    again = registry.protocol_from_description(said)
     assert (again.dimensions, again.total) == (protocol.dimensions, protocol.total)
     with pytest.raises(UserError, match="'spot_report' is not here"):
         again.item(DOC, "left")
     with pytest.raises(UserError, match="Was the log edited"):
-        registry.of_judge({**said, "scale": {"labels": {"place": {"0": "x"}}}})
+        registry.protocol_from_description({**said, "scale": {"labels": {"place": {"0": "x"}}}})
 
 
 def test_of_a_total_by_code_a_record_tells_the_range(write, tmp_path):
@@ -116,7 +118,7 @@ def test_of_a_total_by_code_a_record_tells_the_range(write, tmp_path):
     protocol = registry.get("parts.py:PROTOCOL", tmp_path)
     scale = own_scales.scale_of(protocol)
     assert scale["score"] == {"reference": "parts.py:PROTOCOL", "range": [0, 1]}
-    total = own_scales.restored("spot_report", scale).total
+    total = own_scales.protocol_from_scale("spot_report", scale).total
     assert (total({"place": 0, "wording": 0}), total({"place": 1, "wording": 2})) == (0, 1)
     with pytest.raises(UserError, match=r"parts.py:PROTOCOL.*--include_path"):
         total({"place": 1, "wording": 0})

@@ -6,21 +6,21 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.judging import Judge
-from lmms_medtasks.judges.settings import address
+from lmms_medtasks.judges.judging import JudgeSession
+from lmms_medtasks.judges.settings import parse_address
 
 KEYED = {"OPENAI_API_KEY": "sk-abc"}
 
 
 def read(judge, **environment):
-    return settings.read({"MEDTASKS_JUDGE": judge, **environment})
+    return settings.read_judge_settings({"MEDTASKS_JUDGE": judge, **environment})
 
 
 @pytest.mark.parametrize("judge", ["", "  ", "none"])
 def test_none(judge):
     found = read(judge)
     assert (found.name, found.is_llm, found.key) == ("none", False, "")
-    assert settings.read({}).name == "none"
+    assert settings.read_judge_settings({}).name == "none"
 
 
 def test_openai():
@@ -71,7 +71,7 @@ def test_a_local_judge_is_sent_no_key():
     ],
 )
 def test_addresses(url, base, host):
-    found = address(url, "X")
+    found = parse_address(url, "X")
     assert (found.url, found.host) == (base, host)
     assert "p%40ss" not in repr(found) and "p@ss" not in repr(found)
     assert found.password == ("p@ss" if "@" in url else "")
@@ -83,15 +83,15 @@ def test_addresses(url, base, host):
 )
 def test_no_url(url):
     with pytest.raises(UserError, match="from X is no URL of a judge"):
-        address(url, "X")
+        parse_address(url, "X")
 
 
 def test_a_query_may_hold_a_key():
     with pytest.raises(UserError, match="has a query") as caught:
-        address("http://h/v1?key=secret", "X")
+        parse_address("http://h/v1?key=secret", "X")
     assert "secret" not in str(caught.value)
     with pytest.raises(UserError) as caught:
-        address("nohttp://me:secret@h/v1", "X")
+        parse_address("nohttp://me:secret@h/v1", "X")
     assert "secret" not in str(caught.value)
 
 
@@ -155,10 +155,10 @@ def test_secrets_are_redacted():
 
 
 def test_keep_going():
-    assert not settings.read({}, "lexical").keep_going
-    assert settings.read({"MEDTASKS_JUDGE_KEEP_GOING": "1"}, "lexical").keep_going
+    assert not settings.read_judge_settings({}, "lexical").keep_going
+    assert settings.read_judge_settings({"MEDTASKS_JUDGE_KEEP_GOING": "1"}, "lexical").keep_going
     with pytest.raises(UserError, match="MEDTASKS_JUDGE_KEEP_GOING='perhaps'"):
-        settings.read({"MEDTASKS_JUDGE_KEEP_GOING": "perhaps"}, "lexical")
+        settings.read_judge_settings({"MEDTASKS_JUDGE_KEEP_GOING": "perhaps"}, "lexical")
 
 
 NAMES = {
@@ -171,7 +171,7 @@ NAMES = {
 
 
 def check_terms(sample, url, hosts="", judge="local:m", **environment):
-    found = settings.read({"LLM_JUDGE_URL": url, "MEDTASKS_PRIVATE_HOSTS": hosts, **environment}, judge)
+    found = settings.read_judge_settings({"LLM_JUDGE_URL": url, "MEDTASKS_PRIVATE_HOSTS": hosts, **environment}, judge)
     settings.check_judge_terms(found, [sample.PROTOCOL, sample.PRIVATE], resolve=lambda host: NAMES.get(host, []))
 
 
@@ -229,13 +229,13 @@ def test_judges_that_send_nothing_may_judge_all(sample):
 
 
 def test_without_terms_anyone_may_judge(sample):
-    found = settings.read({"LLM_JUDGE_URL": "http://93.184.216.34/v1"}, "local:m")
+    found = settings.read_judge_settings({"LLM_JUDGE_URL": "http://93.184.216.34/v1"}, "local:m")
     settings.check_judge_terms(found, [sample.PROTOCOL], resolve=lambda host: [])
 
 
 def test_nothing_is_sent_when_refused(sample, judge_server):
     url = judge_server.url.replace("127.0.0.1", "public.example")
-    found = settings.read({"LLM_JUDGE_URL": url}, "local:m")
+    found = settings.read_judge_settings({"LLM_JUDGE_URL": url}, "local:m")
     with pytest.raises(UserError, match="may not judge"):
-        Judge(found, [sample.PROTOCOL, sample.PRIVATE])
+        JudgeSession(found, [sample.PROTOCOL, sample.PRIVATE])
     assert judge_server.requests == []

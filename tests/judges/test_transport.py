@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.judges import settings as _settings
 from lmms_medtasks.judges.settings import defaults as real_defaults
-from lmms_medtasks.judges.transport import Brake, ChatTransport, Failure, backoff, retry_after
+from lmms_medtasks.judges.transport import (
+    ChatTransport,
+    RequestFailure,
+    RequestPause,
+    backoff_seconds,
+    parse_retry_after,
+)
 
 ASK = [{"role": "user", "content": "How good?"}]
 
@@ -64,7 +70,7 @@ def test_a_local_judge_gets_no_key(send, stub_judge, judge_server):
 
 def test_name_and_password_in_the_url(judge_server, key):
     url = judge_server.url.replace("http://", "http://me:hidden@")
-    found = _settings.read({"OPENAI_API_KEY": key, "OPENAI_API_URL": url}, "openai:m")
+    found = _settings.read_judge_settings({"OPENAI_API_KEY": key, "OPENAI_API_URL": url}, "openai:m")
     ChatTransport(found).send(ASK, None)
     assert judge_server.headers[0]["authorization"] == "Basic bWU6aGlkZGVu"  # base64 of me:hidden
 
@@ -95,7 +101,7 @@ def test_null_content_and_refusals_are_replies(send, stub_judge):
     ],
 )
 def test_failures(send, stub_judge, judge_server, kind, repeat, fatal, said):
-    with pytest.raises(Failure, match=said) as caught:
+    with pytest.raises(RequestFailure, match=said) as caught:
         send(stub_judge.KINDS[kind])
     assert (caught.value.repeat, caught.value.fatal) == (repeat, fatal)
     assert caught.value.wait == (0.05 if kind == "429" else None)
@@ -118,7 +124,7 @@ def with_finish(finish, content="it is", **choice):
     ids=["error", "abort", "error body", "detail", "huge body"],
 )
 def test_what_is_no_reply_though_its_status_is_200(send, stub_judge, body, repeat, said):
-    with pytest.raises(Failure, match=f"request failed: .*{said}") as caught:
+    with pytest.raises(RequestFailure, match=f"request failed: .*{said}") as caught:
         send(stub_judge.Answer(body=body))
     assert (caught.value.repeat, caught.value.fatal) == (repeat, False)
     assert len(str(caught.value)) < 400
@@ -126,29 +132,29 @@ def test_what_is_no_reply_though_its_status_is_200(send, stub_judge, body, repea
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_statuses_to_repeat(send, stub_judge, status):
-    with pytest.raises(Failure) as caught:
+    with pytest.raises(RequestFailure) as caught:
         send(stub_judge.Answer(status, "x", after="3600"))
     assert (caught.value.repeat, caught.value.fatal, caught.value.wait) == (True, False, 3600.0)
 
 
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
 def test_statuses_of_one_request(send, stub_judge, status):
-    with pytest.raises(Failure) as caught:
+    with pytest.raises(RequestFailure) as caught:
         send(stub_judge.Answer(status, "x"))
     assert (caught.value.repeat, caught.value.fatal, caught.value.unsupported) == (status == 500, False, False)
-    with pytest.raises(Failure) as caught:
+    with pytest.raises(RequestFailure) as caught:
         send(stub_judge.Answer(status, "x"), schema={})
     assert caught.value.unsupported == (status != 413)
 
 
 def test_no_money_is_not_too_many_requests(send, stub_judge):
-    with pytest.raises(Failure, match="insufficient_quota") as caught:
+    with pytest.raises(RequestFailure, match="insufficient_quota") as caught:
         send(stub_judge.Answer(429, "insufficient_quota: check your plan"))
     assert (caught.value.repeat, caught.value.fatal) == (False, True)
 
 
 def test_timeout(send, stub_judge):
-    with pytest.raises(Failure, match="no reply in 0.1 s") as caught:
+    with pytest.raises(RequestFailure, match="no reply in 0.1 s") as caught:
         send(stub_judge.Answer(text="late", sleep=0.5), timeout=0.1)
     assert caught.value.repeat and caught.value.billed
 
@@ -156,7 +162,7 @@ def test_timeout(send, stub_judge):
 def test_nobody_listens(settings_for, judge_server):
     found = settings_for(judge_server)
     nowhere = dataclasses.replace(found, address=dataclasses.replace(found.address, url="http://127.0.0.1:9/v1"))
-    with pytest.raises(Failure, match="request failed: ") as caught:
+    with pytest.raises(RequestFailure, match="request failed: ") as caught:
         ChatTransport(nowhere).send(ASK, None)
     assert caught.value.repeat and not caught.value.billed
 
@@ -205,14 +211,14 @@ def test_half_a_character(send, stub_judge):
 
 
 def test_a_message_that_is_no_text(send, stub_judge):
-    with pytest.raises(Failure, match="the message is no text") as caught:
+    with pytest.raises(RequestFailure, match="the message is no text") as caught:
         send(stub_judge.Answer(body=b'{"choices": [{"message": {"content": [1]}}]}'))
     assert not caught.value.repeat  # its next reply has the same form
 
 
 def test_the_key_is_in_no_message(judge_server, settings_for, key):
     judge_server.key = "another"  # the stub repeats the key that it got
-    with pytest.raises(Failure) as caught:
+    with pytest.raises(RequestFailure) as caught:
         ChatTransport(settings_for(judge_server)).send(ASK, None)
     assert "wrong key Bearer ***" in str(caught.value)
     assert key not in str(caught.value)
@@ -241,7 +247,7 @@ def test_closing_ends_what_is_in_flight(judge_server, settings_for, stub_judge):
     def ask():
         try:
             transport.send(ASK, None)
-        except Failure as failure:
+        except RequestFailure as failure:
             ended.append(failure)
 
     asking = threading.Thread(target=ask, daemon=True)
@@ -265,13 +271,13 @@ def real_waits(monkeypatch):
 def test_backoff_doubles_up_to_its_longest(real_waits):
     for attempt, longest in enumerate((1, 2, 4, 8, 16, 32, 60, 60)):
         for key in "abc":
-            assert longest / 2 <= backoff(attempt, key) <= longest
-    assert backoff(500, "a") <= 60
+            assert longest / 2 <= backoff_seconds(attempt, key) <= longest
+    assert backoff_seconds(500, "a") <= 60
 
 
 def test_jitter_depends_on_the_question_alone(real_waits):
-    assert backoff(2, "a") == backoff(2, "a")
-    assert len({backoff(2, str(number)) for number in range(50)}) == 50
+    assert backoff_seconds(2, "a") == backoff_seconds(2, "a")
+    assert len({backoff_seconds(2, str(number)) for number in range(50)}) == 50
 
 
 @pytest.mark.parametrize(
@@ -294,12 +300,12 @@ def test_jitter_depends_on_the_question_alone(real_waits):
     ],
 )
 def test_retry_after(headers, seconds):
-    assert retry_after(headers, NOW) == seconds
+    assert parse_retry_after(headers, NOW) == seconds
 
 
 @given(st.text(max_size=30))
 def test_any_header(text):
-    found = retry_after({"retry-after": text}, NOW)
+    found = parse_retry_after({"retry-after": text}, NOW)
     assert found is None or found >= 0
 
 
@@ -313,7 +319,7 @@ class Clock:
 
 def test_the_brake_holds_for_the_longest_that_was_asked():
     clock = Clock()
-    brake = Brake(clock)
+    brake = RequestPause(clock)
     waited = []
     brake._stopped.wait = lambda seconds: (waited.append(round(seconds, 6)), setattr(clock, "now", clock.now + seconds))
     brake.hold_requests(5)
@@ -326,7 +332,7 @@ def test_the_brake_holds_for_the_longest_that_was_asked():
 
 def test_waits_add_up_until_something_came_through():
     clock = Clock()
-    brake = Brake(clock)
+    brake = RequestPause(clock)
     assert brake.hold_requests(2000, 3600) == 2000
     clock.now += 2000
     assert brake.hold_requests(1500, 3600) == 3500
@@ -337,7 +343,7 @@ def test_waits_add_up_until_something_came_through():
 
 
 def test_a_stop_ends_all_waiting():
-    brake = Brake()
+    brake = RequestPause()
     brake.hold_requests(3600)
     done = []
     threads = [threading.Thread(target=lambda: done.append(brake.wait_until_free(3600))) for _ in range(4)]
@@ -353,7 +359,7 @@ def test_a_stop_ends_all_waiting():
 def test_requests_in_flight_that_are_told_the_same_wait_ask_for_no_second_one():
     """Twelve requests are answered with an hour each, a moment apart: it is one hour's wait, not more than one."""
     now = [0.0]
-    brake = Brake(lambda: now[0])
+    brake = RequestPause(lambda: now[0])
     assert brake.hold_requests(3600.0, 3600.0) <= 3600.0
     for now[0] in (0.25, 0.5):
         assert brake.hold_requests(3600.0, 3600.0) <= 3600.0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.grid_positions import Size
+from lmms_medtasks.grid_positions import GridSize
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import read_position
 from lmms_medtasks.parsing.reply import Reply, SentReply
@@ -15,7 +15,7 @@ CASES = [
     json.loads(line)
     for line in (Path(__file__).parent / "cases" / "adversarial_replies.jsonl").read_text("utf-8").splitlines()
 ]
-READERS = {"option": read_option, "yesno": read_yes_no, "pos": lambda reply, size: read_position(reply, Size(size))}
+READERS = {"option": read_option, "yesno": read_yes_no, "pos": lambda reply, size: read_position(reply, GridSize(size))}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["reply"][:40])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.grid_positions import NONE_OPTION, Size
+from lmms_medtasks.grid_positions import NONE_OPTION, GridSize
 from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.positions import read_option_position, read_position
@@ -10,7 +10,7 @@ from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.yes_no import read_yes_no
 
 LENGTH = 50_000
-GRID = [*Size(2).positions, NONE_OPTION]
+GRID = [*GridSize(2).positions, NONE_OPTION]
 READERS = {
     "option": lambda reply: read_option(reply, ["Liver", "5-10 mm", "2", "No finding"]),
     "yes_no options": lambda reply: read_option(reply, ["Yes", "No"]),
@@ -18,8 +18,8 @@ READERS = {
     "yes_no": lambda reply: read_yes_no(reply, "Is there a nodule?", panel=True),
     "true or false": lambda reply: read_yes_no(reply, "True or false: 有结节?"),
     "letters": lambda reply: read_letters(reply, ["fever", "cough", "rash"]),
-    "position": lambda reply: read_position(reply, Size(3)),
-    "option position": lambda reply: read_option_position(reply, GRID, Size(2)),
+    "position": lambda reply: read_position(reply, GridSize(3)),
+    "option position": lambda reply: read_option_position(reply, GRID, GridSize(2)),
     "reasoned": read_reasoned,
 }
 # Each is the beginning, or all, of what some pattern looks for.

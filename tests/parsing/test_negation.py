@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.grid_positions import Size
+from lmms_medtasks.grid_positions import GridSize
 from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import read_position
@@ -104,5 +104,5 @@ def test_letters_and_positions_that_are_denied_are_none():
     assert read_letters("not A, not C", FINDINGS).value == ""
     assert read_letters("A, C, but not B", FINDINGS).value == ""
     assert read_letters("The answers are A and C, not B.", FINDINGS).value == "AC"
-    assert read_position("not the top-left", Size(2)).value == ""
-    assert read_position("It is not the top-left but the top-right one.", Size(2)).value == "top-right"
+    assert read_position("not the top-left", GridSize(2)).value == ""
+    assert read_position("It is not the top-left but the top-right one.", GridSize(2)).value == "top-right"

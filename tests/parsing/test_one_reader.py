@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.parsing.option import read_option
-from lmms_medtasks.parsing.reply import Answer
+from lmms_medtasks.parsing.reply import ParsedAnswer
 from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.task_configs.bones_joints import measures as bones_joints
 from lmms_medtasks.task_configs.med_cmr import measures as med_cmr
@@ -20,7 +20,7 @@ DOCUMENT = {
     "task_type": "choice", "site": "knee", "dimension": "SOD", "shown": True,
 }  # fmt: skip
 RECORDS = {
-    "medq_deg": medq_deg.record,
+    "medq_deg": medq_deg.choice_question_record,
     "med_cmr": med_cmr.choice_record,
     "bones_joints": bones_joints.choice_record,
 }
@@ -36,7 +36,9 @@ def test_a_suite_reads_as_the_one_reader_does(suite):
 def test_a_contributed_task_reads_as_the_one_reader_does():
     for each in REPLIES:
         found = read_option(each["reply"], DOCUMENT["options"])
-        assert parsers.get("option").read(DOCUMENT, each["reply"]) == Answer(found.status, found.value, found.rule)
+        assert parsers.get("option").read(DOCUMENT, each["reply"]) == ParsedAnswer(
+            found.status, found.value, found.rule
+        )
 
 
 def test_a_contributed_yes_no_task_hands_on_its_question():

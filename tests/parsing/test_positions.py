@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.grid_positions import NONE_OPTION, SIDES, Size, parse_size
+from lmms_medtasks.grid_positions import NONE_OPTION, SIDES, GridSize, parse_size
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
-from lmms_medtasks.parsing.reply import Answer
+from lmms_medtasks.parsing.reply import ParsedAnswer
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, NO_ANSWER
 
 CASES = json.loads((Path(__file__).parent / "cases" / "position_replies.json").read_text("utf-8"))
-SIZES = st.sampled_from([Size(side) for side in SIDES])
+SIZES = st.sampled_from([GridSize(side) for side in SIDES])
 
 
 def options(size):
@@ -74,8 +74,8 @@ TEMPLATES = (
 @given(SIZES, st.data(), st.sampled_from(TEMPLATES))
 def test_every_position_is_read_back(size, data, template):
     position = data.draw(st.sampled_from(size.positions))
-    assert read_position(template.format(position), size) == Answer("ok", position)
-    assert read_position(template.format(position.upper()), size) == Answer("ok", position)
+    assert read_position(template.format(position), size) == ParsedAnswer("ok", position)
+    assert read_position(template.format(position.upper()), size) == ParsedAnswer("ok", position)
 
 
 @given(SIZES, st.data())
@@ -85,7 +85,7 @@ def test_every_letter_is_read_back_and_a_conflict_is_ambiguous(size, data):
     values = [*size.positions, NONE]
     letter = chr(ord("A") + place)
     for reply in (letter, f"({letter})", f"Answer: {letter}", f"{letter}) {texts[place]}", texts[place]):
-        assert read_option_position(reply, texts, size) == Answer("ok", values[place]), reply
+        assert read_option_position(reply, texts, size) == ParsedAnswer("ok", values[place]), reply
     assert read_option_position(f"{letter}) {texts[other]}", texts, size).status == "ambiguous"
 
 
@@ -94,7 +94,7 @@ def test_numbers_count_in_reading_order(size, data):
     number = data.draw(st.integers(1, size.panels))
     row, column = divmod(number - 1, size.side)
     for reply in (f"image {number}", f"{number}", f"row {row + 1}, column {column + 1}", f"R{row + 1}C{column + 1}"):
-        assert read_position(reply, size) == Answer("ok", size.positions[number - 1]), reply
+        assert read_position(reply, size) == ParsedAnswer("ok", size.positions[number - 1]), reply
 
 
 @given(SIZES, st.data())
@@ -103,7 +103,7 @@ def test_a_position_that_is_ruled_out_is_no_answer(size, data):
     assert read_position(f"not the {one}", size).status == "unreadable"
     for reply in (f"Not the {one}; the {other}.", f"Unlike the {one}, the {other} image differs.",
                   f"{one} seems odd, but the answer is {other}."):  # fmt: skip
-        assert read_position(reply, size) == Answer("ok", other), reply
+        assert read_position(reply, size) == ParsedAnswer("ok", other), reply
     assert read_position(f"{one} or {other}", size).status == "ambiguous"
 
 
@@ -112,7 +112,7 @@ def test_a_position_that_is_ruled_out_is_no_answer(size, data):
     ["Option ③", "<answer>C</answer>", "\\boxed{C}", '{"answer": "C"}', "Ｃ", "The outlier is C"],
 )
 def test_letters_have_the_wrappers_that_other_readers_know(reply):
-    size = Size(2)
+    size = GridSize(2)
     assert read_option_position(reply, options(size), size).value == "bottom-left"
 
 
@@ -128,11 +128,13 @@ def test_letters_have_the_wrappers_that_other_readers_know(reply):
     ],
 )  # fmt: skip
 def test_places_in_other_languages_and_numbers(reply, place):
-    size = Size(3)
+    size = GridSize(3)
     named = {"center": size.positions[4]}
     assert read_position(reply, size).value == named.get(place, place)
 
 
 def test_a_slight_difference_leaves_open_whether_there_is_an_outlier():
-    assert read_position("All look the same, but the top-left one is slightly darker.", Size(2)).status == "ambiguous"
-    assert read_position("All look the same, but the top-left one is rotated.", Size(2)).value == "top-left"
+    assert (
+        read_position("All look the same, but the top-left one is slightly darker.", GridSize(2)).status == "ambiguous"
+    )
+    assert read_position("All look the same, but the top-left one is rotated.", GridSize(2)).value == "top-left"

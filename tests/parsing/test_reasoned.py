@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.parsing.reasoned import Parts, read_reasoned, split_steps
+from lmms_medtasks.parsing.reasoned import ReasonedReply, read_reasoned, split_steps
 
 CASES = json.loads((Path(__file__).parent / "cases" / "reasoned_replies.json").read_text("utf-8"))
 LINE = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1).map(lambda text: f"x{text}")
@@ -17,13 +17,13 @@ LINE = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1).
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["reply"])[:50])
 def test_case(case):
-    expected = Parts(case["status"], case.get("reasoning", ""), case.get("answer", ""))
+    expected = ReasonedReply(case["status"], case.get("reasoning", ""), case.get("answer", ""))
     assert read_reasoned(case["reply"]) == expected
 
 
 @given(LINE, LINE)
 def test_what_was_asked_for_is_read_back(reasoning, answer):
-    assert read_reasoned(f"Reasoning: {reasoning}\nAnswer: {answer}") == Parts("both", reasoning, answer)
+    assert read_reasoned(f"Reasoning: {reasoning}\nAnswer: {answer}") == ReasonedReply("both", reasoning, answer)
 
 
 @given(
@@ -40,13 +40,13 @@ def test_nothing_is_lost(reply):
 @pytest.mark.parametrize(
     ("reply", "parts"),
     [
-        ('{"reasoning": "dark", "answer": "cyst"}', Parts("both", "dark", "cyst")),
-        ('```json\n{"final_answer": "cyst"}\n```', Parts("no_reasoning", "", "cyst")),
-        ('{"reasoning": "dark", "answer": 3}', Parts("neither", "", '{"reasoning": "dark", "answer": 3}')),
-        ("{x}", Parts("neither", "", "{x}")),
-        ("<reasoning>dark</reasoning><answer>cyst</answer>", Parts("both", "dark", "cyst")),
-        ("## Reasoning\ndark\n## Answer\ncyst", Parts("both", "dark", "cyst")),
-        ("**Reasoning:** dark **Answer:** cyst", Parts("both", "dark", "cyst")),
+        ('{"reasoning": "dark", "answer": "cyst"}', ReasonedReply("both", "dark", "cyst")),
+        ('```json\n{"final_answer": "cyst"}\n```', ReasonedReply("no_reasoning", "", "cyst")),
+        ('{"reasoning": "dark", "answer": 3}', ReasonedReply("neither", "", '{"reasoning": "dark", "answer": 3}')),
+        ("{x}", ReasonedReply("neither", "", "{x}")),
+        ("<reasoning>dark</reasoning><answer>cyst</answer>", ReasonedReply("both", "dark", "cyst")),
+        ("## Reasoning\ndark\n## Answer\ncyst", ReasonedReply("both", "dark", "cyst")),
+        ("**Reasoning:** dark **Answer:** cyst", ReasonedReply("both", "dark", "cyst")),
     ],
 )
 def test_json_tags_headings_and_bold_labels(reply, parts):

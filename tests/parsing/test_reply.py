@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grid_positions import NONE_OPTION, Size
+from lmms_medtasks.grid_positions import NONE_OPTION, GridSize
 from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.positions import read_option_position, read_position
@@ -15,13 +15,13 @@ from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.reply import Reply, SentReply, parse_tags
 from lmms_medtasks.parsing.yes_no import read_yes_no
 
-OPTIONS = [*Size(2).positions, NONE_OPTION]
+OPTIONS = [*GridSize(2).positions, NONE_OPTION]
 READERS = {
     "first capital": lambda reply: read_first_capital(reply, 5),
     "option": lambda reply: read_option(reply, OPTIONS),
     "letters": lambda reply: read_letters(reply, OPTIONS),
-    "position": lambda reply: read_position(reply, Size(2)),
-    "option position": lambda reply: read_option_position(reply, OPTIONS, Size(2)),
+    "position": lambda reply: read_position(reply, GridSize(2)),
+    "option position": lambda reply: read_option_position(reply, OPTIONS, GridSize(2)),
     "yes or no": read_yes_no,
     "reasoned": read_reasoned,
 }
@@ -65,7 +65,7 @@ def test_thoughts_are_never_read_as_the_answer(form):
     for wrapped in ("B", "\n<answer>B</answer>", " The answer is B.", "\n\nB</s>"):
         assert read_option(text + wrapped, OPTIONS).value == "B"
     assert read_yes_no(f"{text} No.").value == "no"
-    assert read_position(f"{text}bottom-right", Size(2)).value == "bottom-right"
+    assert read_position(f"{text}bottom-right", GridSize(2)).value == "bottom-right"
     assert read_letters(f"{text}B, D", OPTIONS).value == "BD"
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.parsing.texts import folded, normalised, plain, without_accents
+from lmms_medtasks.parsing.texts import fold_text, normalise_characters, to_plain_text, without_accents
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from lmms_medtasks.parsing.texts import folded, normalised, plain, without_accen
     ],
 )
 def test_normalised(text, expected):
-    assert normalised(text) == expected
+    assert normalise_characters(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_normalised(text, expected):
     ],
 )
 def test_plain(text, expected):
-    assert plain(text) == expected
+    assert to_plain_text(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_plain(text, expected):
     ],
 )
 def test_folded(text, expected):
-    assert folded(text) == expected
+    assert fold_text(text) == expected
 
 
 @given(st.text())

@@ -80,11 +80,11 @@ def test_word_pattern_stands_between_two_patterns_in_any_case():
 
 
 def test_numbered_counts_options():
-    assert sorted(words.numbered("nth")) == [1, 2, 3, 4, 5]
-    assert re.fullmatch(words.numbered("nth")[2], "zweite")
+    assert sorted(words.numbered_words("nth")) == [1, 2, 3, 4, 5]
+    assert re.fullmatch(words.numbered_words("nth")[2], "zweite")
 
 
-@pytest.mark.parametrize("read", [words.any_of, words.word_pattern, words.numbered])
+@pytest.mark.parametrize("read", [words.any_of, words.word_pattern, words.numbered_words])
 def test_an_unknown_category_is_a_mistake(read):
     with pytest.raises(KeyError, match="colours"):
         read("colours")

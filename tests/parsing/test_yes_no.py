@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.parsing.reply import Answer
+from lmms_medtasks.parsing.reply import ParsedAnswer
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 # No word that says yes or no, or answers.
@@ -15,13 +15,13 @@ WORDS = st.lists(
 
 @given(st.sampled_from(["yes", "no"]), WORDS, st.sampled_from(["{}, {}", "{}. {}", "**{}**\n\n{}", "{} - {}"]))
 def test_the_first_word_counts(word, words, template):
-    assert read_yes_no(template.format(word.capitalize(), " ".join(words))) == Answer("ok", word)
+    assert read_yes_no(template.format(word.capitalize(), " ".join(words))) == ParsedAnswer("ok", word)
 
 
 @given(st.sampled_from(["yes", "no"]), WORDS)
 def test_a_final_answer_beats_the_first_word(word, words):
     other = {"yes": "No", "no": "Yes"}[word]
-    assert read_yes_no(f"{other}, {' '.join(words)}. Final answer: {word}.") == Answer("ok", word)
+    assert read_yes_no(f"{other}, {' '.join(words)}. Final answer: {word}.") == ParsedAnswer("ok", word)
 
 
 @given(WORDS)

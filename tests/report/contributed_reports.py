@@ -1,12 +1,12 @@
 """Reports of contributed benchmarks, as tables of numbers."""
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 
 
 def tables(path, **options):
     """(part's title, table's key) -> {row labels joined: {column: value}}."""
     found = {}
-    for part in build([path], Options(resamples=0, **options)).parts:
+    for part in build_report([path], ReportOptions(resamples=0, **options)).parts:
         for section in part.sections:
             for table in section.tables:
                 heads = [column.name for column in table.columns]

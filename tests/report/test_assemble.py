@@ -8,41 +8,41 @@ import pytest
 from rich.console import Console
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import Options, build, reported_suites
-from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report import ReportOptions, build_report, reported_suites
+from lmms_medtasks.report.markdown import render_markdown
+from lmms_medtasks.report.report_page import render_html
 from lmms_medtasks.report.run_report import RunReport
-from lmms_medtasks.report.terminal import show
+from lmms_medtasks.report.terminal import print_report
 
 
 def test_run_of_other_tasks(tmp_path):
     (tmp_path / "x_results.json").write_text('{"results": {"mmlu": {}}, "configs": {"mmlu": {}}}')
     with pytest.raises(UserError, match="No task of .*MedQ-Deg.* in .*'mmlu'"):
-        build([tmp_path])
+        build_report([tmp_path])
 
 
 def test_a_misspelt_folder_is_answered_with_the_one_beside_it(write_run):
     run = write_run("medtasks_random")
     with pytest.raises(UserError, match=f"is not there. Did you mean '{run}'"):
-        build([run.with_name("medtask_random")])
+        build_report([run.with_name("medtask_random")])
 
 
 def test_every_suite_offers_what_the_registry_says():
-    for suite in reported_suites.suites().values():
+    for suite in reported_suites.reported_suites().values():
         assert suite.title
         assert reported_suites.report_of(suite).uses <= {"pairs", "parameters"}
 
 
 def test_option_that_no_suite_here_uses_is_refused(write_run):
     with pytest.raises(UserError, match="--pair is of no use here: the report of MedQ-Deg"):
-        build([write_run()], Options(pairs=(("a", "b"),), resamples=0))
+        build_report([write_run()], ReportOptions(pairs=(("a", "b"),), resamples=0))
 
 
 def test_a_log_that_is_cut_off_leaves_out_its_task_and_is_named_first(write_run):
     run = write_run()
     (log,) = run.glob("*_l1.jsonl")
     log.write_text(log.read_text()[:-40])
-    document = build([run], Options(resamples=0, drawn=False))
+    document = build_report([run], ReportOptions(resamples=0, drawn=False))
     (said,) = document.unread
     assert f"{log}, line 2: broken or cut off" in said
     assert [bar.title for bar in document.first.models[0].findings[0].bars] == [
@@ -51,32 +51,32 @@ def test_a_log_that_is_cut_off_leaves_out_its_task_and_is_named_first(write_run)
     check = next(each for each in document.first.checks if each.title == "complete")
     assert (check.state, check.reason.startswith("left out: 1 log")) == ("partly", True)
     console = Console(width=240, file=io.StringIO())
-    show(document, console)
+    print_report(document, console)
     assert console.file.getvalue().startswith("! Left out:")
     assert max(map(len, console.file.getvalue().splitlines())) <= 100
     assert RunReport(document).warnings[0] == said
-    for text in (markdown(document), html.unescape(page(document))):
+    for text in (render_markdown(document), html.unescape(render_html(document))):
         assert said[-40:] in text.replace("\\", "") and text.index("Left out:") < text.index("Accuracy by level")
 
 
 def test_parts_of_several_suites_are_called_by_their_suite(write_run, monkeypatch):
-    found = [reported_suites.suites()["medq_deg"], reported_suites.suites()["medq_deg"]]
-    alone = [part.title for part in build([write_run()], Options(resamples=0, drawn=False)).parts]
+    found = [reported_suites.reported_suites()["medq_deg"], reported_suites.reported_suites()["medq_deg"]]
+    alone = [part.title for part in build_report([write_run()], ReportOptions(resamples=0, drawn=False)).parts]
     monkeypatch.setattr(
-        reported_suites, "holding", lambda runs: {f"s{n}": (each, runs) for n, each in enumerate(found)}
+        reported_suites, "runs_holding", lambda runs: {f"s{n}": (each, runs) for n, each in enumerate(found)}
     )
-    parts = build([write_run("other")], Options(resamples=0, drawn=False)).parts
+    parts = build_report([write_run("other")], ReportOptions(resamples=0, drawn=False)).parts
     assert [part.title for part in parts] == [f"MedQ-Deg: {each}" for each in alone] * 2
 
 
 def test_one_benchmark_in_a_terminal_is_its_first_part_in_the_width_that_there_is(write_run):
     """Cells were cut to "med… MIM… [21…"; a table that is too wide stands as several, each with its rows' names."""
-    document = build([write_run("a"), write_run("b", model="other")], Options(resamples=0, drawn=False))
+    document = build_report([write_run("a"), write_run("b", model="other")], ReportOptions(resamples=0, drawn=False))
     alone = replace(document, first=None)
     texts = {}
     for everything in (False, True):
         console = Console(width=70, file=io.StringIO())
-        show(alone, console, everything=everything)
+        print_report(alone, console, everything=everything)
         texts[everything] = console.file.getvalue()
         assert max(map(len, texts[everything].splitlines())) <= 70
     assert document.parts[1].title in texts[False].partition("More: ")[2] and "More: " not in texts[True]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.comparability import OTHER_QUESTIONS, differing, paper_lines, with_marks
-from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Part, Section
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report import ReportOptions, build_report
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS, paper_lines, rows_with_other_questions, with_marks
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, ReportChapter, ReportSection
+from lmms_medtasks.report.views import ModelResults
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites import paper
 
 JUDGE = {
@@ -29,8 +29,14 @@ def line_of(tmp_path, metadata=None, default=None, limit=None, asked=10):
         "n-samples": {"med_cmr_open": {"original": 10, "effective": asked}},
         "config": {"limit": limit},
     }
-    source = Source("m", Samples.of_rows([]), Samples.of_rows([]), 0, ((Run(tmp_path, content), ("med_cmr_open",)),))
-    (line,) = paper_lines(paper.of("med_cmr"), [source])
+    source = ModelResults(
+        "m",
+        QuestionTable.of_rows([]),
+        QuestionTable.of_rows([]),
+        0,
+        ((ResultFile(tmp_path, content), ("med_cmr_open",)),),
+    )
+    (line,) = paper_lines(paper.find_paper_protocol("med_cmr"), [source])
     return line
 
 
@@ -71,7 +77,7 @@ def test_a_prompt_of_ones_own_takes_the_place_of_our_words(tmp_path):
     assert "judged by" not in line_of(tmp_path, {"judge": {**JUDGE, "is_paper_judge": True}})
 
 
-QUICK = Options(resamples=0, drawn=False)
+QUICK = ReportOptions(resamples=0, drawn=False)
 MANY = {f"q{number}": ("image", "CT", "Counting", "gaussian_noise", 4, "A") for number in range(60)}
 
 
@@ -118,13 +124,13 @@ def said(part):
     ],
 )  # fmt: skip
 def test_which_rows_differ(asked, rows):
-    assert differing(asked) == rows
+    assert rows_with_other_questions(asked) == rows
 
 
 def test_published_rows_are_not_marked_and_nothing_changes_where_all_are_alike():
     rows = (FrameRow((Cell("a"), Cell(1))), FrameRow((Cell("b"), Cell(2))), FrameRow((Cell("a"), Cell(3)), "reference"))
     table = Frame("t", "t", (FrameColumn("model", "text"), FrameColumn("n")), rows)
-    part = Part("all", "Comparison", (), (), (Section("s", "s", tables=(table,)),))
+    part = ReportChapter("all", "Comparison", (), (), (ReportSection("s", "s", tables=(table,)),))
     assert with_marks(part, {"a": {"x": ids("1")}, "b": {"x": ids("1")}}) is part
     found = with_marks(part, {"a": {"x": ids("1")}, "b": {"x": ids("1", "2")}})
     assert [row.cells[0].mark for row in found.sections[0].tables[0].rows] == [OTHER_QUESTIONS, "", ""]
@@ -140,9 +146,9 @@ def test_medq_deg_marks_the_row_of_a_limited_run_of_another_task(write_run):
     limited = write_run(
         "limited", model="a", trials=few, questions=MANY, stem="medq_deg_calib", together=True, original=180
     )
-    alike, *_ = build(whole, QUICK).parts
+    alike, *_ = build_report(whole, QUICK).parts
     assert set(marks(alike, "models").values()) == {False} and said(alike) == []
-    part, *_ = build([*whole, limited], QUICK).parts
+    part, *_ = build_report([*whole, limited], QUICK).parts
     expected = {
         "a (our degradations, 2 trials)": False,
         "b (our degradations, 2 trials)": False,

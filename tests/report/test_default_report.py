@@ -14,10 +14,10 @@ from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
-from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.protocol import JudgeVerdict, judgement_key
 from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.record import VERSION
-from lmms_medtasks.report import Options, build, reported_suites
+from lmms_medtasks.report import ReportOptions, build_report, reported_suites
 from lmms_medtasks.report import first_screen as first_screens
 from lmms_medtasks.report.default_report import metric_column
 from lmms_medtasks.report.headlines import default_headline
@@ -53,7 +53,7 @@ def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
 def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
     asked = [(document(n), [reply]) for n, reply in enumerate("AB")]
     path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
-    sections = [section for part in build([path], Options(resamples=0)).parts for section in part.sections]
+    sections = [section for part in build_report([path], ReportOptions(resamples=0)).parts for section in part.sections]
     (note,) = [
         note for section in sections for table in section.tables if table.key == "replies" for note in table.notes
     ]
@@ -64,10 +64,10 @@ def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
 def test_a_log_that_gives_other_numbers_than_the_result_file_is_told(tmp_path):
     asked = [(document(n), [reply]) for n, reply in enumerate("AABB")]  # 2 of 4
     path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
-    assert not [flag for part in build([path]).parts for flag in part.flags if "result file" in flag.text]
+    assert not [flag for part in build_report([path]).parts for flag in part.flags if "result file" in flag.text]
     (log,) = tmp_path.glob("*.jsonl")
     log.write_text(log.read_text("utf-8").replace('"score": 0.0', '"score": 1.0'), "utf-8")
-    flags = [flag for part in build([path]).parts for flag in part.flags if "result file" in flag.text]
+    flags = [flag for part in build_report([path]).parts for flag in part.flags if "result file" in flag.text]
     assert [flag.kind for flag in flags] == ["warning"]
     assert flags[0].text.startswith("lungs: accuracy is 0.5 in the result file; its samples give 1.")
 
@@ -114,9 +114,9 @@ def test_calibration_of_a_task_on_that_template(tmp_path):
 def test_answers_that_nobody_judged_have_no_mean_and_both_bounds(tmp_path, monkeypatch):
     # An exact match is settled by a rule; a mean over it would be the rule's.
     protocol = protocols.get("open_answer")
-    [item] = records.items_of({**document(0, "a spot"), "options": []}, ["a spot"], protocol)
+    [item] = records.make_judged_items({**document(0, "a spot"), "options": []}, ["a spot"], protocol)
     best = {each.name: max(each.labels, key=each.labels.get) for each in protocol.dimensions}
-    monkeypatch.setattr(TABLE, "_verdicts", {key_of(protocol, item, 0): Verdict("exact", best)})
+    monkeypatch.setattr(TABLE, "_verdicts", {judgement_key(protocol, item, 0): JudgeVerdict("exact", best)})
     asked = [({**document(n, answer), "options": []}, ["a spot"]) for n, answer in enumerate(["a spot", "a line", "x"])]
     path = runs.write_run(tmp_path, {"words": {"template": "open", "asked": asked}})
     found = tables(path)
@@ -125,7 +125,7 @@ def test_answers_that_nobody_judged_have_no_mean_and_both_bounds(tmp_path, monke
     row = found["a model", "results"]["words"]
     assert (row["score"], row["judged"]) == (None, pytest.approx(100 / 3))
     assert (row["bound_worst"], row["bound_best"]) == (pytest.approx(100 / 3), pytest.approx(100))
-    [part] = build([path], Options(resamples=0)).parts
+    [part] = build_report([path], ReportOptions(resamples=0)).parts
     assert any("no judge was configured; 2 judgements are missing" in flag.text for flag in part.flags)
 
 
@@ -178,7 +178,7 @@ def test_published_rows_that_cannot_be_read_are_told_with_file_and_line(tmp_path
     file.parent.mkdir()
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(UserError) as error:
-        read_rows(tmp_path, measures.suite("lungs").estimates)
+        read_rows(tmp_path, measures.contributed_suite("lungs").estimates)
     assert said in str(error.value) and "published.csv" in str(error.value)
 
 
@@ -192,16 +192,16 @@ def test_published_rows_stand_beside_those_of_their_task(tmp_path, head, source,
     (folder / "reference" / "published.csv").write_text(
         f"model,task,{head}accuracy\nTheirs,,{source}61.5\nTheirs,lungs_b,{source}\n", "utf-8"
     )
-    registry.give([folder])
+    registry.add_suite_folders([folder])
     asked = [(document(n), ["A"]) for n in range(4)]
     path = runs.write_run(tmp_path / "runs", {"lungs": {"template": "multiple_choice", "asked": asked}})
     found = tables(path)
     assert found["a model", "published-lungs"][f"Theirs/{said}"]["accuracy"] == 61.5
     assert found["a model", "published-lungs"]["a model/this run"]["accuracy"] == 100
     assert ("a model", "published-lungs_b") not in found  # of a task that was not run
-    from lmms_medtasks.board.site.board_tables import published
+    from lmms_medtasks.board.site.board_tables import published_scores_of_task
 
-    [row] = published("lungs", {"template": "multiple_choice"})
+    [row] = published_scores_of_task("lungs", {"template": "multiple_choice"})
     assert (row.model, row.source, row.cells["accuracy"].value) == ("Theirs", said, 61.5)
 
 
@@ -221,14 +221,14 @@ def test_a_log_that_cannot_be_read_is_told_with_file_and_line(tmp_path, old, new
     assert old in lines[1]
     log.write_text("\n".join([lines[0], lines[1].replace(old, new), lines[2]]) + "\n", "utf-8")
     with pytest.raises(UserError) as error:
-        build([path])
+        build_report([path])
     assert said in str(error.value) and log.name in str(error.value)
 
 
 def test_of_a_task_that_is_not_installed_only_its_runs_say_what_it_asks(tmp_path):
     """Nothing here is known of its data: its numbers may not be quoted as those of a benchmark."""
     asked = [(document(n), ["A"]) for n in range(3)]
-    first = build([runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})]).first
+    first = build_report([runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})]).first
     check = next(each for each in first.checks if each.title == "full data")
     assert check.state != "yes" and first.verdict != "Yes."
 
@@ -239,7 +239,7 @@ def test_a_log_that_was_cut_off_is_told_with_file_and_line(tmp_path):
     log = path.with_name("20260101_000000_samples_lungs.jsonl")
     log.write_text(log.read_text("utf-8")[:-40], "utf-8")
     with pytest.raises(UserError, match=r"samples_lungs\.jsonl, line 3: broken or cut off"):
-        build([path])
+        build_report([path])
 
 
 def test_the_command_ends_with_one_message_for_a_log_that_was_cut_off(tmp_path):
@@ -258,7 +258,7 @@ def test_a_run_whose_folder_declares_its_measures_says_how_to_give_it(tmp_path):
     path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
     path.write_text(path.read_text("utf-8").replace('"template": "multiple_choice"', '"benchmark": "lungs"'), "utf-8")
     with pytest.raises(UserError, match="--include_path FOLDER"):
-        build([path])
+        build_report([path])
 
 
 def test_rotated_options_have_a_section(tmp_path):
@@ -290,7 +290,7 @@ def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(t
         }
         for name, count in right.items()
     }
-    (model,) = build([runs.write_run(tmp_path, tasks)], Options(resamples=0)).first.models
+    (model,) = build_report([runs.write_run(tmp_path, tasks)], ReportOptions(resamples=0)).first.models
     (found,) = model.findings
     assert not found.guessing and "100 % accuracy on known" in found.clause
     assert '(no better than guessing at "guessed, accuracy", ' in found.clause
@@ -308,7 +308,7 @@ def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypa
 
     monkeypatch.setattr(reported_suites, "first_screen", first_screen)
     tasks = {"eye": {"template": "multiple_choice", "asked": [(document(n), ["A"]) for n in range(6)]}}
-    build([runs.write_run(tmp_path, tasks)], Options(resamples=0))
+    build_report([runs.write_run(tmp_path, tasks)], ReportOptions(resamples=0))
     found, [(choices, finding)] = seen["given"]
     words = replace(choices, suite=replace(choices.suite))
     other = replace(finding, aside=("of words",))
@@ -324,7 +324,7 @@ def test_a_degradation_of_someones_own_is_named_with_level_and_modality(tmp_path
     settings = {"degradation": name, "severity": 2, "modality": "OCT"}
     content["configs"]["lungs"]["lmms_eval_specific_kwargs"]["default"] = settings
     path.write_text(json.dumps(content), "utf-8")
-    said = " ".join(flag.text for part in build([path], Options(resamples=0)).parts for flag in part.flags)
+    said = " ".join(flag.text for part in build_report([path], ReportOptions(resamples=0)).parts for flag in part.flags)
     assert ("lungs: images degraded by parts.py:haze, level 2, OCT. Not of lmms-medtasks." in said) is told
 
 
@@ -332,12 +332,12 @@ def test_the_first_number_of_a_task_that_tests_a_shift_is_the_shifted_tests(tmp_
     asked = [(document(n, set=("iid", "ood")[n % 2]), ["B" if n == 1 else "A"]) for n in range(4)]
     shift = {"shift": {"column": "x", "iid": "1", "ood": "2"}}
     path = runs.write_run(tmp_path, {"pair": {"template": "shift_pair", "asked": asked, "settings": shift}})
-    [finding] = build([path], Options(resamples=0, drawn=False)).first.models[0].findings
+    [finding] = build_report([path], ReportOptions(resamples=0, drawn=False)).first.models[0].findings
     assert [(bar.title, bar.cell.value) for bar in finding.bars] == [("accuracy ood", 50.0)]
     # The board's column for tasks of no installed benchmark.
     have = ("accuracy", "accuracy_iid", "accuracy_ood", "score_ood")
     entry = SimpleNamespace(task="pair", metrics=have)
-    assert suite_words.about("contributed folder").headline_of([entry]) == ("pair", "accuracy_ood")
+    assert suite_words.suite_texts("contributed folder").headline_of([entry]) == ("pair", "accuracy_ood")
 
 
 def test_a_finding_of_a_change_or_a_ratio_is_on_its_own_scale_without_guessing():

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from lmms_medtasks.report import Options, build, degradation_loss
-from lmms_medtasks.report.degradation_loss import losses
+from lmms_medtasks.report import ReportOptions, build_report, degradation_loss
+from lmms_medtasks.report.degradation_loss import degradation_losses
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.statistics.intervals import ALIKE
 from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.statistics.significance import adjust_p_values
 
 CLEAN = [1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0]
 NOISY = [0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1]
@@ -55,8 +55,10 @@ def write(folder, clean=CLEAN, about=None, **degraded):
 
 
 def test_the_change_is_paired_and_tested_over_pictures_and_corrected(tmp_path):
-    run = results.read(write(tmp_path, gaussian_noise_2=NOISY, motion_blur_1=BLURRED, gaussian_noise_0=CLEAN))
-    found = {(each.degradation, each.level): each for each in losses(run) if each.metric == "acc"}
+    run = results.read_result_file(
+        write(tmp_path, gaussian_noise_2=NOISY, motion_blur_1=BLURRED, gaussian_noise_0=CLEAN)
+    )
+    found = {(each.degradation, each.level): each for each in degradation_losses(run) if each.metric == "acc"}
     noisy, blurred = found["gaussian_noise (CT)", "2"], found["motion_blur (CT)", "1"]
     assert (noisy.clean, noisy.degraded) == (np.mean(CLEAN), np.mean(NOISY))
     assert noisy.change.estimate == pytest.approx(np.mean(NOISY) - np.mean(CLEAN))
@@ -64,23 +66,23 @@ def test_the_change_is_paired_and_tested_over_pictures_and_corrected(tmp_path):
     assert (noisy.questions, noisy.change.clusters) == (12, 6)
     sums = [np.bincount(PICTURES, weights=np.subtract(each, CLEAN)) for each in (NOISY, BLURRED)]
     assert [noisy.p, blurred.p] == [sign_flip(each) for each in sums]
-    assert [noisy.adjusted, blurred.adjusted] == adjust([noisy.p, blurred.p])
+    assert [noisy.adjusted, blurred.adjusted] == adjust_p_values([noisy.p, blurred.p])
     control = found["gaussian_noise (CT)", "0"]
     assert control.change.estimate == 0 and control.adjusted is None
 
 
 def test_a_metric_without_scores_has_totals(tmp_path):
-    run = results.read(write(tmp_path, gaussian_noise_2=NOISY))
-    [found] = [each for each in losses(run) if each.metric == "f1"]
+    run = results.read_result_file(write(tmp_path, gaussian_noise_2=NOISY))
+    [found] = [each for each in degradation_losses(run) if each.metric == "f1"]
     assert found.how == "totals only" and found.change is None and (found.clean, found.degraded) == (0.5, 0.5)
-    assert {each.metric for each in losses(run)} == {"acc", "f1"}
-    cell = build([run.path], Options(drawn=False)).parts[0].sections[0].tables[0].rows[-1].cells[7]
+    assert {each.metric for each in degradation_losses(run)} == {"acc", "f1"}
+    cell = build_report([run.path], ReportOptions(drawn=False)).parts[0].sections[0].tables[0].rows[-1].cells[7]
     assert (cell.value, cell.low) == (0.0, None) and cell.reason.startswith("the metric has no score for each question")
 
 
 def test_a_percentage_has_the_interval_of_its_share(tmp_path):
     share, percent = (
-        losses(results.read(write(tmp_path / str(top), [top * each for each in CLEAN],
+        degradation_losses(results.read_result_file(write(tmp_path / str(top), [top * each for each in CLEAN],
                                   about={"best_scores": {"acc,none": float(top)}},
                                   gaussian_noise_2=[top * each for each in NOISY])))[0]
         for top in (1, 100)
@@ -93,7 +95,9 @@ def test_a_percentage_has_the_interval_of_its_share(tmp_path):
 def test_no_range_is_read_off_the_scores(tmp_path):
     """Scores of 0 and 1 may be of a scale up to 5: without a stated best score the interval is Student's."""
     told, silent = (
-        losses(results.read(write(tmp_path / name, about=about, gaussian_noise_2=NOISY, motion_blur_1=CLEAN)))
+        degradation_losses(
+            results.read_result_file(write(tmp_path / name, about=about, gaussian_noise_2=NOISY, motion_blur_1=CLEAN))
+        )
         for name, about in (("told", {"best_scores": {"acc,none": 1.0}}), ("silent", None))
     )
     sums = np.bincount(PICTURES, weights=np.subtract(NOISY, CLEAN))
@@ -111,7 +115,7 @@ def test_no_range_is_read_off_the_scores(tmp_path):
 def test_strengths_are_in_order(tmp_path):
     runs = {f"gaussian_noise_{level}": NOISY for level in ("2", "0.5", "1", "1.5")}
     path = write(tmp_path, **runs, motion_blur_2=BLURRED)
-    levels = [each.level for each in losses(results.read(path)) if each.metric == "acc"]
+    levels = [each.level for each in degradation_losses(results.read_result_file(path)) if each.metric == "acc"]
     assert levels == ["0.5", "1", "1.5", "2", "2"]
 
 
@@ -122,16 +126,16 @@ def test_a_task_without_a_result_is_told_with_the_reason(tmp_path):
     content["results"][name] = {"alias": name}
     content["configs"][name]["metadata"]["degradation"]["failed"] = f"{name}: none of its 6 pictures was changed"
     path.write_text(json.dumps(content), "utf-8")
-    [part] = build([path], Options(drawn=False)).parts
+    [part] = build_report([path], ReportOptions(drawn=False)).parts
     assert [row.cells[0].value for row in part.sections[0].tables[0].rows] == ["acc", "f1"]
     assert name in part.flags[0].text and "none of its 6 pictures" in part.flags[0].text
-    [problem] = results.problems([results.read(path)], ["vqa", name])
+    [problem] = results.list_missing_results([results.read_result_file(path)], ["vqa", name])
     assert name in problem and "none of its 6 pictures" in problem
 
 
 def test_the_report_of_a_foreign_task(tmp_path):
     path = write(tmp_path, gaussian_noise_2=NOISY, motion_blur_1=BLURRED)
-    document = build([path], Options())
+    document = build_report([path], ReportOptions())
     [part] = document.parts
     assert document.first is None and part.title == "Degraded tasks: some"
     [section] = part.sections
@@ -144,7 +148,7 @@ def test_without_the_clean_task_that_is_said(tmp_path):
     content = json.loads(path.read_text("utf-8"))
     del content["results"]["vqa"]
     path.write_text(json.dumps(content), "utf-8")
-    [part] = build([path], Options(drawn=False)).parts
+    [part] = build_report([path], ReportOptions(drawn=False)).parts
     assert not part.sections and "vqa is not in this run" in part.flags[0].text
 
 
@@ -155,12 +159,14 @@ def test_questions_with_a_picture_in_common_are_one_unit(tmp_path):
     for row in rows:
         row["degraded_pictures"].append({"picture": "common" if row["doc_id"] in (0, 11) else f"own{row['doc_id']}"})
     log.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    found = losses(results.read(path))[0]
+    found = degradation_losses(results.read_result_file(path))[0]
     assert found.change.clusters == 5
 
 
 @pytest.mark.parametrize(("values", "digits"), [((0.312, 1.021), 3), ((31.2, 18.8), 1)])
 def test_a_share_keeps_its_decimals_beside_a_score_on_a_short_scale(values, digits):
-    found = [degradation_loss.Loss("t", "haze", "1", name, "logged", *values) for name in ("accuracy", "distance")]
-    columns = {each.name: each.digits for each in degradation_loss._section("t", found).tables[0].columns}
+    found = [
+        degradation_loss.DegradationLoss("t", "haze", "1", name, "logged", *values) for name in ("accuracy", "distance")
+    ]
+    columns = {each.name: each.digits for each in degradation_loss._loss_section("t", found).tables[0].columns}
     assert columns["clean"] == columns["degraded"] == columns["change"] == digits

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.report.document import MARKS, Cell
-from lmms_medtasks.report.findings import Change, Finding, Number, lost, titles
+from lmms_medtasks.report.findings import Change, Number, SuiteFinding, headline_titles, loss_clause
 from lmms_medtasks.report.first_screen import (
     FirstScreen,
     ModelFindings,
@@ -24,12 +24,12 @@ from lmms_medtasks.report.first_screen import (
     leader_sentence,
 )
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
-from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.quotable import Check, verdict
-from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
-from lmms_medtasks.report.terminal import WIDTH, first_screen_lines, show, wrapped
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.intervals import FEW, Interval
+from lmms_medtasks.report.markdown import render_markdown
+from lmms_medtasks.report.quotable import QuotabilityCheck, quotability_verdict
+from lmms_medtasks.report.report_page import SuiteGroup, breakable_markup, no_break_markup, render_html
+from lmms_medtasks.report.terminal import WIDTH, first_screen_lines, print_report, wrap_text
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.intervals import FEW, IntervalEstimate
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg import report as medq_report
 
@@ -52,20 +52,22 @@ def test_the_worst_degradations_are_those_that_cost_most():
     rows += [asked(number, 2, "fog_bank", 0.0) for number in range(20)]
     rows += [asked(number, 2, "heavy_rain", float(number % 2)) for number in range(20, 40)]
     rows += [asked(number, 2, "too_few", 0.0) for number in range(40, 59)]
-    table = Samples.of_rows(rows)
+    table = QuestionTable.of_rows(rows)
     source = SimpleNamespace(rows=table, derived=lambda transform: SimpleNamespace(rows=transform(table)))
-    assert medq_report.worst(source, 2) == ["heavy rain (by 50.0 points)"]
+    assert medq_report.worst_group(source, 2) == ["heavy rain (by 50.0 points)"]
 
 
 def test_a_long_name_leaves_the_screen_one_screen(write_run):
-    found = build([write_run(model="a" * 10_000, metadata={"data": "mini"})], Options(resamples=0, drawn=False))
+    found = build_report(
+        [write_run(model="a" * 10_000, metadata={"data": "mini"})], ReportOptions(resamples=0, drawn=False)
+    )
     shown = screen(found)
     assert len(shown) < 40 and max(map(len, shown)) <= WIDTH
 
 
 def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
     (text,) = [Text("word " * 30 + "x" * 250 + " end (30.8\u00a0%) and end")]
-    shown = [line.plain for line in wrapped(text, indent=2)]
+    shown = [line.plain for line in wrap_text(text, indent=2)]
     assert max(map(len, shown)) <= WIDTH
     assert "".join("".join(shown).split()) == "".join(text.plain.split())
     assert all(len(line) > 2 for line in shown) and not any("  " in line.strip() for line in shown)
@@ -75,7 +77,7 @@ def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
 
 @pytest.fixture
 def document(write_run, any_share_read):
-    return build([write_run()], Options(resamples=0, drawn=False))
+    return build_report([write_run()], ReportOptions(resamples=0, drawn=False))
 
 
 def test_numbers_are_those_of_the_tables(document):
@@ -91,7 +93,10 @@ def test_numbers_are_those_of_the_tables(document):
 
 def test_no_line_is_wider_than_a_hundred_columns(write_run):
     runs = [write_run(name, model="a" * 80 + name, metadata={"data": "mini"}) for name in "abcde"]
-    for found in (build(runs[:1], Options(resamples=0, drawn=False)), build(runs, Options(resamples=0, drawn=False))):
+    for found in (
+        build_report(runs[:1], ReportOptions(resamples=0, drawn=False)),
+        build_report(runs, ReportOptions(resamples=0, drawn=False)),
+    ):
         assert max(map(len, screen(found))) <= WIDTH
 
 
@@ -99,7 +104,7 @@ def test_terminal_shows_the_screen_and_all_tables_on_demand(document):
     shown = {}
     for everything in (False, True):
         console = Console(width=200, file=io.StringIO(), force_terminal=False)
-        show(document, console, everything=everything)
+        print_report(document, console, everything=everything)
         shown[everything] = console.file.getvalue()
     assert "May these numbers be quoted?" in shown[False]
     assert "What became of the replies" not in shown[False]
@@ -109,7 +114,9 @@ def test_terminal_shows_the_screen_and_all_tables_on_demand(document):
 
 @pytest.mark.usefixtures("any_share_read")
 def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
-    first = build([write_run(metadata={"data": "mini"}, original=9)], Options(resamples=0, drawn=False)).first
+    first = build_report(
+        [write_run(metadata={"data": "mini"}, original=9)], ReportOptions(resamples=0, drawn=False)
+    ).first
     states = {check.title: check.state for check in first.checks}
     assert states["full data"] == "no"
     assert states["complete"] == "partly"
@@ -119,23 +126,23 @@ def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
 @pytest.mark.usefixtures("any_share_read")
 def test_settings_that_are_not_the_tasks_own_are_said_before_a_number_is_quoted(write_run):
     changed = {"changed_by_options": {"generation": {"temperature": [0.7, 0]}}}
-    first = build([write_run(metadata=changed)], Options(resamples=0, drawn=False)).first
+    first = build_report([write_run(metadata=changed)], ReportOptions(resamples=0, drawn=False)).first
     check = next(check for check in first.checks if check.title == "the task's settings")
     assert (check.state, check.reason) == ("partly", "asked with temperature=0 instead of 0.7")
     assert check.title in first.verdict and first.verdict != "Yes."
-    own = build([write_run(name="own")], Options(resamples=0, drawn=False)).first
+    own = build_report([write_run(name="own")], ReportOptions(resamples=0, drawn=False)).first
     assert check.title not in {each.title for each in own.checks}
 
 
 def test_every_form_has_the_verdict(document):
-    for text in (markdown(document), html.unescape(page(document))):
+    for text in (render_markdown(document), html.unescape(render_html(document))):
         assert document.first.verdict in text
         assert "clean images" in text
 
 
 def test_a_benchmark_that_was_run_and_has_no_headline_has_a_box_that_says_why(document):
     shown = replace(document, first=replace(document.first, empty={"Other": "Not judged: no number yet."}))
-    for text in ("\n".join(screen(shown)), markdown(shown), html.unescape(page(shown))):
+    for text in ("\n".join(screen(shown)), render_markdown(shown), html.unescape(render_html(shown))):
         assert "Not judged: no number yet." in text
 
 
@@ -144,7 +151,10 @@ def test_a_benchmark_that_was_run_and_has_no_headline_has_a_box_that_says_why(do
     [(["yes", "yes"], "Yes."), (["yes", "partly"], "With care: b."), (["no", "partly"], "Not yet. Missing: a.")],
 )
 def test_verdict_is_that_of_the_worst(states, said):
-    assert verdict([Check(name, state, "") for name, state in zip("ab", states, strict=True)]) == said
+    assert (
+        quotability_verdict([QuotabilityCheck(name, state, "") for name, state in zip("ab", states, strict=True)])
+        == said
+    )
 
 
 def bar(value, low, high, chance, higher=True):
@@ -167,7 +177,7 @@ def test_better_than_guessing_is_what_the_interval_says(made, beats):
 
 def finding(suite, chance, *changes):
     made = replace(bar(50.0, 40.0, 60.0, chance), words=f"on {suite}")
-    return Finding(suite, (made,), f"what {suite} asks", changes)
+    return SuiteFinding(suite, (made,), f"what {suite} asks", changes)
 
 
 def test_sentence_names_strengths_then_what_is_guessed():
@@ -179,19 +189,22 @@ def test_sentence_names_strengths_then_what_is_guessed():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (Interval(-0.2, -0.25, -0.15, 10, 10), "loses 20.0 points [15.0, 25.0] here"),
-        (Interval(-0.01, -0.05, 0.03, 10, 10), "shows no change beyond chance (-1.0 points [-5.0, 3.0]) here"),  # noqa: E501
-        (Interval(-0.2, None, None, 99, 99), "loses 20.0 points here, without an interval"),
-        (Interval(0.1, 0.05, 0.15, 10, 10), "gains 10.0 points [5.0, 15.0] here"),
-        (Interval(-0.2, None, None, 2, 2, reason=FEW), "loses 20.0 points here, over too few images for an interval"),
+        (IntervalEstimate(-0.2, -0.25, -0.15, 10, 10), "loses 20.0 points [15.0, 25.0] here"),
+        (IntervalEstimate(-0.01, -0.05, 0.03, 10, 10), "shows no change beyond chance (-1.0 points [-5.0, 3.0]) here"),  # noqa: E501
+        (IntervalEstimate(-0.2, None, None, 99, 99), "loses 20.0 points here, without an interval"),
+        (IntervalEstimate(0.1, 0.05, 0.15, 10, 10), "gains 10.0 points [5.0, 15.0] here"),
+        (
+            IntervalEstimate(-0.2, None, None, 2, 2, reason=FEW),
+            "loses 20.0 points here, over too few images for an interval",
+        ),
     ],
-)  # fmt: skip
+)
 def test_loss_in_words(change, said):
-    assert lost(change, "here") == said
+    assert loss_clause(change, "here") == said
 
 
 def test_a_gain_without_an_interval_is_no_loss():
-    said = lost(Interval(0.036, None, None, 2, 2, reason=FEW), "here")
+    said = loss_clause(IntervalEstimate(0.036, None, None, 2, 2, reason=FEW), "here")
     assert said == "gains 3.6 points here, over too few images for an interval"
 
 
@@ -213,8 +226,10 @@ def test_the_sentence_has_every_number_its_level_of_guessing_once_the_loss_and_w
         replace(bar(26.0, 22.0, 30.0, 25.0), title="mild", words="under mild degradation", main=False),
         replace(bar(20.0, 15.0, 24.0, 25.0), title="severe", words="under severe degradation", judge="scored by J"),
     )
-    change = Change(Interval(-0.4, -0.45, -0.35, 9, 9), "under L2", "under fog (by 50.0 points)")
-    made = Finding("S", bars, "pictures", (change, Change(Interval(0.01, -0.1, 0.2, 9, 9), "elsewhere", "in x")))
+    change = Change(IntervalEstimate(-0.4, -0.45, -0.35, 9, 9), "under L2", "under fog (by 50.0 points)")
+    made = SuiteFinding(
+        "S", bars, "pictures", (change, Change(IntervalEstimate(0.01, -0.1, 0.2, 9, 9), "elsewhere", "in x"))
+    )
     assert made.sentence == (
         "60.0 % [55.0, 65.0] correct on clean images; "
         "26.0 % [22.0, 30.0] under mild degradation, no better than guessing (25.0 %); "
@@ -230,12 +245,12 @@ def test_the_sentence_has_every_number_its_level_of_guessing_once_the_loss_and_w
 
 @pytest.mark.usefixtures("any_share_read")
 def test_a_trial_of_few_questions_is_called_one_in_the_first_words(write_run):
-    document = build([write_run(original=9)], Options(resamples=0, drawn=False))
+    document = build_report([write_run(original=9)], ReportOptions(resamples=0, drawn=False))
     (model,) = document.first.models
     assert model.sentence.startswith("Trial of 2 questions a task: ")
     assert all("(trial of 2 questions a task)." in each.loss for each in model.findings)
     assert all(text.startswith("Trial of 2 questions a task: ") for text in document.first.sentences.values())
-    whole_run = build([write_run("whole")], Options(resamples=0, drawn=False)).first.models[0]
+    whole_run = build_report([write_run("whole")], ReportOptions(resamples=0, drawn=False)).first.models[0]
     assert "Trial" not in whole_run.sentence
 
 
@@ -245,19 +260,23 @@ def test_which_of_two_runs_of_a_model_is_shown_and_how_the_other_differs(write_r
         write_run("before"),
         write_run("after", trials=wrong, metadata={"data_digest": "0ther"}, date="20270101_000000"),
     ]
-    document = build(runs, Options(resamples=0, drawn=False))
+    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
     (said,) = document.first.others
     assert f"shown is {tmp_path / 'before'}. {tmp_path / 'after'} has " in said
     assert said.endswith("has other numbers.")  # the first run did not record what it read
-    for text in ("".join(line.strip() for line in screen(document)), markdown(document), html.unescape(page(document))):
+    for text in (
+        "".join(line.strip() for line in screen(document)),
+        render_markdown(document),
+        html.unescape(render_html(document)),
+    ):
         assert "shown is" in text
-    assert build(runs[:1], Options(resamples=0, drawn=False)).first.others == ()
+    assert build_report(runs[:1], ReportOptions(resamples=0, drawn=False)).first.others == ()
 
 
 def test_other_data_is_said_of_two_runs_of_one_model(write_run):
     runs = [write_run(name, metadata={"data_digest": name}, date=f"2027010{place}_000000")
             for place, name in enumerate("ab", start=1)]  # fmt: skip
-    document = build(runs, Options(resamples=0, drawn=False))
+    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
     assert document.first.others[0].endswith("has other data.")
     flags = [flag.text for flag in document.parts[0].flags if flag.kind == "warning"]
     assert any(text.startswith("Rows here are of different data, and do not compare: medq_deg_l0") for text in flags)
@@ -266,7 +285,7 @@ def test_other_data_is_said_of_two_runs_of_one_model(write_run):
 def test_other_settings_are_said_of_two_runs_of_one_model(write_run):
     own = {"own_prompt": {"name": "mine.txt", "digest": "1a2b"}}
     runs = [write_run("ours"), write_run("mine", metadata=own, date="20270101_000000")]
-    (said,) = build(runs, Options(resamples=0, drawn=False)).first.others
+    (said,) = build_report(runs, ReportOptions(resamples=0, drawn=False)).first.others
     assert said.endswith("has other settings.")
 
 
@@ -277,7 +296,7 @@ def test_a_model_argument_that_differs_is_named(write_run):
         content = json.loads(file.read_text("utf-8"))
         content["config"] = {**(content.get("config") or {}), "model_args": f"pretrained=m,dtype={dtype}"}
         file.write_text(json.dumps(content), "utf-8")
-    (said,) = build(runs, Options(resamples=0, drawn=False)).first.others
+    (said,) = build_report(runs, ReportOptions(resamples=0, drawn=False)).first.others
     assert said.endswith("has other model arguments (dtype=bfloat16).")
 
 
@@ -310,7 +329,7 @@ def test_number_on_a_short_scale_keeps_its_decimals(made, said, short):
 
 def first_of(*bars):
     models = tuple(
-        ModelFindings(name, (Finding("suite", (each,), ""),)) for name, each in zip("mn", bars, strict=False)
+        ModelFindings(name, (SuiteFinding("suite", (each,), ""),)) for name, each in zip("mn", bars, strict=False)
     )
     return FirstScreen((), models, (), {})
 
@@ -326,7 +345,7 @@ def test_terminal_says_scale_direction_and_what_marks_mean(count):
 
 def test_several_models_keep_their_intervals_and_the_arrow_is_explained():
     bar = Number("false alarms", cell=Cell(100.0, 62.1, 100.0, "◊"), higher_is_better=False)
-    models = tuple(ModelFindings(f"m{place}", (Finding("suite", (bar,), ""),)) for place in range(7))
+    models = tuple(ModelFindings(f"m{place}", (SuiteFinding("suite", (bar,), ""),)) for place in range(7))
     said = [line.plain for line in first_screen_lines(FirstScreen((), models, (), {}), "t")]
     assert max(map(len, said)) <= WIDTH and sum(line.count("[62.1, 100.0]") for line in said) == 4
     assert "↓ less is better" in said
@@ -335,7 +354,10 @@ def test_several_models_keep_their_intervals_and_the_arrow_is_explained():
 def test_a_sentence_says_of_which_numbers_and_benchmarks_it_is():
     weak, good = (Number(name, f"on {name}", cell=Cell(60.0, low, 70.0), chance=50.0, main=low < 50)
                   for name, low in (("one, shift", 40.0), ("mean", 55.0)))  # fmt: skip
-    found = Finding("A", (weak, good), "shifted questions"), Finding("B", (replace(good, main=True),), "choices")
+    found = (
+        SuiteFinding("A", (weak, good), "shifted questions"),
+        SuiteFinding("B", (replace(good, main=True),), "choices"),
+    )
     said = '60 % correct on mean (B), but no better than guessing at shifted questions ("one, shift").'
     assert ModelFindings("m", found).sentence == said
     assert replace(found[0], unread="Nothing read").guessing == ""
@@ -347,7 +369,7 @@ def test_one_number_is_no_plural():
 
 def test_one_task_is_one_task(write_run):
     small = write_run("small", model="m", levels=[2], date="20260102_000000")
-    first = build([small], Options(resamples=0, drawn=False)).first
+    first = build_report([small], ReportOptions(resamples=0, drawn=False)).first
     assert first.facts[0] == "1 task"
 
 
@@ -362,7 +384,7 @@ def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
 
 
 def test_what_a_model_loses_stands_in_a_line_a_benchmark_in_the_terminal():
-    change = Change(Interval(-0.2, -0.3, -0.1, 9, 9), "under x", "in fog")
+    change = Change(IntervalEstimate(-0.2, -0.3, -0.1, 9, 9), "under x", "in fog")
     alone = FirstScreen((), (ModelFindings("a", (finding("S", 20.0, change),)),), (), {})
     shown = [line.plain for line in first_screen_lines(alone, "one model")]
     assert "S loses 20.0 points [10.0, 30.0] under x, most in fog." in shown
@@ -370,7 +392,8 @@ def test_what_a_model_loses_stands_in_a_line_a_benchmark_in_the_terminal():
 
 def test_mends_are_of_use(write_run):
     checks = {
-        each.title: each for each in build([write_run(metadata={"data": "mini"})], Options(drawn=False)).first.checks
+        each.title: each
+        for each in build_report([write_run(metadata={"data": "mini"})], ReportOptions(drawn=False)).first.checks
     }
     assert checks["full data"].mend == "lmms-medtasks data prepare medq_deg"
     # What --settings paper changes in MedQ-Deg is nothing.
@@ -386,7 +409,7 @@ def test_date_is_in_utc_where_the_run_says_its_zone(write_run):
     content = json.loads(path.read_text())
     content["config"]["resolved_cli_args"] = {"timezone": "Asia/Singapore"}
     path.write_text(json.dumps(content))
-    assert "2026-01-01" in build([run], Options(resamples=0, drawn=False)).first.facts
+    assert "2026-01-01" in build_report([run], ReportOptions(resamples=0, drawn=False)).first.facts
 
 
 def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
@@ -398,20 +421,20 @@ def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
 
 def test_numbers_that_only_one_model_has_keep_their_place():
     def of(*names):
-        return Finding("suite", tuple(Number(name, cell=Cell(50.0)) for name in names), "")
+        return SuiteFinding("suite", tuple(Number(name, cell=Cell(50.0)) for name in names), "")
 
-    assert titles([of("L0", "L2"), of("L0", "L1", "L2")]) == ["L0", "L1", "L2"]
+    assert headline_titles([of("L0", "L2"), of("L0", "L1", "L2")]) == ["L0", "L1", "L2"]
 
 
 def test_run_whose_requests_all_failed_is_not_to_be_quoted(write_run):
     trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
-    document = build([write_run(trials=trials)], Options(resamples=0, drawn=False))
+    document = build_report([write_run(trials=trials)], ReportOptions(resamples=0, drawn=False))
     states = {check.title: check.state for check in document.first.checks}
     assert states["complete"] == "no"
     assert "independent trials" not in states
-    for text in ("\n".join(screen(document)), markdown(document), html.unescape(page(document))):
+    for text in ("\n".join(screen(document)), render_markdown(document), html.unescape(render_html(document))):
         assert document.first.no_finding in text
-    assert 'class="key"' not in page(document)
+    assert 'class="key"' not in render_html(document)
 
 
 def test_a_number_on_a_short_scale_keeps_its_decimals_in_a_clause():
@@ -432,7 +455,7 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
     assert [each.model for each in many.named] == ["c", "d", "a"]
     assert [each.model for each in many.folded] == ["b", "e"]
     assert [each.model for each in few.named] == ["c", "d", "a", "b"] and few.folded == ()
-    group = Group("suite-1", "S", (), tuple((each.model, each.findings[0]) for each in models), alone=False)
+    group = SuiteGroup("suite-1", "S", (), tuple((each.model, each.findings[0]) for each in models), alone=False)
     named, others = group.bars("alarms")
     assert ([name for name, _ in named], [name for name, _ in others]) == (["c", "d", "a"], ["b", "e"])
 
@@ -459,8 +482,8 @@ def best_of(mark="", images=12, **wrong):
         ]
         value = 100 * (1 - count / images)
         cell = Cell(value, value - 1, value + 1, mark)
-        own = Number("pictures", estimate=Mean(), cell=cell, rows=Samples.of_rows(rows))
-        return Finding("S", (own, replace(own, title="x, y", rows=None)), "")
+        own = Number("pictures", estimate=Mean(), cell=cell, rows=QuestionTable.of_rows(rows))
+        return SuiteFinding("S", (own, replace(own, title="x, y", rows=None)), "")
 
     best = best_models({name: made(count) for name, count in wrong.items()})
     return best_sentence(best), leader_sentence([*best.values()])
@@ -486,36 +509,36 @@ def test_who_is_best_is_said_by_the_test_of_ranks_on_the_same_questions():
 def test_the_screen_of_several_models_says_who_is_best_at_each_benchmark(write_run):
     wrong = {level: {"q1": "B", "q2": "B"} for level in range(3)}
     runs = [write_run("one", model="one"), write_run("two", model="two", trials=wrong)]
-    document = build(runs, Options(resamples=0, drawn=False))
+    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
     assert document.first.best["MedQ-Deg"].startswith("none is best at clean images (L0)")
     for text in (
         " ".join(line.strip() for line in screen(document)),
-        markdown(document),
-        html.unescape(page(document)),
+        render_markdown(document),
+        html.unescape(render_html(document)),
     ):
         assert "is best at clean images" in text
-    assert build(runs[:1], Options(resamples=0, drawn=False)).first.best == {}
+    assert build_report(runs[:1], ReportOptions(resamples=0, drawn=False)).first.best == {}
     other = [write_run(name, model=name, metadata={"data_digest": name}) for name in ("three", "four")]
-    assert "no model is called the best" in build(other, Options(drawn=False)).first.best["MedQ-Deg"]
+    assert "no model is called the best" in build_report(other, ReportOptions(drawn=False)).first.best["MedQ-Deg"]
 
 
 @pytest.mark.usefixtures("any_share_read")
 def test_one_model_has_a_chart_for_its_question_and_several_have_bars(write_run):
     runs = [write_run(name, model=name) for name in ("one", "two")]
-    alone, both = (page(build(each, Options(resamples=0))) for each in (runs[:1], runs))
+    alone, both = (render_html(build_report(each, ReportOptions(resamples=0))) for each in (runs[:1], runs))
     assert alone.count('<figure class="sketch">') == 1 and '<div class="bars">' not in alone
     assert '<figure class="sketch">' not in both and '<div class="bars">' in both
     assert "correct (%); grey: 40 published models, on the paper's data" in html.unescape(alone)
 
 
 def test_no_line_of_a_sentence_ends_between_a_number_and_its_percent_sign():
-    assert unbroken("<b> 91 % of 100 %, 5 points") == "&lt;b&gt; 91\u00a0% of 100\u00a0%, 5 points"
-    assert unbroken("q-1 by -2.5 [-10.7, 1.0]") == "q-1 by \u22122.5 [\u221210.7,\u00a01.0]"
+    assert no_break_markup("<b> 91 % of 100 %, 5 points") == "&lt;b&gt; 91\u00a0% of 100\u00a0%, 5 points"
+    assert no_break_markup("q-1 by -2.5 [-10.7, 1.0]") == "q-1 by \u22122.5 [\u221210.7,\u00a01.0]"
 
 
 def test_lines_of_a_name_end_behind_a_sign():
-    assert breakable("medtasks_most_frequent") == "medtasks_<wbr>most_<wbr>frequent"
-    assert breakable("a/<b>-3.5B__") == "a/<wbr>&lt;b&gt;-<wbr>3.5B__"
+    assert breakable_markup("medtasks_most_frequent") == "medtasks_<wbr>most_<wbr>frequent"
+    assert breakable_markup("a/<b>-3.5B__") == "a/<wbr>&lt;b&gt;-<wbr>3.5B__"
 
 
 def test_no_sign_of_a_number_has_two_meanings():

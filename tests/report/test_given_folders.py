@@ -18,18 +18,18 @@ document = runs.document
 
 def test_tasks_of_a_folder_are_one_benchmark_and_its_name_can_be_a_files(tmp_path):
     def name(task, **metadata):
-        return registry.find(task, {"metadata": {"template": "degraded", **metadata}}).name
+        return registry.find_suite(task, {"metadata": {"template": "degraded", **metadata}}).name
 
     assert name("deg") == name("deg_severe") == name("other", benchmark="deg") == "deg"
     assert name("x", benchmark="../../etc/Passwd") == "etc-passwd"
     assert name("x", benchmark="medobvious") == "medobvious_contributed"
-    assert registry.find("x", {"metadata": [{"template": "degraded"}]}) is None
-    assert registry.find("x", {"metadata": {"template": "no such"}}) is None
+    assert registry.find_suite("x", {"metadata": [{"template": "degraded"}]}) is None
+    assert registry.find_suite("x", {"metadata": {"template": "no such"}}) is None
 
 
 OWN = """
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.record import ScoreValue, QuestionRecord
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -41,7 +41,7 @@ SUITE = Suite(
 
 
 def process_results(doc, results):
-    record = Record(doc["id"], doc["id"], ("ok",), None, {"stars": MeasureValue(float(len(results[0])))})
+    record = QuestionRecord(doc["id"], doc["id"], ("ok",), None, {"stars": ScoreValue(float(len(results[0])))})
     return metric_values(SUITE, "task", record)
 """
 
@@ -55,21 +55,21 @@ def own_folder(tmp_path, name="own", text=OWN):
 
 
 def test_a_folder_with_measures_of_its_own_is_known_once_it_is_given(tmp_path):
-    assert registry.find("own_task", {"metadata": {"benchmark": "own"}}) is None
-    registry.give([own_folder(tmp_path)])
-    suite = registry.find("own_task", {})
+    assert registry.find_suite("own_task", {"metadata": {"benchmark": "own"}}) is None
+    registry.add_suite_folders([own_folder(tmp_path)])
+    suite = registry.find_suite("own_task", {})
     assert (suite.name, suite.measure("stars").unit) == ("own", "stars")
     assert (suite.measure("stars").low, suite.measure("stars").high) == (1, 5)
 
 
 REPORT = """
-from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import Column, Row, Table, View
+from lmms_medtasks.report.suite_report import SuiteReportSpec
+from lmms_medtasks.report.views import ColumnSpec, RowSpec, TableSpec, SectionSpec
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.{name}.measures import SUITE
 
-TABLE = Table("mine", SUITE.title, ("row",), (Row(("all",)),), (Column("right", Mean()),))
-REPORT = Report((View("mine", "Mine", (TABLE,)),), ())
+TABLE = TableSpec("mine", SUITE.title, ("row",), (RowSpec(("all",)),), (ColumnSpec("right", Mean()),))
+REPORT = SuiteReportSpec((SectionSpec("mine", "Mine", (TABLE,)),), ())
 """
 
 
@@ -84,7 +84,7 @@ def folder_with_a_report(tmp_path, name, column):
     assert own in measured
     (folder / "measures.py").write_text(more + measured.replace(own, "CHOICE_MEASURES"), "utf-8")
     (folder / "report.py").write_text(REPORT.format(name=name).replace("Mean()", column), "utf-8")
-    registry.give([folder])
+    registry.add_suite_folders([folder])
     return path, folder
 
 
@@ -153,31 +153,33 @@ def test_a_report_in_the_folder_counts(tmp_path):
     ],
 )
 def test_a_declaration_that_is_none_is_told_with_its_file(tmp_path, text, said):
-    registry.give([own_folder(tmp_path, f"own{abs(hash(said))}", text.replace('"own"', f'"own{abs(hash(said))}"'))])
+    registry.add_suite_folders(
+        [own_folder(tmp_path, f"own{abs(hash(said))}", text.replace('"own"', f'"own{abs(hash(said))}"'))]
+    )
     with pytest.raises(UserError) as error:
-        registry.find(f"own{abs(hash(said))}_task", {})
+        registry.find_suite(f"own{abs(hash(said))}_task", {})
     assert said in str(error.value) and "measures.py" in str(error.value)
 
 
 def test_folders_that_cannot_be_told_apart_are_refused(tmp_path):
-    registry.give([own_folder(tmp_path / "a")])
-    registry.give([tmp_path / "a"])  # again is nothing new
+    registry.add_suite_folders([own_folder(tmp_path / "a")])
+    registry.add_suite_folders([tmp_path / "a"])  # again is nothing new
     with pytest.raises(UserError, match="Two benchmarks are called 'own'"):
-        registry.give([own_folder(tmp_path / "b")])
+        registry.add_suite_folders([own_folder(tmp_path / "b")])
     other = own_folder(tmp_path / "c", "other")
     (other / "own_task.yaml").write_text("task: own_task\n", "utf-8")
     with pytest.raises(UserError, match="Two benchmarks claim the task 'own_task'"):
-        registry.give([other])
+        registry.add_suite_folders([other])
     with pytest.raises(UserError, match="Two benchmarks are called 'medobvious'"):
-        registry.give([own_folder(tmp_path / "d", "medobvious")])
+        registry.add_suite_folders([own_folder(tmp_path / "d", "medobvious")])
 
 
 def test_a_folder_without_tasks_is_refused(tmp_path):
     with pytest.raises(UserError, match="has no task"):
-        registry.give([tmp_path])
+        registry.add_suite_folders([tmp_path])
     folder = own_folder(tmp_path)
     (folder / "own_task.yaml").unlink()
     with pytest.raises(UserError, match="expected at least one YAML file beside measures.py"):
-        registry.give([folder])
+        registry.add_suite_folders([folder])
     with pytest.raises(UserError, match="is no folder"):
-        registry.give([folder / "measures.py"])
+        registry.add_suite_folders([folder / "measures.py"])

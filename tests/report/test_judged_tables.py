@@ -8,12 +8,12 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from lmms_medtasks.judges.protocol import Dimension, Protocol
-from lmms_medtasks.record import Judgement, Record
+from lmms_medtasks.judges.protocol import JudgeProtocol, ScoreDimension
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord
 from lmms_medtasks.report import judged_tables, suite_report
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.views import Row, Source
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.views import ModelResults, RowSpec
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import measure_value
@@ -26,11 +26,11 @@ EXACT = {"status": "exact", "labels": {"clear": "5", "right": "5"}, "reason": "e
 @pytest.fixture(autouse=True)
 def protocol(monkeypatch):
     scale = {"1": 1.0, "2": 2.0, "3": 3.0, "4": 4.0, "5": 5.0}
-    found = Protocol(
+    found = JudgeProtocol(
         name=NAME,
         prompt="again.txt",
         version=2,
-        dimensions=(Dimension("clear", scale), Dimension("right", scale)),
+        dimensions=(ScoreDimension("clear", scale), ScoreDimension("right", scale)),
         fields=("problem", "format"),
         paper_judge="DeepSeek-V3.2-Exp",
         item=lambda doc, reply: None,
@@ -39,7 +39,7 @@ def protocol(monkeypatch):
     module = ModuleType("judged_report_protocol")
     module.PROTOCOL = found
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr("lmms_medtasks.judges.registry.check", lambda protocol: None)
+    monkeypatch.setattr("lmms_medtasks.judges.registry.check_protocol", lambda protocol: None)
     return found
 
 
@@ -47,9 +47,9 @@ def record(number, verdict, name="openai:gpt-4o", paper=False, trial="ok", image
     described = {"name": name, "protocol": NAME, "prompt": "open.txt", "version": 2, "is_paper_judge": paper}
     if isinstance(verdict, tuple):
         verdict = {"status": "judged", "labels": dict(zip(("clear", "right"), verdict, strict=True)), "reason": ""}
-    judgement = Judgement(described, ({},), ((verdict,) if verdict else (),))
+    judgement = QuestionJudgement(described, ({},), ((verdict,) if verdict else (),))
     measures = {"right": measure_value(judgement, "right")}
-    return Record(f"q{number}", image, (trial,), None, measures, tags, judgement=judgement)
+    return QuestionRecord(f"q{number}", image, (trial,), None, measures, tags, judgement=judgement)
 
 
 def by(made, url="http://h:1/v1", model="m-1"):
@@ -61,12 +61,12 @@ def by(made, url="http://h:1/v1", model="m-1"):
 
 
 def judging(*records):
-    return judged_tables.Judging.of(Samples.of_records(records))
+    return judged_tables.JudgingSummary.of(QuestionTable.of_records(records))
 
 
 def source(name, *records):
-    rows = Samples.of_records(records)
-    return Source(name, rows, rows, 0)
+    rows = QuestionTable.of_records(records)
+    return ModelResults(name, rows, rows, 0)
 
 
 def compared(sources):
@@ -77,9 +77,9 @@ def compared(sources):
         seen.append((part.key, [each.name for each in group]))
         return part
 
-    report = suite_report.Report((), (), mark=mark)
+    report = suite_report.SuiteReportSpec((), (), mark=mark)
     suite = registry.get("med_cmr")
-    return [make() for make in suite_report._comparisons(suite, report, sources, Options())], seen
+    return [make() for make in suite_report._plan_comparisons(suite, report, sources, ReportOptions())], seen
 
 
 def test_what_is_counted():
@@ -89,26 +89,26 @@ def test_what_is_counted():
     assert found.coverage == pytest.approx(2 / 3)
     assert found.reasons == {"no verdict": 1}
     assert found.rules == {"exact match": 1}
-    row = judged_tables.judgements({"task": found}).rows[0]
+    row = judged_tables.judgement_table({"task": found}).rows[0]
     assert [cell.value for cell in row.cells] == ["task", 3, 1, 1, 1, pytest.approx(200 / 3), "openai:gpt-4o"]
-    assert [[cell.value for cell in row.cells] for row in judged_tables.causes({"task": found}).rows] == [
+    assert [[cell.value for cell in row.cells] for row in judged_tables.cause_table({"task": found}).rows] == [
         ["task", "exact", "exact match", 1],
         ["task", "missing", "no verdict", 1],
     ]
 
 
 def test_questions_that_nobody_judges_have_no_judgements():
-    rows = Samples.of_records([Record("q1", "a", ("A",), "A", {})])
-    assert judged_tables.Judging.of(rows) is None
-    assert (judged_tables.said(rows), judged_tables.shown(rows)) == ("", "")
-    assert judged_tables.judgements({}) is None
-    assert judged_tables.causes({}) is None
+    rows = QuestionTable.of_records([QuestionRecord("q1", "a", ("A",), "A", {})])
+    assert judged_tables.JudgingSummary.of(rows) is None
+    assert (judged_tables.judges_fact(rows), judged_tables.judge_names(rows)) == ("", "")
+    assert judged_tables.judgement_table({}) is None
+    assert judged_tables.cause_table({}) is None
 
 
 def test_groups_stand_in_the_order_of_their_first_questions():
-    rows = Samples.of_records([record(1, ("4", "3"), kind="open"), record(2, EXACT, kind="closed"),
+    rows = QuestionTable.of_records([record(1, ("4", "3"), kind="open"), record(2, EXACT, kind="closed"),
                                record(3, MISSING, kind="open")])  # fmt: skip
-    found = judged_tables.judgings(rows, ["kind"], lambda kind: f"{kind} questions")
+    found = judged_tables.summarize_judgings(rows, ["kind"], lambda kind: f"{kind} questions")
     assert {name: each.requested for name, each in found.items()} == {"open questions": 2, "closed questions": 1}
     assert list(found) == ["open questions", "closed questions"]
 
@@ -117,16 +117,16 @@ def test_means_stand_beside_their_counts_and_bounds():
     # right: 3, missing, 5. Mean (3 + 5) / 2 = 4; worst (3 + 1 + 5) / 3 = 3, best (3 + 5 + 5) / 3.
     own = source("s", record(1, ("4", "3")), record(2, MISSING, image="b"), record(3, EXACT, image="c"))
     columns = judged_tables.judged_columns("right", Mean(measure="right"), "right")
-    cells = [each.cell(own, Row(())).value for each in columns]
+    cells = [each.cell(own, RowSpec(())).value for each in columns]
     assert cells == [4, 2, 3, 3, pytest.approx(13 / 3)]
-    empty = [each.cell(own, Row((), {"id": "none"})).value for each in columns]
+    empty = [each.cell(own, RowSpec((), {"id": "none"})).value for each in columns]
     assert empty == [None, 0, 0, None, None]
 
 
 def test_group_without_any_verdict_has_no_mean_and_the_widest_bounds():
     own = source("s", record(1, MISSING, kind="x"), record(2, ("4", "3"), kind="y"))
     columns = judged_tables.judged_columns("right", Mean(measure="right"), "right")
-    assert [each.cell(own, Row((), {"kind": "x"})).value for each in columns] == [None, 0, 1, 1, 5]
+    assert [each.cell(own, RowSpec((), {"kind": "x"})).value for each in columns] == [None, 0, 1, 1, 5]
 
 
 @pytest.mark.parametrize(
@@ -141,28 +141,28 @@ def test_group_without_any_verdict_has_no_mean_and_the_widest_bounds():
     ],
 )
 def test_flags(records, kind, text):
-    found = list(judged_tables.flags({"task": judging(*(record(*each) for each in records))}))
+    found = list(judged_tables.judging_notices({"task": judging(*(record(*each) for each in records))}))
     assert any(flag.kind == kind and text in flag.text for flag in found), found
 
 
 def test_what_is_the_same_of_several_groups_is_said_once():
     found = {name: judging(record(1, ("4", "3"), "lexical")) for name in ("one", "two")}
     found["three"] = judging(record(1, MISSING, "none"))
-    texts = [flag.text for flag in judged_tables.flags(found)]
+    texts = [flag.text for flag in judged_tables.judging_notices(found)]
     assert [text.split(":")[0] for text in texts] == ["one, two", "three"]
 
 
 def test_papers_judge_and_all_obtained_is_no_flag():
     found = judging(record(1, ("4", "3"), "openai:deepseek-v3.2-exp", paper=True))
-    assert list(judged_tables.flags({"task": found})) == []
+    assert list(judged_tables.judging_notices({"task": found})) == []
     assert found.said == "openai:deepseek-v3.2-exp (prompt open.txt version 2)"
-    assert judged_tables.marks(found, None) == ""
+    assert judged_tables.judging_marks(found, None) == ""
 
 
 def test_judge_that_is_no_llm_is_not_called_another_than_the_papers():
     found = judging(record(1, ("4", "3"), "lexical"))
     assert found.others == ()
-    assert len(list(judged_tables.flags({"task": found}))) == 1
+    assert len(list(judged_tables.judging_notices({"task": found}))) == 1
     assert found.shown == found.short == "lexical (no LLM)"
 
 
@@ -174,8 +174,8 @@ def test_a_judges_short_name_has_no_address():
 def test_marks_say_who_judged_and_what_is_missing():
     lexical = judging(record(1, ("4", "3"), "lexical"))
     other = judging(record(1, ("4", "3")), record(2, MISSING))
-    assert judged_tables.marks(lexical) == judged_tables.LEXICAL
-    assert judged_tables.marks(other) == judged_tables.OTHER + judged_tables.INCOMPLETE
+    assert judged_tables.judging_marks(lexical) == judged_tables.LEXICAL
+    assert judged_tables.judging_marks(other) == judged_tables.OTHER + judged_tables.INCOMPLETE
 
 
 APART = [
@@ -189,7 +189,9 @@ def test_judges_of_one_name_are_told_apart(other):
     one, two = by(record(1, ("4", "3"))), by(record(2, ("4", "3")), **other)
     both = judging(one, two, by(record(3, EXACT)))
     assert len(both.names) == 2
-    (flag,) = [each.text for each in judged_tables.flags({"task": both}) if "several judges in one task" in each.text]
+    (flag,) = [
+        each.text for each in judged_tables.judging_notices({"task": both}) if "several judges in one task" in each.text
+    ]
     assert all(name in flag for name in both.names)
     assert both.said.count("openai:gpt-4o at http") == 2
     parts, seen = compared([source("a", one), source("b", two), source("c", one)])
@@ -219,7 +221,7 @@ def test_judges_asked_in_two_ways_stand_in_no_table_together(other):
     assert seen == [("judge1-all", ["a", "c"])]
     assert "asked by schema (max_tokens 1024, temperature 0.0), answered by m-1" in parts[0].title
     assert ("by the text aaa of its prompt open.txt" in parts[0].title) == ("digest" in other)
-    rows = judged_tables.deciding([source("a", one).rows, source("b", two).rows])
+    rows = judged_tables.deciding_judgings([source("a", one).rows, source("b", two).rows])
     assert len(set(rows)) == 2
 
 
@@ -234,15 +236,17 @@ def test_how_a_server_served_the_judge_is_told():
     rows = [served(by(record(number, ("4", "3"))), "fp_1" if number else "fp_0") for number in range(3)]
     found = judging(*rows)
     assert found.said.endswith("; system_fingerprint fp_1 (2), fp_0 (1)") and len(found.names) == 1
-    assert any("2 system_fingerprints" in flag.text for flag in judged_tables.flags({"task": found}))
-    assert not any("system_fingerprints" in flag.text for flag in judged_tables.flags({"task": judging(*rows[1:])}))
+    assert any("2 system_fingerprints" in flag.text for flag in judged_tables.judging_notices({"task": found}))
+    assert not any(
+        "system_fingerprints" in flag.text for flag in judged_tables.judging_notices({"task": judging(*rows[1:])})
+    )
 
 
 def test_what_a_rule_settled_is_of_no_other_judge():
     """A run in which no judge was needed names no model that answered: it stands with the others."""
     one, two = by(record(1, ("4", "3"))), by(record(2, EXACT))
     assert judging(one, two).names == ("openai:gpt-4o at http://h:1/v1, answered by m-1",)
-    assert not any("several judges" in flag.text for flag in judged_tables.flags({"task": judging(one, two)}))
+    assert not any("several judges" in flag.text for flag in judged_tables.judging_notices({"task": judging(one, two)}))
     assert compared([source("a", one, two), source("b", two)])[1] == [("all", ["a", "b"])]
 
 
@@ -271,7 +275,7 @@ def grouped(*asked, **options):
          "repeated": False, "line": 1, **(more[0] if more else {})}
         for number, (own, task, *more) in enumerate(asked)
     ]  # fmt: skip
-    found = suite_report.sources_by_model(None, runs, Samples.of_rows(rows), Options(), **options)
+    found = suite_report.sources_by_model(None, runs, QuestionTable.of_rows(rows), ReportOptions(), **options)
     return [[(task, runs.index(own)) for own, tasks in each.asked for task in tasks] for each in found]
 
 
@@ -309,7 +313,7 @@ def test_runs_of_two_judges_stay_apart_where_a_source_has_one_judge():
 def test_what_is_said_of_several_runs():
     first, again = run("m"), run("m", "20260102_000000")
     own = replace(source("s", record(1, ("4", "3"))), asked=((first, ("one",)), (again, ("two",))))
-    said = dict(suite_report.origin(own))
+    said = dict(suite_report.csv_origin(own))
     assert said == {
         "run model": "m", "run task set": "one, two", "run data": "full", "run judge": "openai:gpt-4o"
     }  # fmt: skip
@@ -318,7 +322,7 @@ def test_what_is_said_of_several_runs():
 def test_a_judge_that_says_the_same_of_every_answer_is_flagged():
     same = judging(*(record(number, ("4", "3")) for number in range(10)), record(10, EXACT))
     assert same.labels == {("clear", "4"): 10, ("right", "3"): 10}
-    (flag,) = [each for each in judged_tables.flags({"open": same}) if "same verdict" in each.text]
+    (flag,) = [each for each in judged_tables.judging_notices({"open": same}) if "same verdict" in each.text]
     assert flag.kind == "warning" and "all 10 answers" in flag.text and "clear 4, right 3" in flag.text
 
 
@@ -335,5 +339,5 @@ def test_a_check_stands_with_the_judges_name_and_is_warned_of_unless_it_was_pass
     judge = {**made.judgement.judge, **({"check": check} if check else {})}
     found = judging(replace(made, judgement=replace(made.judgement, judge=judge)))
     assert (f"check {check}" in found.said) == bool(check)
-    flags = [each for each in judged_tables.flags({"open": found}) if "judge's check" in each.text]
+    flags = [each for each in judged_tables.judging_notices({"open": found}) if "judge's check" in each.text]
     assert [each.kind for each in flags] == ["warning"] * warned and all(check in each.text for each in flags)

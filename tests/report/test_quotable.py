@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.report.quotable import Asked, Check, checks, verdict
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.quotable import QuotabilityCheck, SuiteResults, quotability_checks, quotability_verdict
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites import registry
 
 PAPER = {"name": "openai:google/gemma-2-9b-it", "is_paper_judge": True}
@@ -25,7 +25,7 @@ def asked(
     told: Mapping[str, Any] = TOLD,
     trial: str = "ok",
     name: str = "",
-) -> Asked:
+) -> SuiteResults:
     """A model's source: of each task its judge, and whether its one judgement is "judged" or "missing"."""
     rows = [
         {
@@ -42,15 +42,17 @@ def asked(
         "n-samples": {task: {"original": 1, "effective": 1} for task in judges},
     }
     run = SimpleNamespace(content=content, sample_count=lambda task: 1, path="run")
-    source = SimpleNamespace(rows=Samples.of_rows(rows), asked=((run, tuple(judges)),), run=run, name=name or model)
-    return Asked(registry.get("sure_vqa"), source)  # type: ignore[arg-type]
+    source = SimpleNamespace(
+        rows=QuestionTable.of_rows(rows), asked=((run, tuple(judges)),), run=run, name=name or model
+    )
+    return SuiteResults(registry.get("sure_vqa"), source)  # type: ignore[arg-type]
 
 
-def check(title: str, *given: Asked) -> Check:
-    return next(each for each in checks(given) if each.title == title)
+def check(title: str, *given: SuiteResults) -> QuotabilityCheck:
+    return next(each for each in quotability_checks(given) if each.title == title)
 
 
-def judged(*given: Asked) -> Check:
+def judged(*given: SuiteResults) -> QuotabilityCheck:
     return check("judged as in the paper", *given)
 
 
@@ -87,7 +89,7 @@ def test_a_run_that_recorded_nothing_has_no_clean_runner(told: Mapping[str, Any]
     found = check("clean runner", asked("m", {"sure_slake_modality": (PAPER, "judged")}, told))
     assert found.state == state
     assert (found.answer == "Not recorded") is (state == "unknown")
-    assert verdict([found]).startswith({"yes": "Yes", "unknown": "With care", "no": "Not yet"}[state])
+    assert quotability_verdict([found]).startswith({"yes": "Yes", "unknown": "With care", "no": "Not yet"}[state])
 
 
 def test_a_runner_of_another_version_of_the_harness_is_not_called_clean() -> None:

@@ -9,15 +9,15 @@ import pytest
 from rich.console import Console
 
 from lmms_medtasks.board import rules
-from lmms_medtasks.board.checks import _rates
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.checks import _rate_problems
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.comparison.gate import read_rules
 from lmms_medtasks.board.site import board_tables
 from lmms_medtasks.parsing.reply import SentReply
-from lmms_medtasks.report import Options, build, readability
-from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.report_page import page
-from lmms_medtasks.report.terminal import show
+from lmms_medtasks.report import ReportOptions, build_report, readability
+from lmms_medtasks.report.markdown import render_markdown
+from lmms_medtasks.report.report_page import render_html
+from lmms_medtasks.report.terminal import print_report
 from tests import contributed_runs as runs
 
 pytestmark = pytest.mark.usefixtures("nothing_given")
@@ -26,7 +26,7 @@ THOUGHTS = "The left lung shows an opacity that may be fluid, so I compare both 
 CUT = SentReply(f"<think>{THOUGHTS}", "length", 512)
 GRID = {"options": [], "grid": "2x2"}
 DIGESTS = {"digests": {"package": "c0de", "prompt": "9409"}}
-QUICK = Options(resamples=0, drawn=False)
+QUICK = ReportOptions(resamples=0, drawn=False)
 
 
 def written(folder, replies, template="multiple_choice", **more):
@@ -36,10 +36,10 @@ def written(folder, replies, template="multiple_choice", **more):
 
 def screens(path):
     """The first screen in a terminal, in Markdown and in HTML; each with single blanks."""
-    document = build([path], QUICK)
+    document = build_report([path], QUICK)
     console = Console(width=200, file=io.StringIO(), force_terminal=False)
-    show(document, console, everything=False)
-    texts = (console.file.getvalue(), markdown(document).replace("\\", ""), html.unescape(page(document)))
+    print_report(document, console, everything=False)
+    texts = (console.file.getvalue(), render_markdown(document).replace("\\", ""), html.unescape(render_html(document)))
     return document, [" ".join(each.split()) for each in texts]
 
 
@@ -91,7 +91,7 @@ def test_unknown_marks_are_named_with_the_way_out(tmp_path):
      ('<plan id="1">', "</plan>")],
 )  # fmt: skip
 def test_the_mark_that_closes(mark, closing):
-    assert readability._closing(mark) == closing
+    assert readability._closing_mark(mark) == closing
 
 
 def test_a_healthy_run_is_green(tmp_path):
@@ -113,8 +113,8 @@ def test_many_answers_at_the_limit_are_red_and_no_finding(tmp_path):
     assert (check.state, "max_new_tokens" in check.mend) == ("no", True)
     said = "2 of 12 replies ended at the limit of new tokens: nothing is said about the model."
     assert all(said in text and "guessing at" not in text for text in texts)
-    (entry,) = collect([tmp_path], rules=rules.read()).entries
-    assert "2 of 12 replies ended" in dict(_rates(entry, read_rules().board.thresholds))["low_parse_rate"]
+    (entry,) = collect_entries([tmp_path], rules=rules.read_board_rules()).entries
+    assert "2 of 12 replies ended" in dict(_rate_problems(entry, read_rules().board.thresholds))["low_parse_rate"]
 
 
 def test_many_failed_requests_are_no_finding_and_asked_again(tmp_path):
@@ -142,8 +142,8 @@ def test_judged_thoughts_are_no_answers(tmp_path):
 def test_gate_report_and_board_draw_the_line_at_the_same_share(tmp_path, unread, low):
     path = written(tmp_path, ["no idea"] * unread + ["A"] * (10 - unread))
     document, _ = screens(path)
-    (entry,) = collect([tmp_path], rules=rules.read()).entries
+    (entry,) = collect_entries([tmp_path], rules=rules.read_board_rules()).entries
     assert (check_of(document).state == "no") is low
     thresholds = read_rules().board.thresholds
-    assert ("low_parse_rate" in dict(_rates(entry, thresholds))) is low
+    assert ("low_parse_rate" in dict(_rate_problems(entry, thresholds))) is low
     assert thresholds["parse_rate"] == readability.least_read() == board_tables.READABLE

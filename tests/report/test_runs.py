@@ -9,14 +9,14 @@ from lmms_medtasks.samples import runs
 def test_folder_and_file_are_the_same_run(write_run):
     folder = write_run()
     (file,) = folder.glob("*_results.json")
-    assert len(runs.find([folder, file])) == 1
+    assert len(runs.find_result_files([folder, file])) == 1
 
 
 def test_folder_without_results_and_no_folder(tmp_path):
     with pytest.raises(UserError, match="No .*_results.json"):
-        runs.find([tmp_path])
+        runs.find_result_files([tmp_path])
     with pytest.raises(UserError, match="is not there"):
-        runs.find([tmp_path / "nothing"])
+        runs.find_result_files([tmp_path / "nothing"])
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,19 @@ import weakref
 
 import pytest
 
-from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import QuestionRecord, ScoreValue
+from lmms_medtasks.report.views import ModelResults
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.estimates import Mean
 
 
 @pytest.fixture
 def source():
-    found = [Record(f"q{n}", "image", ("A",), "A", {"accuracy": MeasureValue(float(n))}, {"n": n}) for n in (0, 1)]
-    rows = Samples.of_records(found)
-    return Source("source", rows, rows, 0)
+    found = [
+        QuestionRecord(f"q{n}", "image", ("A",), "A", {"accuracy": ScoreValue(float(n))}, {"n": n}) for n in (0, 1)
+    ]
+    rows = QuestionTable.of_records(found)
+    return ModelResults("source", rows, rows, 0)
 
 
 def test_an_estimate_is_kept_with_its_numbers(source):

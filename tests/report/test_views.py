@@ -5,18 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.report.views import Column, Row, Source, Table, _detectable_note
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.power import Criterion, standard_errors_needed
+from lmms_medtasks.record import QuestionRecord, ScoreValue
+from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, TableSpec, _detectable_note
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.statistics.power import TestCriterion, standard_errors_needed
 from lmms_medtasks.suites.estimates import Count, Mean
 
 
 def source(**scores):
-    records = [Record(name, name, ("A",), "A", {"accuracy": MeasureValue(score)}, {"side": name[0]}, pair=name[1:])
-               for name, score in scores.items()]  # fmt: skip
-    rows = Samples.of_records(records)
-    return Source("model", rows, rows, 0)
+    records = [
+        QuestionRecord(name, name, ("A",), "A", {"accuracy": ScoreValue(score)}, {"side": name[0]}, pair=name[1:])
+        for name, score in scores.items()
+    ]
+    rows = QuestionTable.of_records(records)
+    return ModelResults("model", rows, rows, 0)
 
 
 def pairs(rows):
@@ -34,12 +36,13 @@ def test_an_estimate_that_is_gone_leaves_no_number_to_a_later_one():
 def test_column_over_pairs_and_its_drop():
     own = source(a1=1.0, a2=0.5, b1=0.5, b2=0.25, b3=1.0)
     cells = {
-        unit: Column("x", Mean(measure="change"), unit, over=pairs).cell(own, Row(())) for unit in ("points", "drop")
+        unit: ColumnSpec("x", Mean(measure="change"), unit, over=pairs).cell(own, RowSpec(()))
+        for unit in ("points", "drop")
     }
     # 0.5 - 1 and 0.25 - 0.5; b3 has no partner.
     assert {unit: cell.value for unit, cell in cells.items()} == {"points": -37.5, "drop": 37.5}
-    assert Column("n", Mean(measure="before"), "n", over=pairs).cell(own, Row((), {"pair": "1"})).value == 1
-    assert [Column("x", unit=unit).column().signed for unit in ("points", "drop", "")] == [True, False, False]
+    assert ColumnSpec("n", Mean(measure="before"), "n", over=pairs).cell(own, RowSpec((), {"pair": "1"})).value == 1
+    assert [ColumnSpec("x", unit=unit).column().signed for unit in ("points", "drop", "")] == [True, False, False]
 
 
 def test_below_differences_stands_what_these_data_would_have_shown():
@@ -47,9 +50,13 @@ def test_below_differences_stands_what_these_data_would_have_shown():
         f"{side}{number}": float(number % (3 if side == "a" else 2) == 0) for side in "ab" for number in range(12)
     }
     rows = replace(source(**scores), resamples=1)
-    column = Column("change", Mean(measure="change"), "points", over=pairs)
-    table = Table(
-        "t", "T", ("side",), (Row(("all",)), Row(("even",), {"pair": ("0", "2", "4", "6", "8", "10")})), (column,)
+    column = ColumnSpec("change", Mean(measure="change"), "points", over=pairs)
+    table = TableSpec(
+        "t",
+        "T",
+        ("side",),
+        (RowSpec(("all",)), RowSpec(("even",), {"pair": ("0", "2", "4", "6", "8", "10")})),
+        (column,),
     )
     found = table.filled([rows])
     cells = [row.cells[1] for row in found.rows]
@@ -57,13 +64,13 @@ def test_below_differences_stands_what_these_data_would_have_shown():
         error = np.std(values, ddof=1) / clusters**0.5
         # Two differences in the table: each is tested at 0.05 / 2.
         assert cell.detectable == pytest.approx(
-            100 * standard_errors_needed(clusters, Criterion(comparisons=2)) * error
+            100 * standard_errors_needed(clusters, TestCriterion(comparisons=2)) * error
         )
     least = sorted(f"{cell.detectable:.1f}" for cell in cells)
     assert f"of {least[0]} to {least[1]} points" in found.notes[-1] and "2 differences" in found.notes[-1]
     # Five images whose changes are +1 and -1: more than 100 points would be needed, and there are none.
-    few = Table(
-        "t", "T", ("side",), (Row(("all",)), Row(("few",), {"pair": ("2", "3", "8", "9", "6")})), (column,)
+    few = TableSpec(
+        "t", "T", ("side",), (RowSpec(("all",)), RowSpec(("few",), {"pair": ("2", "3", "8", "9", "6")})), (column,)
     ).filled([rows])
     assert [row.cells[1].detectable is None for row in few.rows] == [False, True]
     assert "For 1 of the 2" in few.notes[-1]
@@ -73,7 +80,7 @@ def test_below_differences_stands_what_these_data_would_have_shown():
     )
     assert "150.0" not in (said := _detectable_note([150.0])) and "no true difference" in said
     # A table of shares says nothing of the kind.
-    plain = Table("t", "T", ("side",), (Row(("all",)),), (Column("accuracy", Mean()),)).filled([rows])
+    plain = TableSpec("t", "T", ("side",), (RowSpec(("all",)),), (ColumnSpec("accuracy", Mean()),)).filled([rows])
     assert not plain.notes and plain.rows[0].cells[1].detectable is None
 
 

@@ -11,16 +11,25 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.cells import decimal, number, percent, points, share
-from lmms_medtasks.report.csv_writer import all_csv, csv_text
-from lmms_medtasks.report.document import MARKS, Cell, Document, Frame, FrameColumn, FrameRow, Part, Section
-from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.published import discrepancies
-from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report import ReportOptions, build_report
+from lmms_medtasks.report.cells import decimal_column, number_cell, percent_cell, percent_column, points_column
+from lmms_medtasks.report.csv_writer import all_csv, render_csv
+from lmms_medtasks.report.document import (
+    MARKS,
+    Cell,
+    Frame,
+    FrameColumn,
+    FrameRow,
+    ReportChapter,
+    ReportDocument,
+    ReportSection,
+)
+from lmms_medtasks.report.markdown import render_markdown
+from lmms_medtasks.report.published import published_discrepancies
+from lmms_medtasks.report.report_page import render_html
 from lmms_medtasks.report.suite_report import part_key
-from lmms_medtasks.report.terminal import show
-from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
+from lmms_medtasks.report.terminal import print_report
+from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, IntervalEstimate
 from lmms_medtasks.task_configs.medq_deg.report_published import FOLDER
 
 LEVELS = "medq_deg_l0, medq_deg_l1, medq_deg_l2; our degradations, 2 trials"
@@ -29,7 +38,7 @@ HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
 
 def terminal(document, everything=True):
     console = Console(width=300, file=io.StringIO(), force_terminal=False)
-    show(document, console, everything=everything)
+    print_report(document, console, everything=everything)
     return console.file.getvalue()
 
 
@@ -48,12 +57,12 @@ def runs(medq_deg_runs, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def document(runs):
-    return build(runs[:1], Options(resamples=50, drawn=False))
+    return build_report(runs[:1], ReportOptions(resamples=50, drawn=False))
 
 
 @pytest.fixture(scope="module")
 def several_drawn(runs):
-    return build(runs, Options(resamples=50))
+    return build_report(runs, ReportOptions(resamples=50))
 
 
 def table(document, key, part=0):
@@ -108,7 +117,7 @@ def only_our_script(text):
 
 
 def test_page_is_whole_and_needs_nothing_else(several_drawn):
-    text = page(several_drawn)
+    text = render_html(several_drawn)
     found = checked(text)
     assert found.open == []
     assert len(found.ids) == len(set(found.ids))
@@ -126,8 +135,8 @@ def test_every_figure_has_its_numbers_beside_it(several_drawn):
 
 def test_same_runs_give_the_same_bytes(write_run):
     folder = write_run()
-    first, second = (build([folder], Options(resamples=20)) for _ in range(2))
-    for write in (markdown, all_csv, page, terminal):
+    first, second = (build_report([folder], ReportOptions(resamples=20)) for _ in range(2))
+    for write in (render_markdown, all_csv, render_html, terminal):
         assert write(first) == write(second)
 
 
@@ -155,7 +164,7 @@ def test_published_rows_stand_below_the_run(document):
 
 
 def test_published_numbers_that_do_not_add_up_are_named(document):
-    odd = [each for each in discrepancies(FOLDER) if each["table"] == 2]
+    odd = [each for each in published_discrepancies(FOLDER) if each["table"] == 2]
     notes = " ".join(table(document, "table2").all_notes)
     assert odd
     assert all(f"{each['row']}, {each['column']}: {each['printed']:g} printed" in notes for each in odd)
@@ -169,8 +178,8 @@ def test_empty_groups_are_empty_not_zero(document):
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_run_of_one_level_says_so_everywhere(write_run, level):
-    document = build([write_run(levels=[level])], Options(resamples=20))
-    for text in (terminal(document), markdown(document), page(document)):
+    document = build_report([write_run(levels=[level])], ReportOptions(resamples=20))
+    for text in (terminal(document), render_markdown(document), render_html(document)):
         assert "Levels missing" in text
         assert "needs L0 and L2" in text
     row = table(document, "table6").rows[0]
@@ -178,22 +187,24 @@ def test_run_of_one_level_says_so_everywhere(write_run, level):
 
 
 def test_limited_run_says_so(write_run):
-    document = build([write_run(original=9)], Options(resamples=20))
-    for text in (terminal(document), page(document)):
+    document = build_report([write_run(original=9)], ReportOptions(resamples=20))
+    for text in (terminal(document), render_html(document)):
         assert "2 of 9 questions asked (--limit 2)" in text
     assert table(document, "table6").rows[0].cells[1].value.startswith("this run (full, --limit 2; read")
 
 
 def test_csv_says_whose_it_is(write_run):
     runs = [write_run("a", model="=one", metadata={"data": "mini"}), write_run("b", model="two", original=9)]
-    document = build(runs, Options(resamples=0, drawn=False))
+    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
     for part, model, data in ((1, "'=one", "mini"), (2, "two", "full, --limit 2")):
-        rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "table6", part), document.parts[part].origin))))
+        rows = list(
+            csv.DictReader(io.StringIO(render_csv(table(document, "table6", part), document.parts[part].origin)))
+        )
         said = [(row["run model"], row["run task set"], row["run data"]) for row in rows]
         assert said[:2] == 2 * [(model, LEVELS, data)]
         # The published rows are of no run.
         assert set(said[2:]) == {("", "", "")}
-    rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "models"), document.parts[0].origin))))
+    rows = list(csv.DictReader(io.StringIO(render_csv(table(document, "models"), document.parts[0].origin))))
     assert [row["data"] for row in rows] == ["mini", "full, --limit 2"]
     assert {row["data of the runs"] for row in rows} == {"mini; full, --limit 2"}
     assert "full, --limit 2" in all_csv(document)
@@ -201,7 +212,7 @@ def test_csv_says_whose_it_is(write_run):
 
 @pytest.mark.parametrize("level", [1, 2])
 def test_tables_of_one_degraded_level_say_which(write_run, level):
-    document = build([write_run(levels=[0, level])], Options(resamples=0, drawn=False))
+    document = build_report([write_run(levels=[0, level])], ReportOptions(resamples=0, drawn=False))
     for key in ("table2", "table3"):
         found = table(document, key)
         assert found.columns[1].text(found.rows[0].cells[1]) == f"this run (L{level} only)‡"
@@ -218,20 +229,22 @@ def test_both_levels_have_no_mark(document):
 
 @pytest.mark.parametrize("reason", [FEW, FEW_IN_GROUP, ALIKE, MISSING, ZERO])
 def test_a_number_without_an_interval_has_the_mark_of_the_reason(reason):
-    found = percent(Interval(0.5, None, None, 9, 4, reason=reason))
+    found = percent_cell(IntervalEstimate(0.5, None, None, 9, 4, reason=reason))
     assert (found.value, found.low, found.reason) == (50, None, reason)
-    assert found.mark in MARKS and found == replace(number(Interval(0.5, None, None, 9, 4, reason=reason)), value=50)
-    shown = Frame("t", "T", (share("x"),), (FrameRow((found,)),))
+    assert found.mark in MARKS and found == replace(
+        number_cell(IntervalEstimate(0.5, None, None, 9, 4, reason=reason)), value=50
+    )
+    shown = Frame("t", "T", (percent_column("x"),), (FrameRow((found,)),))
     assert any(note.startswith(found.mark) for note in shown.all_notes)
-    assert csv_text(shown).splitlines() == ["x (%),x (%) reason,row", f"50.0,{reason},run"]
+    assert render_csv(shown).splitlines() == ["x (%),x (%) reason,row", f"50.0,{reason},run"]
 
 
 def test_run_without_any_reply(write_run):
     trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
-    document = build([write_run(trials=trials)], Options(resamples=20))
-    assert checked(page(document)).open == []
+    document = build_report([write_run(trials=trials)], ReportOptions(resamples=20))
+    assert checked(render_html(document)).open == []
     assert [cell.value for cell in table(document, "levels").rows[0].cells] == ["L0", 0, None, None]
-    assert "12 of 12 requests failed" in markdown(document)
+    assert "12 of 12 requests failed" in render_markdown(document)
 
 
 def test_hostile_texts(write_run):
@@ -240,8 +253,8 @@ def test_hostile_texts(write_run):
         "q2": ("b", "MRI", "=cmd()", "motion_blur", 2, "B"),
     }
     runs = [write_run("a", model=HOSTILE, questions=questions), write_run("b", model="=other", questions=questions)]
-    document = build(runs, Options(resamples=20))
-    text = page(document)
+    document = build_report(runs, ReportOptions(resamples=20))
+    text = render_html(document)
     found = checked(text)
     assert found.open == []
     assert only_our_script(text)
@@ -249,7 +262,7 @@ def test_hostile_texts(write_run):
     shown = terminal(document)
     assert "\x1b" not in shown
     assert any("[bold]" in line and "this run" in line for line in shown.splitlines())
-    lines = markdown(document).splitlines()
+    lines = render_markdown(document).splitlines()
     assert not any(re.search(r"(?<!\\)<script", line) for line in lines)
     # Every row of a table has as many cells as its head: a "|" in a name starts none.
     for above, below in zip(lines, lines[1:], strict=False):
@@ -262,8 +275,8 @@ def test_hostile_texts(write_run):
 
 def test_unmapped_capabilities_are_counted(write_run):
     questions = {"q1": ("a", "CT", "Tea Making", "gaussian_noise", 4, "A")}
-    document = build(
-        [write_run(questions=questions, trials={1: {"q1": "AB"}}, levels=[1])], Options(resamples=0, drawn=False)
+    document = build_report(
+        [write_run(questions=questions, trials={1: {"q1": "AB"}}, levels=[1])], ReportOptions(resamples=0, drawn=False)
     )
     notes = table(document, "capabilities").notes
     assert "1 questions are of no capability of the paper's and in no row." in notes
@@ -273,10 +286,10 @@ def test_csv_has_numbers_in_full_and_intervals_in_columns():
     shown = Frame(
         "key",
         "title",
-        (FrameColumn("name", "text"), share("accuracy")),
+        (FrameColumn("name", "text"), percent_column("accuracy")),
         (FrameRow((Cell("a, b"), Cell(100 / 3, 30.0, 40.0))), FrameRow((Cell("c"), Cell(None)), "reference")),
     )
-    assert csv_text(shown) == (
+    assert render_csv(shown) == (
         'name,accuracy (%),accuracy (%) low,accuracy (%) high,row\n"a, b",33.3333,30.0,40.0,run\nc,,,,reference\n'
     )
 
@@ -284,11 +297,11 @@ def test_csv_has_numbers_in_full_and_intervals_in_columns():
 @pytest.mark.parametrize(
     ("column", "cell", "text"),
     [
-        (share("x"), Cell(None), "–"),
-        (share("x"), Cell(12.345, 10, 15, "°"), "12.3 [10.0, 15.0]°"),
-        (points("x"), Cell(1.0), "+1.0"),
-        (points("x"), Cell(-0.01), "0.0"),
-        (decimal("x"), Cell(-0.0001), "0.000"),
+        (percent_column("x"), Cell(None), "–"),
+        (percent_column("x"), Cell(12.345, 10, 15, "°"), "12.3 [10.0, 15.0]°"),
+        (points_column("x"), Cell(1.0), "+1.0"),
+        (points_column("x"), Cell(-0.01), "0.0"),
+        (decimal_column("x"), Cell(-0.0001), "0.000"),
         (FrameColumn("x"), Cell(12345), "12,345"),
     ],
 )
@@ -312,16 +325,16 @@ def test_an_address_of_a_benchmark_stays_when_another_joins(document):
     alone = replace(document, parts=(replace(part, suite="My Ward (CT)"),))
     joined = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("Other", "My Ward (CT)")))
     twins = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("A b", "a B", "日本")))
-    ids = [set(re.findall(r'id="(suite-[^"]*)"', page(each))) for each in (alone, joined, twins)]
+    ids = [set(re.findall(r'id="(suite-[^"]*)"', render_html(each))) for each in (alone, joined, twins)]
     assert ids[0] < ids[1] and len(ids[2]) == 3
     moved = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("Other", "日本", "a B", "A b")))
-    assert ids[2] <= set(re.findall(r'id="(suite-[^"]*)"', page(moved)))
+    assert ids[2] <= set(re.findall(r'id="(suite-[^"]*)"', render_html(moved)))
 
 
 def test_a_parts_address_is_its_models_and_stays_when_others_join(write_run):
     def links(names):
         runs = [write_run(name=f"{len(names)}/{number}", model=name) for number, name in enumerate(names)]
-        found = build(runs, Options(resamples=0, drawn=False))
+        found = build_report(runs, ReportOptions(resamples=0, drawn=False))
         return {part.title: part.key for part in found.parts}
 
     alone, joined = links(["z/model"]), links(["a", "all", "z/model", "z-model"])
@@ -348,5 +361,5 @@ def test_the_page_is_the_same_bytes_in_every_process():
     """Notes of several tables stand in the appendix in their order, not in that of a set."""
     notes = tuple(f"note {number}" for number in range(20))
     tables = tuple(Frame(f"t{number}", "t", (FrameColumn("a"),), (), notes) for number in range(3))
-    text = page(Document("d", (Part("p", "p", (), (), (Section("s", "s", (), tables),)),)))
+    text = render_html(ReportDocument("d", (ReportChapter("p", "p", (), (), (ReportSection("s", "s", (), tables),)),)))
     assert re.findall(r'<li id="note-\d+">(note \d+)</li>', text) == list(notes)

@@ -21,7 +21,7 @@ from lmms_medtasks.samples import answering_model
 )
 def test_the_same_model(asked, names):
     server = {"model": asked, "serves": {"id": asked, "root": "/m/root-model"}, "answers_as": names}
-    assert answering_model.said({"server": server}) == ""
+    assert answering_model.describe_answering_model({"server": server}) == ""
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,12 @@ def test_the_same_model(asked, names):
     ],
 )  # fmt: skip
 def test_another_model_or_several(asked, names, said):
-    assert answering_model.said({"server": {"model": asked, "serves": {}, "answers_as": names}}) == said
+    assert (
+        answering_model.describe_answering_model({"server": {"model": asked, "serves": {}, "answers_as": names}})
+        == said
+    )
 
 
 @pytest.mark.parametrize("told", [{}, {"server": None}, {"server": {}}, {"server": {"model": ["a"]}}])
 def test_what_is_not_recorded_is_no_doubt(told):
-    assert answering_model.said(told) == ""
+    assert answering_model.describe_answering_model(told) == ""

@@ -10,7 +10,7 @@ from lmms_medtasks.board import rules
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
-MOST = rules.read().thresholds["failure_rate"]
+MOST = rules.read_board_rules().thresholds["failure_rate"]
 WHOLE = {
     "results": {"a": {"alias": "a"}},
     "configs": {"a": {"metadata": {"digests": {}, "judge": {"protocols": []}}, "lmms_eval_specific_kwargs": {}}},
@@ -31,38 +31,42 @@ def write(folder, tasks, groups=None, samples=None, effective=2):
     path.write_text(json.dumps(content))
     for task, count in (samples or {}).items():
         (folder / f"20260101_000000_samples_{task}.jsonl").write_text('{"doc_id": 0}\n' * count)
-    return results.read(path)
+    return results.read_result_file(path)
 
 
 def test_complete_run_has_no_problems(tmp_path):
     run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": 0.5}}, samples={"a_1": 2})
-    assert results.problems([run], ["a_1"]) == []
-    assert results.problems([run], ["a_*"]) == []
+    assert results.list_missing_results([run], ["a_1"]) == []
+    assert results.list_missing_results([run], ["a_*"]) == []
 
 
 def test_missing_task_is_named(tmp_path):
     run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}})
-    assert results.problems([run], ["a_1", "b"]) == ["No result of task 'b'."]
-    assert results.problems([], ["a_1"]) == ["No result of task 'a_1'."]
+    assert results.list_missing_results([run], ["a_1", "b"]) == ["No result of task 'b'."]
+    assert results.list_missing_results([], ["a_1"]) == ["No result of task 'a_1'."]
 
 
 def test_group_needs_each_of_its_tasks(tmp_path):
     tasks = {"group": {"alias": "group"}, "a_1": {"accuracy,none": 0.5}}
     run = write(tmp_path, tasks, groups={"group": ["a_1", "a_2"]})
-    assert results.problems([run], ["group"]) == ["No result of task 'a_2' in 20260101_000000_results.json."]
+    assert results.list_missing_results([run], ["group"]) == [
+        "No result of task 'a_2' in 20260101_000000_results.json."
+    ]
 
 
 def test_a_tag_stands_for_its_tasks_and_so_does_a_degraded_one(tmp_path):
     tasks = {name: {"accuracy,none": 0.5} for name in ("a_1", "b", "a_1@gaussian_noise.2")}
     run = write(tmp_path, tasks)
     run.content["configs"] = {"a_1": {"tag": ["some"]}, "b": {"tag": "some"}, "a_1@gaussian_noise.2": {"tag": "some"}}
-    assert results.problems([run], ["some", "some@gaussian_noise.2"]) == []
-    assert results.problems([run], ["some@gaussian_noise.1"]) == ["No result of task 'some@gaussian_noise.1'."]
+    assert results.list_missing_results([run], ["some", "some@gaussian_noise.2"]) == []
+    assert results.list_missing_results([run], ["some@gaussian_noise.1"]) == [
+        "No result of task 'some@gaussian_noise.1'."
+    ]
 
 
 def test_task_without_any_value(tmp_path):
     run = write(tmp_path, {"a_1": {"alias": "a", "accuracy,none": None, "accuracy_stderr,none": 0.1}})
-    assert "no metric with a value" in results.problems([run], ["a_1"])[0]
+    assert "no metric with a value" in results.list_missing_results([run], ["a_1"])[0]
 
 
 @pytest.mark.parametrize(
@@ -71,22 +75,22 @@ def test_task_without_any_value(tmp_path):
 def test_a_task_that_waits_for_a_judge_is_complete(tmp_path, judge, failed, complete):
     run = write(tmp_path, {"a_1": {"accuracy,none": None, "coverage,none": 0.0, "failed_requests,none": failed}})
     run.content["configs"] = {"a_1": {"metadata": {"judge": {"name": judge}}}}
-    found = results.problems([run], ["a_1"])
+    found = results.list_missing_results([run], ["a_1"])
     assert found == [] if complete else "Task 'a_1' has no accuracy" in found[0]
 
 
 def test_a_row_is_read_as_json_reads_it(tmp_path):
     path = tmp_path / "x.jsonl"
-    assert results.row_of(b'{"a": 0.1, "b": "\\ud800"}', 1, path) == {"a": 0.1, "b": "\ud800"}
-    assert math.isnan(results.row_of(b'{"a": NaN}', 1, path)["a"])
+    assert results.parse_sample_line(b'{"a": 0.1, "b": "\\ud800"}', 1, path) == {"a": 0.1, "b": "\ud800"}
+    assert math.isnan(results.parse_sample_line(b'{"a": NaN}', 1, path)["a"])
     for broken in (b'{"a": 1', b"[" * 100_000, b"3"):
         with pytest.raises(UserError, match=r"x\.jsonl, line 7"):
-            results.row_of(broken, 7, path)
+            results.parse_sample_line(broken, 7, path)
 
 
 def test_missing_samples(tmp_path):
     run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}}, samples={"a_1": 1})
-    assert results.problems([run], ["a_1"]) == ["Task 'a_1' has 1 samples in its log, 2 were asked for."]
+    assert results.list_missing_results([run], ["a_1"]) == ["Task 'a_1' has 1 samples in its log, 2 were asked for."]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"results": 3}'])
@@ -94,7 +98,7 @@ def test_no_result_file(tmp_path, text):
     path = tmp_path / "x_results.json"
     path.write_text(text)
     with pytest.raises(UserError, match="x_results.json"):
-        results.read(path)
+        results.read_result_file(path)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +141,7 @@ def test_what_was_damaged_by_hand_is_named_with_its_key(tmp_path, place, value, 
     path.write_text(json.dumps(content))
     said = f"{path}: {', '.join(place.split())} is {value!r}; expected {expected}."
     with pytest.raises(UserError, match=re.escape(said)):
-        results.read(path)
+        results.read_result_file(path)
 
 
 @pytest.mark.parametrize("data", ["chest/test", "medtasks://chest/test"])
@@ -146,24 +150,26 @@ def test_a_list_of_metadata_is_the_form_of_the_harness_and_not_of_ours(tmp_path,
     path = tmp_path / "x_results.json"
     path.write_text(json.dumps({**WHOLE, "configs": {"a": config}}))
     if "medtasks" not in data:
-        assert results.read(path).config("a") == config
+        assert results.read_result_file(path).config("a") == config
         return
     with pytest.raises(UserError, match="configs, a, metadata is a list; expected a mapping"):
-        results.read(path)
+        results.read_result_file(path)
 
 
 def test_files_of_a_folder_that_is_not_there(tmp_path):
-    assert results.files(tmp_path / "none") == set()
+    assert results.list_result_files(tmp_path / "none") == set()
 
 
 def test_a_task_whose_requests_all_failed(tmp_path):
     run = write(tmp_path, {"a_1": {"accuracy,none": None, "failed_requests,none": 12}})
-    assert "no question got a reply that counts (failed requests: 12)" in results.problems([run], ["a_1"])[0]
+    assert (
+        "no question got a reply that counts (failed requests: 12)" in results.list_missing_results([run], ["a_1"])[0]
+    )
 
 
 def test_one_level_without_questions_is_no_failure(tmp_path):
     run = write(tmp_path, {"a_1": {"accuracy_l0,none": 0.5, "accuracy_l1,none": None}})
-    assert results.problems([run], ["a_1"]) == []
+    assert results.list_missing_results([run], ["a_1"]) == []
 
 
 @pytest.mark.parametrize(
@@ -173,20 +179,20 @@ def test_a_task_without_accuracy_whose_requests_all_failed(tmp_path, failed, rep
     run = write(tmp_path, {"a_1": {"open_iid,none": None, "questions,none": 12, "failed_requests,none": failed}})
     run.content["configs"] = {"a_1": {"repeats": repeats}}
     run.content["n-samples"] = {"a_1": {"original": 50, "effective": 12}}
-    found = results.problems([run], ["a_1"])
+    found = results.list_missing_results([run], ["a_1"])
     assert found == [] if complete else "none of its 12 questions got a reply" in found[0]
 
 
 def test_a_run_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match=r"RUN is not there\. Give a result folder of a run"):
-        results.read(tmp_path / "RUN")
+        results.read_result_file(tmp_path / "RUN")
 
 
 def test_a_result_file_that_is_nested_too_deeply_is_named(tmp_path):
     path = tmp_path / "x_results.json"
     path.write_text('{"results": ' + "[" * 200_000 + "]" * 200_000 + "}", "utf-8")
     with pytest.raises(UserError, match="Can't read .*x_results.json"):
-        results.read(path)
+        results.read_result_file(path)
 
 
 @pytest.mark.parametrize(
@@ -198,10 +204,10 @@ def test_a_row_counts_when_it_can_be_read(tmp_path, more, count):
     path = run.samples_file("a_1")
     path.write_text(path.read_text() + more)
     assert run.whole_count("a_1") == count
-    assert bool(results.problems([run], ["a_1"])) == (count < 3)
-    lacks = results.unwritten([run.path], ["a_1", "of another run"], log_samples=True)
+    assert bool(results.list_missing_results([run], ["a_1"])) == (count < 3)
+    lacks = results.unwritten_problem([run.path], ["a_1", "of another run"], log_samples=True)
     assert lacks == ("" if count == 3 else f"{path} has {count} whole samples of 3")
-    assert results.unwritten([run.path], ["a_1"], log_samples=False) == ""
+    assert results.unwritten_problem([run.path], ["a_1"], log_samples=False) == ""
 
 
 def test_what_a_disk_says_late_is_heard(tmp_path, monkeypatch):
@@ -211,8 +217,8 @@ def test_what_a_disk_says_late_is_heard(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(results.os, "fsync", full)
-    assert "No space left" in results.unwritten([run.path], ["a_1"], log_samples=True)
-    assert results.unwritten([], ["a_1"], log_samples=True) == "no results were written"
+    assert "No space left" in results.unwritten_problem([run.path], ["a_1"], log_samples=True)
+    assert results.unwritten_problem([], ["a_1"], log_samples=True) == "no results were written"
 
 
 def counted(*counts, repeats=1):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.run_options import HARNESS_TAGS, given_tags
+from lmms_medtasks.samples.run_options import HARNESS_TAGS, parse_given_tags
 
 PONDER = '[["<ponder>", "</ponder>"]]'
 
@@ -22,13 +22,13 @@ PONDER = '[["<ponder>", "</ponder>"]]'
     ],
 )  # fmt: skip
 def test_tags_of_an_option_and_a_yaml(value, tags):
-    assert given_tags(value, "where") == tags
+    assert parse_given_tags(value, "where") == tags
 
 
 @pytest.mark.parametrize("value", ["<ponder>", '["<a>", "</a>"]', '[["<a>"]]', '[["", "</a>"]]', "{}x", 7, [["a", 1]]])
 def test_what_is_no_pair_of_marks_is_one_message(value):
     with pytest.raises(UserError, match=r"^--reasoning_tags.*Give a list of pairs") as caught:
-        given_tags(value, "--reasoning_tags")
+        parse_given_tags(value, "--reasoning_tags")
     assert "\n" not in str(caught.value)
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.record import QuestionRecord, ScoreValue
 from lmms_medtasks.samples import runs
 
 
@@ -16,8 +16,8 @@ def log(*rows):
 
 
 def test_records_stand_with_their_lines():
-    written = Record("a", "i", ("A",), "A", {"accuracy": MeasureValue(1.0)})
-    assert list(runs.records(log({"questions": written.to_json()}), "t")) == [(written, 1)]
+    written = QuestionRecord("a", "i", ("A",), "A", {"accuracy": ScoreValue(1.0)})
+    assert list(runs.iter_records(log({"questions": written.to_json()}), "t")) == [(written, 1)]
 
 
 @pytest.mark.parametrize(
@@ -30,16 +30,16 @@ def test_records_stand_with_their_lines():
 )
 def test_a_log_of_an_earlier_version_is_told_with_the_way_out(rows, said):
     with pytest.raises(UserError, match="Run the task again") as error:
-        list(runs.records(log(*rows), "t"))
+        list(runs.iter_records(log(*rows), "t"))
     assert f"run/x_samples_t.jsonl, {said}" in str(error.value)
 
 
 def test_a_question_that_is_there_twice_and_a_log_without_any():
-    row = {"questions": Record("a", "i", ("A",), "A", {}).to_json()}
+    row = {"questions": QuestionRecord("a", "i", ("A",), "A", {}).to_json()}
     with pytest.raises(UserError, match="line 2: question 'a' is there a second time"):
-        list(runs.records(log(row, row), "t"))
+        list(runs.iter_records(log(row, row), "t"))
     with pytest.raises(UserError, match="holds no sample"):
-        list(runs.records(log(), "t"))
+        list(runs.iter_records(log(), "t"))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_the_time_of_a_run_is_said_in_utc_wherever_the_harness_wrote_it(date, zo
 
 def test_a_log_without_scores_is_told_as_what_it_is():
     with pytest.raises(UserError, match="--predict_only"):
-        list(runs.records(log({"doc_id": 0, "bypass": ["A"]}), "t"))
+        list(runs.iter_records(log({"doc_id": 0, "bypass": ["A"]}), "t"))
 
 
 def test_nothing_pairs_questions_by_the_harnesss_doc_hash():

@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.agreement import ALPHA_LEVELS, COEFFICIENTS, agreement, alpha_of
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.statistics.agreement import ALPHA_LEVELS, COEFFICIENTS, measure_agreement, measure_alpha
 
 SCALE = [1, 2, 3, 4, 5]
 # Twelve answers, a judge and a person.
@@ -18,7 +18,7 @@ PAIRS = st.lists(st.tuples(st.sampled_from(SCALE), st.sampled_from(SCALE)), min_
 
 
 def coefficient(name, first, second):
-    return agreement(first, second, list(map(str, range(len(first)))), names=[name])[name].value
+    return measure_agreement(first, second, list(map(str, range(len(first)))), names=[name])[name].value
 
 
 def reference(name, one, other):
@@ -110,14 +110,14 @@ def test_the_reverse_order_is_minus_one(ratings):
     ],
 )
 def test_no_value_has_a_reason(one, other, undefined, reason):
-    found = agreement(one, other, [str(place) for place in range(len(one))])
+    found = measure_agreement(one, other, [str(place) for place in range(len(one))])
     assert {name for name, each in found.items() if each.value is None} == undefined
     assert {each.reason for each in found.values() if each.value is None} == {reason}
     assert all(each.reason == "" and each.value is not None for name, each in found.items() if name not in undefined)
 
 
 def test_ratings_that_are_missing_are_left_out_and_counted():
-    found = agreement([*JUDGE, 1, np.nan], [*PERSON, np.nan, 5], [str(place) for place in range(14)])
+    found = measure_agreement([*JUDGE, 1, np.nan], [*PERSON, np.nan, 5], [str(place) for place in range(14)])
     assert {each.interval.n for each in found.values()} == {12}
     assert found["spearman"].value == pytest.approx(scipy.stats.spearmanr(JUDGE, PERSON).statistic)
 
@@ -130,11 +130,11 @@ def test_means_that_differ_in_the_last_bit_are_tied():
 
 def test_the_interval_is_that_of_resampled_clusters():
     """Against a loop that draws clusters and asks the libraries: same quantiles, within the noise of 2000 draws."""
-    rng = generator("test agreement")
+    rng = seeded_generator("test agreement")
     clusters = [str(place // 3) for place in range(90)]
     one = rng.integers(1, 6, 90)
     other = np.clip(one + rng.integers(-1, 2, 90), 1, 5)
-    found = agreement(one, other, clusters)
+    found = measure_agreement(one, other, clusters)
     for name in ("spearman", "kappa_quadratic", "exact"):
         values = []
         for _ in range(400):
@@ -149,7 +149,7 @@ def test_the_interval_is_that_of_resampled_clusters():
 
 def test_lengths_that_differ():
     with pytest.raises(ValueError, match="as many ratings as clusters"):
-        agreement([1, 2], [1], ["a", "b"])
+        measure_agreement([1, 2], [1], ["a", "b"])
 
 
 _ = np.nan
@@ -168,7 +168,7 @@ RATINGS = st.integers(2, 4).flatmap(
 
 
 def krippendorff_alpha(ratings, level):
-    return alpha_of(ratings, list(map(str, range(len(ratings[0])))), level).value
+    return measure_alpha(ratings, list(map(str, range(len(ratings[0])))), level).value
 
 
 def matrix(items):
@@ -183,7 +183,7 @@ def test_the_published_example(level, alpha):
 def test_the_published_example_counts_pairable_units():
     # Unit 12 has one value only: 11 units, 40 pairable values.
     ids = [str(unit) for unit in range(12)]
-    assert alpha_of(PUBLISHED, ids, "nominal").interval.n == 11
+    assert measure_alpha(PUBLISHED, ids, "nominal").interval.n == 11
 
 
 def test_alpha_by_hand():
@@ -243,15 +243,15 @@ def test_perfect_agreement(ratings, raters):
 )
 def test_alpha_without_a_value_has_a_reason(ratings, reason):
     ids = [str(item) for item in range(np.shape(ratings)[1])]
-    found = alpha_of(ratings, ids, "ordinal")
+    found = measure_alpha(ratings, ids, "ordinal")
     assert (found.value, found.interval.low, found.reason) == (None, None, reason)
 
 
 def test_the_interval_is_that_of_resampled_items():
-    rng = generator("test alpha")
+    rng = seeded_generator("test alpha")
     ratings = np.tile(rng.integers(1, 6, 60), (3, 1)) + rng.integers(0, 2, (3, 60))
     ratings = np.where(rng.random(ratings.shape) < 0.1, np.nan, ratings)
-    found = alpha_of(ratings, [str(item) for item in range(60)], "interval").interval
+    found = measure_alpha(ratings, [str(item) for item in range(60)], "interval").interval
     values = [krippendorff_alpha(ratings[:, rng.integers(0, 60, 60)], "interval") for _ in range(300)]
     assert found.low == pytest.approx(np.quantile(values, 0.025), abs=np.std(values) / 2)
     assert found.high == pytest.approx(np.quantile(values, 0.975), abs=np.std(values) / 2)
@@ -260,4 +260,4 @@ def test_the_interval_is_that_of_resampled_items():
 
 def test_shapes_that_do_not_fit():
     with pytest.raises(ValueError, match=r"\(raters, 2 items\)"):
-        alpha_of([[1, 2, 3]], ["a", "b"], "nominal")
+        measure_alpha([[1, 2, 3]], ["a", "b"], "nominal")

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics import calibration as under_test
-from lmms_medtasks.statistics.intervals import intervals
-from lmms_medtasks.statistics.votes import votes
+from lmms_medtasks.statistics.intervals import estimate_intervals
+from lmms_medtasks.statistics.votes import count_votes
 
 TRIALS = st.text(alphabet="ABC?!", min_size=1, max_size=10)
 
@@ -47,16 +47,16 @@ def naive_confidence(trials, option_count):
     ],
 )
 def test_confidence_by_hand(question, trials, option_count, expected):
-    (found,) = under_test.confidences(votes([question(trials, option_count=option_count)]))
+    (found,) = under_test.entropy_confidences(count_votes([question(trials, option_count=option_count)]))
     assert (None if np.isnan(found) else found) == (None if expected is None else pytest.approx(expected, abs=1e-6))
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(TRIALS, st.integers(3, 26)), max_size=8))
 def test_confidences_are_the_naive_ones(question, cases):
-    table = votes([question(trials, option_count=count) for trials, count in cases])
+    table = count_votes([question(trials, option_count=count) for trials, count in cases])
     expected = [naive_confidence(trials, count) for trials, count in cases]
-    found = under_test.confidences(table)
+    found = under_test.entropy_confidences(table)
     assert [None if np.isnan(value) else pytest.approx(value, abs=1e-11) for value in found] == expected
     assert all(0 <= value <= 1 for value in found if not np.isnan(value))
 
@@ -67,15 +67,15 @@ def test_options_can_change_places_to_the_last_bit(question, trials, order, othe
     # Also next to a question with more options, whose columns the table then has.
     renamed = trials.translate(str.maketrans("ABC", "".join(order)))
     wide = question("A", option_count=others)
-    first = under_test.confidences(votes([question(trials, option_count=3)]))
-    second = under_test.confidences(votes([question(renamed, order[0], option_count=3), wide]))
+    first = under_test.entropy_confidences(count_votes([question(trials, option_count=3)]))
+    second = under_test.entropy_confidences(count_votes([question(renamed, order[0], option_count=3), wide]))
     assert np.array_equal(first, second[:1], equal_nan=True)
 
 
 def test_shift_by_hand(question):
     trials = ["AAAA", "AABB", "ABCD", "BBBA"]
-    table = votes([question(each, id=str(number)) for number, each in enumerate(trials)])
-    found = under_test.calibration(table)
+    table = count_votes([question(each, id=str(number)) for number, each in enumerate(trials)])
+    found = under_test.measure_calibration(table)
     # C: 1, 0.5, 0, 0.594361; mean 0.523590. Right: 1, 0.5, 0.25, 0.25; mean 0.5. Shift 0.023590.
     assert found.confidence == pytest.approx(0.523590, abs=1e-6)
     assert found.accuracy == 0.5
@@ -83,7 +83,7 @@ def test_shift_by_hand(question):
 
 
 def test_questions_without_a_confidence_are_left_out(question):
-    table = votes(
+    table = count_votes(
         [
             question("AABB", id="a"),
             question("!!!!", id="b"),  # no reply
@@ -94,7 +94,7 @@ def test_questions_without_a_confidence_are_left_out(question):
             question("A??A", id="g"),  # nor in a tie; C = 0.5
         ]
     )
-    found = under_test.calibration(table)
+    found = under_test.measure_calibration(table)
     assert found.n == 5
     # C: 0.5, 1, 0.25, 0.25, 0.5; right: 0.5, 0, 0.25, 0.5, 0.5.
     assert found.confidence == pytest.approx(2.5 / 5)
@@ -103,9 +103,9 @@ def test_questions_without_a_confidence_are_left_out(question):
 
 def test_nothing_is_none_not_zero(question):
     for records in ([], [question("!!")]):
-        found = under_test.calibration(votes(records))
+        found = under_test.measure_calibration(count_votes(records))
         assert (found.n, found.accuracy, found.confidence, found.shift) == (0, None, None, None)
-        interval = intervals(*under_test.calibration_draw(votes(records)))["shift"]
+        interval = estimate_intervals(*under_test.calibration_draw(count_votes(records)))["shift"]
         assert (interval.n, interval.estimate, interval.low, interval.high) == (0, None, None, None)
 
 
@@ -147,11 +147,11 @@ def test_chance_confidence_of_many_trials_is_what_they_tend_to(trials):
 
 @pytest.mark.parametrize("option_count", [2, 4, 5])
 def test_a_guesser_has_the_theoretical_shift(question, option_count):
-    rng = generator("test", "guesser", option_count)
+    rng = seeded_generator("test", "guesser", option_count)
     drawn = rng.integers(0, option_count, (3000, 10))
     records = [question("".join("ABCDE"[place] for place in row), option_count=option_count) for row in drawn]
-    table = votes(records)
-    shifts = under_test.confidences(table) - table.scores
+    table = count_votes(records)
+    shifts = under_test.entropy_confidences(table) - table.scores
     error = shifts.std() / 3000**0.5
     expected = expected_confidence(option_count, 10) - 1 / option_count
     assert abs(shifts.mean() - expected) < 4 * error < 0.03
@@ -176,7 +176,7 @@ def test_a_guesser_has_the_theoretical_shift(question, option_count):
     ],
 )
 def test_agreement_by_hand(question, trials, option_count, expected):
-    (found,) = under_test.agreements(votes([question(trials, option_count=option_count)]))
+    (found,) = under_test.trial_agreements(count_votes([question(trials, option_count=option_count)]))
     assert (None if np.isnan(found) else found) == (None if expected is None else pytest.approx(expected))
 
 
@@ -213,8 +213,8 @@ def test_a_model_that_is_right_in_seven_of_ten_trials_is_no_calibrated_one(quest
     # The issue's example, 7/1/1/1 of ten replies on every question, right with its most common answer:
     # C = 1 - (0.7 log 1/0.7 + 0.3 log 10) / log 4 = 0.321610, shift -0.378390. Agreement: 7 * 6 / 90 = 0.466667,
     # 0.233333 below its accuracy. Calibrated replies with these votes have shift 0.321610 - 0.466667 = -0.145057.
-    table = votes([question("AAAAAAABCD")])
-    paper, agreeing = under_test.calibration(table), under_test.calibration(table, "agreement")
+    table = count_votes([question("AAAAAAABCD")])
+    paper, agreeing = under_test.measure_calibration(table), under_test.measure_calibration(table, "agreement")
     assert (paper.confidence, paper.shift) == pytest.approx((0.321610, -0.378390), abs=1e-6)
     assert (agreeing.confidence, agreeing.accuracy, agreeing.shift) == pytest.approx((7 / 15, 0.7, -0.7 / 3))
     assert under_test.calibrated_shift(table) == pytest.approx(-0.145057, abs=1e-6)
@@ -223,10 +223,10 @@ def test_a_model_that_is_right_in_seven_of_ten_trials_is_no_calibrated_one(quest
 
 @pytest.mark.parametrize("trials", [3, 10])
 def test_a_guesser_has_no_shift_of_agreement_whatever_t(question, trials):
-    rng = generator("test", "agreeing guesser", trials)
+    rng = seeded_generator("test", "agreeing guesser", trials)
     drawn = rng.integers(0, 4, (3000, trials))
-    table = votes([question("".join("ABCD"[place] for place in row)) for row in drawn])
-    shifts = under_test.agreements(table) - table.scores
+    table = count_votes([question("".join("ABCD"[place] for place in row)) for row in drawn])
+    shifts = under_test.trial_agreements(table) - table.scores
     error = shifts.std() / 3000**0.5
     assert abs(shifts.mean()) < 4 * error < 0.04
     # Of the paper's shift its reference is the guesser's own, not 0.
@@ -236,15 +236,15 @@ def test_a_guesser_has_no_shift_of_agreement_whatever_t(question, trials):
 
 
 def test_one_trial_has_no_pair(question):
-    table = votes([question("A", id="a"), question("B", id="b")])
-    found = under_test.calibration(table, "agreement")
+    table = count_votes([question("A", id="a"), question("B", id="b")])
+    found = under_test.measure_calibration(table, "agreement")
     assert (found.n, found.confidence, found.shift) == (0, None, None)
     assert under_test.calibrated_shift(table) is None
 
 
 def level(question, severity, trials):
     """A record a question "0", "1", ... at one level."""
-    return votes(
+    return count_votes(
         [
             question(each, id=f"{number}/L{severity}", question_id=str(number), image_id=f"image {number}")
             for number, each in enumerate(trials)
@@ -253,12 +253,14 @@ def level(question, severity, trials):
 
 
 def test_changes_are_paired_over_images(question):
-    rng = generator("test", "levels")
+    rng = seeded_generator("test", "levels")
     trials = ["".join("AB"[int(place)] for place in row) for row in rng.random((40, 10)) > rng.random((40, 1))]
     worse = ["B" + each[1:] for each in trials]
     tables = {"L0": level(question, 0, trials), "L2": level(question, 2, worse), "same": level(question, 0, trials)}
-    alone = {name: intervals(*under_test.calibration_draw(table))["accuracy"] for name, table in tables.items()}
-    change = intervals(*under_test.changes_draw(tables, "L0"))
+    alone = {
+        name: estimate_intervals(*under_test.calibration_draw(table))["accuracy"] for name, table in tables.items()
+    }
+    change = estimate_intervals(*under_test.changes_draw(tables, "L0"))
     kinds = ("accuracy", "confidence", "shift")
     assert list(change) == [f"{name}/{kind}" for name in ("L2", "same") for kind in kinds]
     found = change["L2/accuracy"]

@@ -9,8 +9,8 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Frame
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.intervals import mean_interval
-from lmms_medtasks.statistics.power import Criterion
+from lmms_medtasks.statistics.intervals import estimate_mean
+from lmms_medtasks.statistics.power import TestCriterion
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
 
 ROOT = Path(__file__).parents[2]
@@ -54,24 +54,24 @@ def test_no_number_of_the_code_is_the_level_or_alpha():
 
 @pytest.mark.parametrize("level", [0, 0.15, 0.9999999999999999, 1, 95, -0.5, float("nan"), True, "0.9", None])
 def test_a_level_is_from_a_half_to_almost_1(level):
-    with pytest.raises(UserError, match=r"confidence is .*from 0.5 to 0.9999") as raised, confidence.at(level):
+    with pytest.raises(UserError, match=r"confidence is .*from 0.5 to 0.9999") as raised, confidence.use_level(level):
         pass
     assert ("For 95 % say 0.95" in str(raised.value)) == (level == 95)
-    assert confidence.level() == confidence.DEFAULT
+    assert confidence.current_level() == confidence.DEFAULT
 
 
 def test_numbers_and_texts_are_of_the_level_within_and_of_the_usual_one_after():
     scores, images = np.arange(40) % 3 / 2, [str(number // 2) for number in range(40)]
     sums = np.random.default_rng(0).normal(size=(12, 3)) + [0.0, 0.45, 0.9]
-    usual = mean_interval(images, scores)
-    with confidence.at(0.9):
-        found = mean_interval(images, scores)
-        assert found == mean_interval(images, scores, level=0.9) and found.level == 0.9
+    usual = estimate_mean(images, scores)
+    with confidence.use_level(0.9):
+        found = estimate_mean(images, scores)
+        assert found == estimate_mean(images, scores, level=0.9) and found.level == 0.9
         assert (rank_intervals(sums).better == rank_intervals(sums, alpha=0.1).better).all()
-        assert Criterion().alpha == confidence.alpha() == 0.1
+        assert TestCriterion().alpha == confidence.current_alpha() == 0.1
         text = f"{confidence.LEVEL}, p < {confidence.ALPHA}, in {confidence.ERROR}"
         table = Frame("key", "title", (), (), (text,), published_notes=(text,))
         assert table.notes == table.published_notes == ("90 %, p < 0.1, in 10 %",)
     assert usual.low < found.low and found.high < usual.high
-    assert mean_interval(images, scores) == usual
-    assert confidence.spelled(text) == "95 %, p < 0.05, in 5 %"
+    assert estimate_mean(images, scores) == usual
+    assert confidence.fill_in_level(text) == "95 %, p < 0.05, in 5 %"

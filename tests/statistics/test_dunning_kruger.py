@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.dunning_kruger import (
     _exchange_models,
     equation_6,
@@ -18,7 +18,7 @@ from lmms_medtasks.statistics.dunning_kruger import (
     join_clean_degraded,
 )
 from lmms_medtasks.statistics.intervals import FEW
-from lmms_medtasks.statistics.votes import votes
+from lmms_medtasks.statistics.votes import count_votes
 
 
 def level(question, severity, trials, answers=None):
@@ -28,7 +28,7 @@ def level(question, severity, trials, answers=None):
         for form, each in enumerate([forms] if isinstance(forms, str) else forms):
             name = f"{number}/{form}/L{severity}" if severity else str(number)
             found.append(question(each, id=name, question_id=str(number), image_id=f"image {number}"))
-    return votes(found)
+    return count_votes(found)
 
 
 def test_intra_model_dke_by_hand(question):
@@ -115,9 +115,11 @@ def test_exchanges_are_those_written_out(question):
 def test_all_questions_on_an_image_are_exchanged_together(question):
     # Two images with two questions each; one form each. Exchanged by image there are 4 ways, by question 16. Only the
     # data as they are have both images fall: p = 1 of 4.
-    clean = votes([question("AAAA", id=str(number), image_id=str(number // 2)) for number in range(4)])
+    clean = count_votes([question("AAAA", id=str(number), image_id=str(number // 2)) for number in range(4)])
     trials = ["BBBB", "AABB", "BBBB", "AAAB"]
-    degraded = votes([question(each, id=str(number), image_id=str(number // 2)) for number, each in enumerate(trials)])
+    degraded = count_votes(
+        [question(each, id=str(number), image_id=str(number // 2)) for number, each in enumerate(trials)]
+    )
     found = intra_model_dke(clean, degraded, exchanges=4000)
     assert (found.images, found.pairs) == (2, 4)
     assert found.no_change.p == found.no_change.accuracy_p == pytest.approx(0.25, abs=0.03)
@@ -126,7 +128,7 @@ def test_all_questions_on_an_image_are_exchanged_together(question):
 def test_p_is_calibrated_where_nothing_changes(question):
     # 200 data sets of a guesser who is asked the same twice: equation 5 says yes in about a third, p is at most .1 in a
     # tenth (20; binomial standard deviation 4.2).
-    rng = generator("test", "no effect")
+    rng = seeded_generator("test", "no effect")
     holds, shown, small = 0, [], 0
     for _ in range(200):
         sets = [["".join("ABCD"[place] for place in row) for row in rng.integers(0, 4, (20, 6))] for _ in "12"]
@@ -207,15 +209,15 @@ def test_questions_without_partner_or_reply_are_in_no_pair(question):
 
 def test_pairs_are_drawn_by_their_clean_image(question):
     # A release's degraded images have ids of their own; what they were made from is the clean question's image.
-    clean = votes([question("AAAA", id=str(number), image_id=str(number // 2)) for number in range(12)])
-    degraded = votes([question("AAAB", id=str(number), image_id=f"own {number}") for number in range(12)])
+    clean = count_votes([question("AAAA", id=str(number), image_id=str(number // 2)) for number in range(12)])
+    degraded = count_votes([question("AAAB", id=str(number), image_id=f"own {number}") for number in range(12)])
     found = intra_model_dke(clean, degraded)
     assert found.paired.accuracy.clusters == 6
     assert found.whole.accuracy.clusters == 18
 
 
 def test_no_pairs_is_none(question):
-    found = intra_model_dke(level(question, 0, ["AAAA"]), votes([]))
+    found = intra_model_dke(level(question, 0, ["AAAA"]), count_votes([]))
     for evidence in (found.whole, found.paired):
         assert (evidence.holds, evidence.accuracy.estimate) == (None, None)
     assert found.no_change is None and "clean form" in found.untested
@@ -278,7 +280,7 @@ def models(question):
     """Tables of models whose replies are drawn with the chances that ``chances(number, rng)`` gives: (n, options)."""
 
     def build(count, chances, *, questions=60, on_image=1, trials=10, seed="models"):
-        rng = generator("test", seed)
+        rng = seeded_generator("test", seed)
         tables = {}
         for number in range(count):
             rows = chances(number, rng)
@@ -287,14 +289,14 @@ def models(question):
                          image_id=f"image {place // on_image}")
                 for place, row in enumerate(rows)
             ]  # fmt: skip
-            tables[f"m{number:02d}"] = votes(records[:questions])
+            tables[f"m{number:02d}"] = count_votes(records[:questions])
         return tables
 
     return build
 
 
 def alike(questions):
-    own = generator("test", "questions").dirichlet([0.5] * 4, questions)
+    own = seeded_generator("test", "questions").dirichlet([0.5] * 4, questions)
     return lambda number, rng: own
 
 
@@ -330,14 +332,14 @@ def test_models_of_equal_confidence_and_unequal_accuracy_are_found(models):
 
 
 def test_all_answers_equal(question):
-    table = votes([question("AAA", id=str(number), image_id=str(number)) for number in range(20)])
+    table = count_votes([question("AAA", id=str(number), image_id=str(number)) for number in range(20)])
     found = inter_model_dke({f"m{number}": table for number in range(6)})
     assert (found.paper.pairs, found.paper.share, found.alike_share, found.alike_spearman) == (0, None, None, None)
 
 
 def test_one_trial_is_no_confidence_of_models(question):
     tables = {
-        f"m{number}": votes([question("AB"[row < number], id=str(row), image_id=str(row)) for row in range(20)])
+        f"m{number}": count_votes([question("AB"[row < number], id=str(row), image_id=str(row)) for row in range(20)])
         for number in range(6)
     }
     found = inter_model_dke(tables)
@@ -346,20 +348,23 @@ def test_one_trial_is_no_confidence_of_models(question):
 
 
 def test_runs_of_different_t_are_refused(question):
-    tables = {"x": votes([question("AAA")]), "y": votes([question("AAAAAAAAAA")])}
+    tables = {"x": count_votes([question("AAA")]), "y": count_votes([question("AAAAAAAAAA")])}
     with pytest.raises(UserError, match="x T = 3, y T = 10"):
         inter_model_dke(tables)
 
 
 def test_runs_on_different_questions_are_refused(question):
-    tables = {"x": votes([question("AA", id="a"), question("AA", id="b")]), "y": votes([question("AA", id="a")])}
+    tables = {
+        "x": count_votes([question("AA", id="a"), question("AA", id="b")]),
+        "y": count_votes([question("AA", id="a")]),
+    }
     with pytest.raises(UserError, match="'b'"):
         inter_model_dke(tables)
 
 
 def test_a_model_without_replies_is_left_out(models, question):
     tables = models(6, alike(20), questions=20)
-    empty = votes([question("!" * 10, id=f"{row:03d}", image_id=f"image {row}") for row in range(20)])
+    empty = count_votes([question("!" * 10, id=f"{row:03d}", image_id=f"image {row}") for row in range(20)])
     found = inter_model_dke({**tables, "silent": empty})
     assert "silent" not in found.paper.models
     assert len(found.paper.models) == 6 and found.alike_share == inter_model_dke(tables).alike_share
@@ -377,7 +382,7 @@ def test_exchanged_sums_are_those_of_numpys_own_selection_by_model():
     found = _exchange_models(every, 4)
     for sums, pair in zip(every[:3], found, strict=False):
         models, images, _ = sums.shape
-        draws, numbers = generator("exchanged models", 0), []
+        draws, numbers = seeded_generator("exchanged models", 0), []
         for _ in range(4):
             order = draws.random((images, models)).argsort(axis=1)
             totals = np.take_along_axis(sums.swapaxes(0, 1), order[:, :, None], axis=1).sum(axis=0)
@@ -392,7 +397,7 @@ def test_exchanged_sums_are_those_of_numpys_own_selection_by_model():
 def test_several_cases_have_together_what_each_has_alone(models, question):
     """Of as many models and images, of fewer images, and without a confidence."""
     whole = models(6, alike(24), questions=24)
-    single = {f"m{number}": votes([question("A", id="q")]) for number in range(6)}
+    single = {f"m{number}": count_votes([question("A", id="q")]) for number in range(6)}
     fewer = {name: table.take(np.arange(12)) for name, table in whole.items()}
     cases = [(whole, "entropy"), (fewer, "entropy"), (whole, "agreement"), (single, "entropy")]
     found = inter_model_dkes(cases, exchanges=5)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.dunning_kruger import equation_6
-from lmms_medtasks.statistics.ranks import Swap, rank_consistency, swaps_beyond_chance
-from lmms_medtasks.statistics.sums import group
+from lmms_medtasks.statistics.ranks import RankSwap, find_significant_swaps, rank_consistency
+from lmms_medtasks.statistics.sums import make_sum_group
 
 # Few distinct figures, so that there are ties.
 FIGURES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=9)
@@ -47,7 +47,7 @@ def test_rank_consistency_by_hand():
         ("Gemini", 3, 2),
         ("VL2", 4, 3.5),
     ]
-    assert found.swaps == (Swap("GPT-4.1", "Gemini"),)
+    assert found.swaps == (RankSwap("GPT-4.1", "Gemini"),)
     # 4 concordant, 1 discordant, 1 tied in the second: 3 / sqrt(6 * 5).
     assert found.kendall == pytest.approx(3 / 30**0.5)
 
@@ -55,7 +55,7 @@ def test_rank_consistency_by_hand():
 def test_sets_without_a_common_model():
     found = rank_consistency({"x": 0.1}, {"y": 0.2})
     assert (found.ranks, found.kendall) == ((), None)
-    assert swaps_beyond_chance({"x": group(["a", "b"], [1, 0])}, {}) == (0, None, "fewer than two models")
+    assert find_significant_swaps({"x": make_sum_group(["a", "b"], [1, 0])}, {}) == (0, None, "fewer than two models")
 
 
 def test_the_same_set_is_ranked_alike():
@@ -66,10 +66,10 @@ def test_the_same_set_is_ranked_alike():
 
 def made_up(chances, *, images=60, trials=3, seed="ranks", name="i"):
     """Scores of models on images: each right in a share of the trials, with its chance."""
-    rng = generator("test", seed, name)
+    rng = seeded_generator("test", seed, name)
     labels = [f"{name}{number}" for number in range(images)]
     return {
-        f"m{number:02d}": group(labels, rng.binomial(trials, chance, images) / trials)
+        f"m{number:02d}": make_sum_group(labels, rng.binomial(trials, chance, images) / trials)
         for number, chance in enumerate(chances)
     }
 
@@ -79,14 +79,14 @@ SPREAD = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
 
 def test_one_order_in_two_sets():
     first, second = made_up(SPREAD[:5], images=300), made_up(SPREAD[:5], images=300, name="other")
-    assert swaps_beyond_chance(first, second) == (600, (), "")
+    assert find_significant_swaps(first, second) == (600, (), "")
 
 
 def test_a_reversed_order_is_all_swaps():
     first, second = made_up(SPREAD[:5], images=300), made_up(SPREAD[4::-1], images=300, name="other")
-    _, found, _ = swaps_beyond_chance(first, second)
+    _, found, _ = find_significant_swaps(first, second)
     assert len(found) == 10
-    assert Swap("m04", "m00") in found and Swap("m00", "m04") not in found
+    assert RankSwap("m04", "m00") in found and RankSwap("m00", "m04") not in found
 
 
 def test_swaps_by_chance_are_none_beyond_chance():
@@ -94,19 +94,19 @@ def test_swaps_by_chance_are_none_beyond_chance():
     first, second = made_up([0.5] * 8), made_up([0.5] * 8, name="other")
     scores = [{name: float(each.columns.mean()) for name, each in groups.items()} for groups in (first, second)]
     assert len(rank_consistency(*scores).swaps) > 5
-    assert swaps_beyond_chance(first, second)[1:] == ((), "")
+    assert find_significant_swaps(first, second)[1:] == ((), "")
 
 
 def test_no_swap_is_tested_on_few_images():
     first, second = made_up(SPREAD, images=9), made_up(SPREAD[::-1], images=9)
-    _, found, why = swaps_beyond_chance(first, second)
+    _, found, why = find_significant_swaps(first, second)
     assert found is None and "9 images" in why
 
 
 def test_a_difference_that_is_the_same_on_every_image():
     # 20 images: a sign test has p = 2^-20 in each set.
     labels = [f"i{number}" for number in range(20)]
-    ones, noughts = group(labels, np.ones(20)), group(labels, np.zeros(20))
-    found = swaps_beyond_chance({"x": ones, "y": noughts}, {"x": noughts, "y": ones})
-    assert found == (20, (Swap("x", "y"),), "")
-    assert swaps_beyond_chance({"x": ones, "y": ones}, {"x": ones, "y": ones}) == (20, (), "")
+    ones, noughts = make_sum_group(labels, np.ones(20)), make_sum_group(labels, np.zeros(20))
+    found = find_significant_swaps({"x": ones, "y": noughts}, {"x": noughts, "y": ones})
+    assert found == (20, (RankSwap("x", "y"),), "")
+    assert find_significant_swaps({"x": ones, "y": ones}, {"x": ones, "y": ones}) == (20, (), "")

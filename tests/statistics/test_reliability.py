@@ -10,26 +10,26 @@ from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics import reliability as under_test
-from lmms_medtasks.statistics.intervals import intervals
+from lmms_medtasks.statistics.intervals import estimate_intervals
 from lmms_medtasks.statistics.reliability import BINS, reliability_bins, reliability_draw
-from lmms_medtasks.statistics.votes import votes
+from lmms_medtasks.statistics.votes import count_votes
 
 TRIALS = st.lists(st.text(alphabet="ABCD?!", min_size=1, max_size=6), max_size=12)
 
 
 def table_of(question, trials, **others):
-    return votes([question(each, id=f"{number:03d}", **others) for number, each in enumerate(trials)])
+    return count_votes([question(each, id=f"{number:03d}", **others) for number, each in enumerate(trials)])
 
 
 def reliability(table):
-    return SimpleNamespace(bins=reliability_bins(table), **intervals(*reliability_draw(table)))
+    return SimpleNamespace(bins=reliability_bins(table), **estimate_intervals(*reliability_draw(table)))
 
 
 def random_trials(count, seed, length=9):
     """Votes that lean to A by different amounts; nine of them, so that two options never tie."""
-    rng = generator("test", seed)
+    rng = seeded_generator("test", seed)
     lean = rng.random((count, 1))
     return ["".join("AB"[int(other)] for other in row) for row in rng.random((count, length)) > lean]
 
@@ -58,7 +58,7 @@ def test_no_answer_is_an_outcome_that_is_never_right(question):
 
 
 def test_questions_without_a_reply_are_left_out(question):
-    table = votes(
+    table = count_votes(
         [
             question("AAB", id="a"),
             question("!!!", id="b"),
@@ -177,9 +177,9 @@ def test_aurc_rewards_doubt_where_it_is_wrong(question):
 @given(TRIALS, st.randoms())
 def test_the_order_of_records_does_not_matter(question, trials, random):
     records = [question(each, id=f"{number}", image_id=f"{number // 2}") for number, each in enumerate(trials)]
-    expected = reliability(votes(records))
+    expected = reliability(count_votes(records))
     random.shuffle(records)
-    found = reliability(votes(records))
+    found = reliability(count_votes(records))
     for name in ("ece", "brier", "aurc", "correctness", "confidence"):
         assert getattr(found, name) == getattr(expected, name)
     assert [(each.low, each.high, each.n) for each in found.bins] == [
@@ -203,7 +203,7 @@ def test_intervals_hold_their_estimates_and_are_over_images(question):
         question(each, id=f"{number}", image_id=f"{number % 25}")
         for number, each in enumerate(random_trials(100, "intervals"))
     ]
-    found = reliability(votes(records))
+    found = reliability(count_votes(records))
     for interval in (found.brier, found.aurc, found.correctness, found.confidence):
         assert interval.low < interval.estimate < interval.high
         assert (interval.n, interval.clusters) == (100, 25)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.statistics.votes import common, votes
+from lmms_medtasks.statistics.votes import count_votes, take_common_questions
 
 
 def test_counts_by_hand(question):
-    table = votes([question("AAB?~_!", "B"), question("CC", "C", id="r", option_count=3)])
+    table = count_votes([question("AAB?~_!", "B"), question("CC", "C", id="r", option_count=3)])
     # Two A, one B, and "unreadable", "truncated" and "empty" are one outcome; the failed request is no vote.
     assert table.counts.tolist() == [[2, 1, 0, 0, 3], [0, 0, 2, 0, 0]]
     assert table.replies.tolist() == [6, 2]
@@ -18,7 +18,7 @@ def test_counts_by_hand(question):
 
 
 def test_records_without_a_reply_keep_their_row(question):
-    table = votes([question("!!"), question("AB", id="r")])
+    table = count_votes([question("!!"), question("AB", id="r")])
     assert len(table) == 2
     assert table.replies.tolist() == [0, 2]
     assert table.failed.tolist() == [2, 0]
@@ -26,32 +26,32 @@ def test_records_without_a_reply_keep_their_row(question):
 
 
 def test_no_records_give_an_empty_table():
-    table = votes([])
+    table = count_votes([])
     assert len(table) == 0
     assert table.scores.shape == table.replies.shape == (0,)
 
 
 def test_question_id_falls_back_to_id(question):
     record = question("A", id="x/blur/L1", question_id="x")
-    assert votes([record]).question_ids == ("x",)
+    assert count_votes([record]).question_ids == ("x",)
     del record["question_id"]
-    assert votes([record]).question_ids == ("x/blur/L1",)
+    assert count_votes([record]).question_ids == ("x/blur/L1",)
 
 
 def test_take_by_rows_and_by_mask(question):
-    table = votes([question("A", id="a"), question("B", id="b"), question("C", id="c")])
+    table = count_votes([question("A", id="a"), question("B", id="b"), question("C", id="c")])
     assert table.take([2, 0]).ids == ("c", "a")
     by_mask = table.take(np.array([False, True, True]))
     assert by_mask.ids == ("b", "c") and by_mask.counts[:, 1:3].tolist() == [[1, 0], [0, 1]]
 
 
 def test_common_keeps_what_all_have(question):
-    first = votes([question("A", id=name) for name in "cab"])
-    second = votes([question("B", id=name) for name in "bd c".replace(" ", "")])
-    shared = common({"x": first, "y": second})
+    first = count_votes([question("A", id=name) for name in "cab"])
+    second = count_votes([question("B", id=name) for name in "bd c".replace(" ", "")])
+    shared = take_common_questions({"x": first, "y": second})
     assert shared["x"].ids == shared["y"].ids == ("b", "c")
     assert shared["y"].counts[:, 1].tolist() == [1, 1]
-    assert common({}) == {}
+    assert take_common_questions({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_common_keeps_what_all_have(question):
 def test_what_is_no_vote_is_refused(question, change, said):
     others = question("AAAA", id="five", option_count=5)
     with pytest.raises(UserError) as error:
-        votes([others, {**question("AB", id="odd"), **change}])
+        count_votes([others, {**question("AB", id="odd"), **change}])
     assert said in str(error.value) and "'odd'" in str(error.value)
 
 
@@ -79,7 +79,7 @@ def test_rows_of_a_table_are_what_their_votes_alone_give(question):
     records = [question("AB", id="a", option_count=2), question("ABE", "B", id="b", option_count=5)]
     records += [question("A!B", id="c", option_count=2)]
     for rows in ([0], [2, 0], [1], [], [0, 1, 2]):
-        alone, taken = votes([records[row] for row in rows]), votes(records).take(rows)
+        alone, taken = count_votes([records[row] for row in rows]), count_votes(records).take(rows)
         assert (alone.ids, alone.image_ids) == (taken.ids, taken.image_ids)
         for name in ("counts", "option_counts", "answers", "failed"):
             one, other = getattr(alone, name), getattr(taken, name)

@@ -2,17 +2,17 @@
 
 import pytest
 
-from lmms_medtasks.record import EMPTY, FAILED, UNREAD, MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import EMPTY, FAILED, UNREAD, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, IDENTICAL_TRIALS, PARSE_RATE
 
 
 def table(*trials, identical=()):
     """A question for each tuple of trials, or for each value of ``identical``."""
     trials = trials or (("A", "A"),) * len(identical)
-    measures = [{"identical": MeasureValue(each)} for each in identical] or [{}] * len(trials)
-    return Samples.of_records(
-        Record(f"q{place}", f"i{place}", each, "A", measure)
+    measures = [{"identical": ScoreValue(each)} for each in identical] or [{}] * len(trials)
+    return QuestionTable.of_records(
+        QuestionRecord(f"q{place}", f"i{place}", each, "A", measure)
         for place, (each, measure) in enumerate(zip(trials, measures, strict=True))
     )
 

@@ -6,14 +6,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics import reliability
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.statistics.sums import Difference, Statistic, group, mean, mean_statistic, of_column, scored
-from lmms_medtasks.suites.contributions import contributions, paired_change
+from lmms_medtasks.statistics.sums import (
+    DifferenceOf,
+    SumStatistic,
+    make_scored_group,
+    make_sum_group,
+    mean,
+    mean_of_column,
+    mean_statistic,
+)
+from lmms_medtasks.suites.contributions import image_contributions, paired_change
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Fraction, Macro, MacroContrast, Mean, Units
 
 IDS = [f"q{number:02d}" for number in range(14)]
@@ -28,7 +36,7 @@ def table(scores, images=IMAGES, **tags):
          "trials": ["failed" if score is None else "A"], **{tag: values[name] for tag, values in tags.items()}}
         for name, score in sorted(scores.items())
     ]  # fmt: skip
-    return lambda: Samples.of_rows(rows)
+    return lambda: QuestionTable.of_rows(rows)
 
 
 def by_rows(*rows, **measures):
@@ -75,7 +83,7 @@ def test_a_change_of_means_is_that_of_plain_sums(scores, bounds):
         sides = [{"id": name, "cluster": IMAGES[name], "side": side, "accuracy.score": each[name],
                   "accuracy.asked": True} for side, each in enumerate(made) for name in names]  # fmt: skip
         contrast = Contrast(first={"side": 0}, second={"side": 1}, pair=("id",), bounds=bounds)
-        expected = contrast.of(Samples.of_rows(sides))
+        expected = contrast.of(QuestionTable.of_rows(sides))
         assert (found.first, found.second) == (expected["first"].estimate, expected["second"].estimate)
         for each in ("estimate", "low", "high", "standard_error", "reason"):
             assert getattr(found.interval, each) == getattr(expected["change"], each)
@@ -89,7 +97,7 @@ def test_a_change_of_means_is_that_of_plain_sums(scores, bounds):
 
 @given(models(4, SHARES))
 def test_ranks_are_of_rounded_scores_summed_by_image(made):
-    found = contributions([table(each) for each in made], Mean())
+    found = image_contributions([table(each) for each in made], Mean())
     names = common(*made)
     if not names:
         assert found is None
@@ -105,7 +113,7 @@ def test_ranks_are_of_rounded_scores_summed_by_image(made):
 
 
 def check_by_hand(tables, estimate, images, sums, sizes):
-    found = contributions(tables, estimate)
+    found = image_contributions(tables, estimate)
     assert found.linear and found.clusters.tolist() == images
     assert found.sums[:, 0] == pytest.approx(sums) and found.sizes == pytest.approx(sizes)
     values = [estimate.value(make()) for make in tables]
@@ -163,12 +171,13 @@ def test_units_by_hand():
 def test_a_custom_mean_of_several_groups_by_hand():
     def draw(rows):
         sides = (rows.where({"s": side}) for side in (0, 1))
-        groups = {str(side): scored(tuple(each.column("cluster")), each.column("accuracy.score"))
+        groups = {str(side): make_scored_group(tuple(each.column("cluster")), each.column("accuracy.score"))
                   for side, each in enumerate(sides)}  # fmt: skip
         # A group that the number is not of differs between models, and does no harm.
-        groups["other"] = scored(("a",), [rows.column("accuracy.score")[0]], cells=rows.column("accuracy.score")[:1],
-                                 cell_count=2)  # fmt: skip
-        return Draw(groups, {"mean": Statistic(lambda one, two: 0.25 * mean(one) + 0.75 * mean(two), ("0", "1"))})
+        groups["other"] = make_scored_group(
+            ("a",), [rows.column("accuracy.score")[0]], cells=rows.column("accuracy.score")[:1], cell_count=2
+        )
+        return Draw(groups, {"mean": SumStatistic(lambda one, two: 0.25 * mean(one) + 0.75 * mean(two), ("0", "1"))})
 
     tables = by_rows(("a", {"s": 0}, 1.0, 0.0), ("b", {"s": 1}, 1.0, 1.0), ("a", {"s": 1}, 0.0, 1.0))
     # 1/4 of 1 and 3/4 of 1/2. Three rows: 3/4, and 9/8 each.
@@ -181,7 +190,7 @@ def test_linear_contributions_add_up_to_the_values(made):
     names = common(*made)
     kept = [{name: score for name, score in each.items() if name in names} for each in made]
     for estimate in (Macro(by="side"), Contrast(first={"side": 0}, second={"side": 1})):
-        found = contributions([table(each, side=side) for each in made], estimate)
+        found = image_contributions([table(each, side=side) for each in made], estimate)
         values = [estimate.value(table(each, side=side)()) for each in kept]
         if found is None:
             assert None in values
@@ -206,8 +215,10 @@ F1 = Fraction(
 def calibration(rows):
     sure = rows.column("sure").astype(float)
     cells = np.minimum((10 * sure).astype(int), 9)
-    bins = group(tuple(rows.column("cluster")), sure, rows.column("accuracy.score"), cells=cells, cell_count=10)
-    return Draw({"bins": bins}, {"ece": Statistic(reliability.ece, ("bins",), (0.0, 1.0), mean=False)})
+    bins = make_sum_group(
+        tuple(rows.column("cluster")), sure, rows.column("accuracy.score"), cells=cells, cell_count=10
+    )
+    return Draw({"bins": bins}, {"ece": SumStatistic(reliability.ece, ("bins",), (0.0, 1.0), mean=False)})
 
 
 ECE = Custom(main="ece", function=calibration)
@@ -215,7 +226,7 @@ ECE = Custom(main="ece", function=calibration)
 
 def answers(seed, images=9, count=2):
     """Tables of models on two questions an image."""
-    rng = generator("test", "contributions", seed)
+    rng = seeded_generator("test", "contributions", seed)
     rows = ((f"i{row // 2}", {"truth": row % 3 == 0, "side": row % 2, "sure": float(rng.random())},
              *map(float, rng.random(count) < 0.6)) for row in range(2 * images))  # fmt: skip
     return by_rows(*rows)
@@ -231,7 +242,7 @@ def left_out(make, estimate, images):
 @pytest.mark.parametrize("estimate", [F1, ECE], ids=["F1", "ECE"])
 def test_pseudo_values_are_those_of_leaving_each_image_out(estimate):
     tables = answers(1)
-    found = contributions(tables, estimate)
+    found = image_contributions(tables, estimate)
     assert not found.linear and len(found.clusters) == 9
     for model, make in enumerate(tables):
         without, value = left_out(make, estimate, found.clusters)
@@ -245,7 +256,7 @@ def test_pseudo_values_are_those_of_leaving_each_image_out(estimate):
 
 def test_pseudo_values_of_a_ratio_are_to_first_order():
     tables = answers(2)
-    found = contributions(tables, Contrast(main="ratio", first={"side": 0}, second={"side": 1}, ratio=True))
+    found = image_contributions(tables, Contrast(main="ratio", first={"side": 0}, second={"side": 1}, ratio=True))
     for model, make in enumerate(tables):
         (below, b), (above, a) = (left_out(make, Mean({"side": side}), found.clusters) for side in (0, 1))
         # d(a/b) = (da - a/b db) / b
@@ -262,7 +273,7 @@ def items(rows):
 
 def test_units_without_a_value_in_one_model_leave_the_others_weight():
     tables = answers(3, images=20)
-    found = contributions(tables, Units(units=items))
+    found = image_contributions(tables, Units(units=items))
     known = [{image: value for image, value in items(make()) if value is not None} for make in tables]
     assert known[0].keys() != known[1].keys() and not found.linear
     for model, own in enumerate(known):
@@ -286,16 +297,16 @@ def test_failed_trials_count_by_those_that_came_and_a_failed_question_in_neither
     found = paired_change(table(one), table(other), Mean())
     assert (found.first, found.second) == (0.5, pytest.approx(5 / 9)) and found.contributions.rows == 3
     assert found.sums == pytest.approx([1 / 6, -1, 1])
-    assert contributions([table(one)], Mean()).rows == 3  # alone it is judged by its own questions
+    assert image_contributions([table(one)], Mean()).rows == 3  # alone it is judged by its own questions
 
 
 def test_a_failed_question_is_left_out_of_numbers_that_name_no_measure():
     scores = dict.fromkeys(IDS, 1.0)
     failed, none = {**scores, "q00": None}, dict.fromkeys(IDS)
     fraction = Fraction(top=lambda rows: np.ones(len(rows)))
-    assert contributions([table(scores), table(failed)], fraction).rows == len(IDS) - 1
+    assert image_contributions([table(scores), table(failed)], fraction).rows == len(IDS) - 1
     # A model without any score of a measure says nothing of it: the number is of something else.
-    assert contributions([table(scores), table(none)], fraction).rows == len(IDS)
+    assert image_contributions([table(scores), table(none)], fraction).rows == len(IDS)
 
 
 def test_a_reply_that_can_not_be_read_counts_in_numbers_that_name_no_measure():
@@ -335,7 +346,7 @@ def test_models_that_are_equal_are_not_told_apart(estimate):
 def test_no_common_question_is_no_number():
     found = paired_change(table({"q00": 1.0}), table({"q01": 1.0}), Mean())
     assert (found.first, found.second, found.p, found.interval.estimate, len(found.sums)) == (None,) * 4 + (0,)
-    assert contributions([table({"q00": 1.0}), table({"q01": 1.0})], Macro(by="g")) is None
+    assert image_contributions([table({"q00": 1.0}), table({"q01": 1.0})], Macro(by="g")) is None
 
 
 def test_the_number_of_a_model_stands_though_the_other_has_none():
@@ -361,18 +372,20 @@ def test_the_range_of_a_change_is_of_both_models():
 )
 def test_a_number_that_is_not_linear_though_it_says_so_is_told(function, made):
     def draw(rows):
-        return Draw({"": scored(tuple(rows.column("cluster")), rows.column("accuracy.score"))},
-                    {"mean": Statistic(function, ("",), mean=True)})  # fmt: skip
+        return Draw({"": make_scored_group(tuple(rows.column("cluster")), rows.column("accuracy.score"))},
+                    {"mean": SumStatistic(function, ("",), mean=True)})  # fmt: skip
 
     tables = by_rows(*((f"i{row}", {}, row % 2, row % 2) for row in range(4)))
     with pytest.raises(UserError, match="'my_number' says that it is linear .*" + made):
-        contributions(tables, Custom(function=draw), "my_number")
+        image_contributions(tables, Custom(function=draw), "my_number")
 
 
 def test_a_difference_of_two_columns_is_linear():
     def draw(rows):
-        return Draw({"": group(tuple(rows.column("cluster")), rows.column("accuracy.score"), np.ones(len(rows)))},
-                    {"mean": Difference(of_column(1), mean_statistic("", (0.0, 1.0)))})  # fmt: skip
+        return Draw(
+            {"": make_sum_group(tuple(rows.column("cluster")), rows.column("accuracy.score"), np.ones(len(rows)))},
+            {"mean": DifferenceOf(mean_of_column(1), mean_statistic("", (0.0, 1.0)))},
+        )
 
     # The share that is not right; each row has both columns' weights, so a size is not 1 a row but their mean.
     tables = by_rows(("a", {}, 1.0), ("a", {}, 0.0), ("b", {}, 0.0))

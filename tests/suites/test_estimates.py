@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.intervals import FEW_IN_GROUP, mean_interval
+from lmms_medtasks.record import QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.statistics.intervals import FEW_IN_GROUP, estimate_mean
 from lmms_medtasks.suites.estimates import (
     Contrast,
     Count,
@@ -25,12 +25,12 @@ from lmms_medtasks.suites.estimates import (
 
 
 def record(name, score, *, cluster="", measure="accuracy", pair="", **tags):
-    value = MeasureValue(None if score is None else float(score))
-    return Record(name, cluster or name, ("A",), "A", {measure: value}, tags, pair=pair)
+    value = ScoreValue(None if score is None else float(score))
+    return QuestionRecord(name, cluster or name, ("A",), "A", {measure: value}, tags, pair=pair)
 
 
 def table(*records):
-    return Samples.of_records(records)
+    return QuestionTable.of_records(records)
 
 
 def test_mean_is_over_questions_with_a_score():
@@ -57,7 +57,7 @@ def test_the_harness_number_is_the_reports_estimate():
 
 def test_interval_is_that_of_the_rule_over_clusters():
     rows = table(*(record(f"q{n}", n % 2, cluster=f"i{n // 2}") for n in range(12)))
-    expected = mean_interval([f"i{n // 2}" for n in range(12)], [n % 2 for n in range(12)])
+    expected = estimate_mean([f"i{n // 2}" for n in range(12)], [n % 2 for n in range(12)])
     assert expected.low is not None
     assert Mean().of(rows)["mean"] == expected
 
@@ -78,7 +78,7 @@ def test_a_change_of_scores_that_only_rose_may_still_be_a_loss():
 
 def test_macro_interval_is_that_of_draws_where_these_hold():
     """60 images, so that the bootstrap has converged: the same ends within a fifth of the width."""
-    rng = generator("test", "macro")
+    rng = seeded_generator("test", "macro")
     scores, names = rng.random(120), ("CU", "IP", "AR")
     rows = table(*(record(f"{n:03d}", scores[n], cluster=f"{n // 2:02d}", g=names[n % 3]) for n in range(120)))
     draws = []
@@ -150,7 +150,7 @@ def test_pairs_that_are_all_alike_leave_a_change_open():
         record(f"{level}{n}", n % 2, cluster=f"i{n}", level=level, pair=str(n)) for n in range(8) for level in (0, 1)
     ]
     found = Contrast(first={"level": 0}, second={"level": 1}, pair=("pair",)).of(table(*rows))["change"]
-    alone = mean_interval([str(n) for n in range(8)], [0] * 8)
+    alone = estimate_mean([str(n) for n in range(8)], [0] * 8)
     assert (found.estimate, found.low, found.high) == pytest.approx((0, -alone.high, alone.high))
 
 

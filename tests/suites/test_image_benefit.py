@@ -2,8 +2,8 @@
 
 import pytest
 
-from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.samples.table import Samples, row_of
+from lmms_medtasks.record import QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable, record_to_row
 from lmms_medtasks.statistics.intervals import FEW, ZERO
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 
@@ -12,12 +12,12 @@ TESTS = {"first": {"set": "iid"}, "second": {"set": "ood"}}
 
 
 def scored_record(name, score, image="", pair="", **tags):
-    measures = {"accuracy": MeasureValue(score)}
-    return Record(name, image or name, ("A",), "A", measures, tags, pair or name)
+    measures = {"accuracy": ScoreValue(score)}
+    return QuestionRecord(name, image or name, ("A",), "A", measures, tags, pair or name)
 
 
 def rows_of(*records):
-    return Samples.of_rows(row_of(each) for each in records)
+    return QuestionTable.of_rows(record_to_row(each) for each in records)
 
 
 def by_hand():

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import COMPLETE, judged_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
@@ -27,8 +27,8 @@ VERDICTS = {
 def record(name, status, image, *numbers):
     """An answer on a scale of 1 to 5; ``numbers``: score, low, high, judged, requested."""
     verdicts = tuple({"status": each} for each in VERDICTS[status])
-    judgement = Judgement({"protocol": "p", "name": "j"}, ({},), (verdicts,))
-    return Record(name, image, ("ok",), None, {"stars": MeasureValue(*numbers)}, judgement=judgement)
+    judgement = QuestionJudgement({"protocol": "p", "name": "j"}, ({},), (verdicts,))
+    return QuestionRecord(name, image, ("ok",), None, {"stars": ScoreValue(*numbers)}, judgement=judgement)
 
 
 # One judged 4, one with one of two judgements 2, one missing, one whose request failed.
@@ -41,7 +41,7 @@ RECORDS = [
 
 
 def numbers(records):
-    rows = Samples.of_records(records)
+    rows = QuestionTable.of_records(records)
     return {each.name: each.estimate.value(rows) for each in SUITE.metrics if each.name != KEY}
 
 
@@ -69,12 +69,16 @@ def test_all_missing_is_no_zero():
 
 def test_an_incomplete_run_says_how_many_are_missing_and_where_the_mean_may_lie():
     complete = SUITE.metric("complete")
-    rows = Samples.of_records(RECORDS)
+    rows = QuestionTable.of_records(RECORDS)
     said = complete.notice(rows, complete.estimate.value(rows))
     assert f"2 judgements are missing, 50.0% were obtained (required: {COMPLETE:.0%})" in said
     assert "from 2.167 to 4.167" in said and "There is no mean" not in said
-    assert "There is no mean" in complete.notice(Samples.of_records(RECORDS[2:]), 0.0)
-    assert complete.notice(Samples.of_records(RECORDS[:1]), 1.0) == complete.notice(Samples.of_records([]), None) == ""
+    assert "There is no mean" in complete.notice(QuestionTable.of_records(RECORDS[2:]), 0.0)
+    assert (
+        complete.notice(QuestionTable.of_records(RECORDS[:1]), 1.0)
+        == complete.notice(QuestionTable.of_records([]), None)
+        == ""
+    )
 
 
 def answer(place, number):
@@ -103,7 +107,7 @@ def test_the_harness_computes_standard_errors_of_the_judged():
     from lmms_eval.evaluator_utils import TaskOutput
 
     def aggregate(values):
-        return SUITE.estimates["stars"].value(Samples.of_records([each.record for each in values]))
+        return SUITE.estimates["stars"].value(QuestionTable.of_records([each.record for each in values]))
 
     task = SimpleNamespace(aggregation=lambda: {"stars": aggregate}, args=None)
     output = TaskOutput(task=task, task_name="t", task_config={"cluster_key": "cluster"})

@@ -9,12 +9,12 @@ import pytest
 
 from lmms_medtasks import extensions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import QuestionRecord, ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites import own_metrics, own_parts, registry
 from lmms_medtasks.suites.estimates import Contrast, Fraction, Macro, Mean
 from lmms_medtasks.suites.templates import measures
-from lmms_medtasks.suites.templates.measures import Own
+from lmms_medtasks.suites.templates.measures import CustomScoring
 
 PARTS = '''
 from lmms_medtasks.suites.estimates import Contrast, Fraction, Mean
@@ -68,17 +68,21 @@ def reference(folder: Path, name: str) -> str:
     return f"{folder / 'parts.py'}:{name}"
 
 
-def records() -> list[Record]:
+def records() -> list[QuestionRecord]:
     return [
-        Record(f"q{n}", f"i{n}", ("A",), "AB"[n % 2], {"accuracy": MeasureValue(float(n < 6))}, {"site": "ab"[n % 2]})
+        QuestionRecord(
+            f"q{n}", f"i{n}", ("A",), "AB"[n % 2], {"accuracy": ScoreValue(float(n < 6))}, {"site": "ab"[n % 2]}
+        )
         for n in range(12)
     ]
 
 
 def test_a_function_is_the_mean_over_the_questions_that_it_speaks_of(folder):
-    own = Own((reference(folder, "sensitivity"),))
+    own = CustomScoring((reference(folder, "sensitivity"),))
     suite = measures.of_kind("choice", own)
-    rows = Samples.of_records(own_metrics.with_values(each, measures.own_of(own)) for each in records())
+    rows = QuestionTable.of_records(
+        own_metrics.with_values(each, measures.load_custom_metrics(own)) for each in records()
+    )
     found = suite.metric("sensitivity").estimate.of(rows)["mean"]
     assert (found.estimate, found.n, found.clusters) == (0.5, 6, 6)
     assert 0 < found.low < 0.5 < found.high < 1
@@ -99,7 +103,7 @@ def test_a_file_of_another_encoding(folder):
 
 
 def test_a_fraction_has_an_interval_and_is_none_without_a_sum():
-    rows = Samples.of_records(records())
+    rows = QuestionTable.of_records(records())
     own = Fraction(top=lambda rows: rows.column("accuracy.score"), bottom=lambda rows: [2.0] * len(rows))
     found = own.of(rows)["fraction"]
     assert found.estimate == 0.25 and found.low < 0.25 < found.high
@@ -111,23 +115,23 @@ def test_a_fraction_has_an_interval_and_is_none_without_a_sum():
 @pytest.mark.parametrize("name", ["sensitivity", "_stars", "CHANGE"])
 def test_what_a_run_says_makes_the_metric_again_without_the_code(folder, name):
     own = own_metrics.get(reference(folder, name))
-    said = {own_parts.KEY: json.loads(json.dumps(own_parts.described([own], None, None)))}
+    said = {own_parts.KEY: json.loads(json.dumps(own_parts.describe_custom_parts([own], None, None)))}
     assert str(folder) not in json.dumps(said)
-    again = own_parts.restored(own_parts.declared(said), None)
+    again = own_parts.restore_declaration(own_parts.serialize_declaration(said), None)
     assert again.metrics == (own.metric,)
     assert again.measures == ((own.measure,) if own.measure else ())
 
 
 def test_what_is_code_is_found_in_the_folder_or_said_to_be_missing(folder):
     own = own_metrics.get(reference(folder, "F1"))
-    said = own_parts.declared({own_parts.KEY: own_parts.described([own], None, None)})
-    [found] = own_parts.restored(said, folder).metrics
+    said = own_parts.serialize_declaration({own_parts.KEY: own_parts.describe_custom_parts([own], None, None)})
+    [found] = own_parts.restore_declaration(said, folder).metrics
     assert found.estimate is own.metric.estimate
-    [missing] = own_parts.restored(said, None).metrics
-    assert missing.estimate.value(Samples.of_records(records())) is None
+    [missing] = own_parts.restore_declaration(said, None).metrics
+    assert missing.estimate.value(QuestionTable.of_records(records())) is None
     assert "parts.py:F1 is not here" in missing.estimate.reason
     with pytest.raises(UserError, match="Was it edited"):
-        own_parts.restored('{"metrics": [{}]}', None)
+        own_parts.restore_declaration('{"metrics": [{}]}', None)
 
 
 @pytest.mark.parametrize("named", ["{0}/outside.py:F1", "../outside.py:F1", "outside:F1"])
@@ -136,22 +140,22 @@ def test_code_that_only_a_log_names_is_not_run(folder, named, monkeypatch):
     (folder.parent / "outside.py").write_text("open(__file__ + '.ran', 'w')\n", "utf-8")
     said = json.dumps({"metrics": [{"name": "f1", "reference": named.format(folder.parent)}]})
     for given in (folder, None):
-        [found] = own_parts.restored(said, given).metrics
-        assert isinstance(found.estimate, own_parts.NotFound) and "is not here" in found.estimate.reason
+        [found] = own_parts.restore_declaration(said, given).metrics
+        assert isinstance(found.estimate, own_parts.MissingEstimate) and "is not here" in found.estimate.reason
     settings = {"default": {"judge": named.format(folder.parent)}}
     config = {"metadata": {"template": "open"}, "lmms_eval_specific_kwargs": settings}
-    assert registry.find("mine", config).name == "mine"
+    assert registry.find_suite("mine", config).name == "mine"
     assert not (folder.parent / "outside.py.ran").exists()
 
 
 def test_the_code_counts_into_the_digests(folder):
     own = own_metrics.get(reference(folder, "F1"))
-    metadata = {own_parts.KEY: own_parts.described([own], None, None)}
-    [before] = extensions.digests(metadata)
+    metadata = {own_parts.KEY: own_parts.describe_custom_parts([own], None, None)}
+    [before] = extensions.custom_code_digests(metadata)
     file = folder / "parts.py"
     file.write_text(PARTS.replace("2.0", "3.0"), "utf-8")
-    assert before != f"parts.py:F1 {own_parts.digest(file)}"
-    assert extensions.digests({}) == [] and extensions.digests([]) == []
+    assert before != f"parts.py:F1 {own_parts.custom_code_digest(file)}"
+    assert extensions.custom_code_digests({}) == [] and extensions.custom_code_digests([]) == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +176,7 @@ def test_the_code_counts_into_the_digests(folder):
 )
 def test_what_is_no_metric_is_refused(folder, name, said):
     with pytest.raises(UserError, match=said) as caught:
-        own_metrics.get(reference(folder, name), tuple(measures.metrics()))
+        own_metrics.get(reference(folder, name), tuple(measures.template_metrics()))
     assert "parts.py" in str(caught.value)
 
 
@@ -194,7 +198,7 @@ def test_a_mistake_at_a_question_is_named(folder, name, said):
 
 def test_a_measure_or_a_tag_that_there_is_not_is_named(folder):
     with pytest.raises(UserError, match="Unknown measure 'acuracy'.*Did you mean 'accuracy'"):
-        measures.of_kind("choice", Own((reference(folder, "UNKNOWN_MEASURE"),)))
+        measures.of_kind("choice", CustomScoring((reference(folder, "UNKNOWN_MEASURE"),)))
     own = own_metrics.get(reference(folder, "FILTERED"))
     with pytest.raises(UserError, match="Unknown tag 'sight' in parts.py: the metric 'filtered'.*Allowed: id, site"):
         own_metrics.check_columns([own], ["site", "id"])

@@ -15,16 +15,16 @@ SUITES = registry.names()
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_benchmark_declares_the_papers_settings_and_its_settings_are_known(suite):
-    own = paper.of(suite)
+    own = paper.find_paper_protocol(suite)
     assert "paper" in own.settings
     for chosen in own.settings.values():
         assert chosen.about
-        schema.check(dict(chosen.default), suite, registry.folder_of(suite))
+        schema.check_task_settings(dict(chosen.default), suite, registry.folder_of(suite))
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_facts_of_ours_are_those_of_its_tasks(suite):
-    folder, own = registry.folder_of(suite), paper.of(suite)
+    folder, own = registry.folder_of(suite), paper.find_paper_protocol(suite)
     templates = [yaml.load(path.read_text("utf-8"), yaml.BaseLoader) for path in folder.glob("_*_yaml")]
     limits = {each["generation_kwargs"]["max_new_tokens"] for each in templates if "generation_kwargs" in each}
     assert limits == {str(own.ours["generation.max_new_tokens"])}
@@ -33,13 +33,13 @@ def test_facts_of_ours_are_those_of_its_tasks(suite):
 @pytest.mark.parametrize("suite", SUITES)
 def test_each_difference_is_of_a_task_and_says_ours_and_theirs(suite):
     tasks = [path.stem for path in registry.folder_of(suite).glob("*.yaml")]
-    for each in paper.of(suite).differences:
+    for each in paper.find_paper_protocol(suite).differences:
         assert each.title and each.line and not each.line.endswith(".")
         assert any(each.is_there(task, each.only) for task in tasks), each.title
 
 
 def differences(suite, task, name=""):
-    own = paper.of(suite)
+    own = paper.find_paper_protocol(suite)
     chosen = own.settings.get(name)
     config = {
         "lmms_eval_specific_kwargs": {"default": dict(chosen.default) if chosen else {}},
@@ -78,7 +78,10 @@ def test_what_the_papers_settings_leave(suite, task, name, gone, new):
 
 def test_a_difference_is_told_by_what_the_run_used_and_not_by_the_name_of_its_settings():
     config = {"generation_kwargs": {"max_new_tokens": 100}, "metadata": {}}
-    titles = [each.title for each in paper.of("sure_vqa").remaining("sure_slake_modality", paper.facts_of(config))]
+    titles = [
+        each.title
+        for each in paper.find_paper_protocol("sure_vqa").remaining("sure_slake_modality", paper.facts_of(config))
+    ]
     assert "Length of a reply" not in titles
     assert "Yes or no" in titles
 
@@ -86,16 +89,16 @@ def test_a_difference_is_told_by_what_the_run_used_and_not_by_the_name_of_its_se
 def test_unknown_settings_and_a_broken_file_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv(paper.VARIABLE, "papper")
     with pytest.raises(UserError, match="papper.*Did you mean 'paper'"):
-        paper.chosen()
+        paper.requested_settings()
     monkeypatch.setenv(paper.VARIABLE, "ours")
-    assert paper.chosen() == ""
+    assert paper.requested_settings() == ""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / paper.FILE).write_text("settings: {paper: {}}\ndifferences: {x: {tittle: a}}\n")
     monkeypatch.setattr(registry, "folder_of", lambda name: folder)
     with pytest.raises(UserError, match=r"tittle.*paper\.yml"):
-        paper.of("mine")
+        paper.find_paper_protocol("mine")
 
 
 def test_files_are_shipped():
-    assert all((folders.folder() / suite / paper.FILE).is_file() for suite in SUITES)
+    assert all((folders.suites_root() / suite / paper.FILE).is_file() for suite in SUITES)

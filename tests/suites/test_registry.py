@@ -14,19 +14,19 @@ DATA = {"dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}}
 
 
 def test_a_task_is_of_the_benchmark_of_its_folder():
-    assert registry.find("medobvious_t1", {}) is registry.get("medobvious")
+    assert registry.find_suite("medobvious_t1", {}) is registry.get("medobvious")
 
 
 def test_a_task_of_somebodys_own_is_of_the_benchmark_whose_data_it_reads():
-    assert registry.find("my_grids", DATA) is registry.get("medobvious")
-    assert registry.find("mmmu_val", {"dataset_path": "lmms-lab/MMMU"}) is None
+    assert registry.find_suite("my_grids", DATA) is registry.get("medobvious")
+    assert registry.find_suite("mmmu_val", {"dataset_path": "lmms-lab/MMMU"}) is None
 
 
 def test_a_task_on_degraded_pictures_is_of_no_benchmark_but_one_that_is_degraded_by_definition_is():
     done = {"of": "my_grids", "name": "gaussian_noise", "level": "2"}
     degraded = {**DATA, "metadata": {"degradation": done}}
-    assert registry.find("my_grids@gaussian_noise.2", degraded) is None
-    assert registry.find("my_grids", degraded) is registry.get("medobvious")
+    assert registry.find_suite("my_grids@gaussian_noise.2", degraded) is None
+    assert registry.find_suite("my_grids", degraded) is registry.get("medobvious")
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -79,7 +79,7 @@ def test_two_benchmarks_whose_data_a_task_reads(own_folder):
     for name in ("one", "two"):
         own_folder(name, DECLARED.format(name=name), f"{name}.yaml")
     with pytest.raises(UserError, match="one, two"):
-        registry.find("third", {"dataset_kwargs": {"data_files": "medtasks://d/test"}})
+        registry.find_suite("third", {"dataset_kwargs": {"data_files": "medtasks://d/test"}})
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import Judgement, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies
@@ -111,9 +111,9 @@ def test_unknown_names_are_refused():
     ],
 )
 def test_which_replies_count_as_read(trials, judged, expected):
-    judgement = Judgement({"name": "j", "protocol": "p"}, ({},), ())
-    rows = Samples.of_records(
-        Record(str(row), "i", each, None, {}, judgement=judgement if is_judged else None)
+    judgement = QuestionJudgement({"name": "j", "protocol": "p"}, ({},), ())
+    rows = QuestionTable.of_records(
+        QuestionRecord(str(row), "i", each, None, {}, judgement=judgement if is_judged else None)
         for row, (each, is_judged) in enumerate(zip(trials, judged, strict=True))
     )
     assert count_read_replies(rows) == expected

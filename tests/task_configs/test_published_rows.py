@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from lmms_medtasks import folders
-from lmms_medtasks.report.published import read_rows, scores, span
+from lmms_medtasks.report.published import published_scores, published_span, read_rows
 from lmms_medtasks.report.reported_suites import printed_tables
 from lmms_medtasks.suites import registry
 
@@ -42,9 +42,9 @@ def test_the_tasks_have_the_numbers_that_were_checked_against_the_papers():
     lines = [
         f"{task}|{each.model}|{metric}|{cell.value}|{cell.sd}|{cell.mark}"
         for suite in SUITES
-        for task in (file.stem for file in (folders.folder() / suite).glob("*.yaml"))
+        for task in (file.stem for file in (folders.suites_root() / suite).glob("*.yaml"))
         if task != suite or suite in ("medobvious", "medq_deg")
-        for each in scores(registry.get(suite), task)
+        for each in published_scores(registry.get(suite), task)
         for metric, cell in each.cells.items()
         if cell.value is not None and metric != "paper_average"
     ]
@@ -53,7 +53,7 @@ def test_the_tasks_have_the_numbers_that_were_checked_against_the_papers():
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_column_is_shown_or_ranked_and_every_metric_of_scores_is_the_suites(suite):
-    folder = folders.folder() / suite
+    folder = folders.suites_root() / suite
     said = folders.read_yaml(folder / "reference" / "published.yml")
     rows = read_rows(folder)
     sources, columns = {row.texts["source"] for row in rows}, set(rows[0].numbers)
@@ -63,13 +63,15 @@ def test_every_column_is_shown_or_ranked_and_every_metric_of_scores_is_the_suite
         for column in each["columns"].values():
             assert set(column if isinstance(column, dict) else [column]) <= columns
         for task in each.get("tasks", ()):
-            assert (folder / f"{task}.yaml").is_file() and list(scores(registry.get(suite), task))
+            assert (folder / f"{task}.yaml").is_file() and list(published_scores(registry.get(suite), task))
 
 
 def test_spans_leave_people_and_marked_numbers_out():
-    assert span(registry.get("medq_deg"), "medq_deg_l0", "accuracy") == (43.15, 74.04)
-    assert span(registry.get("medobvious"), "medobvious", "paper_average") == (28.0, 63.2)  # people: 88.4
-    assert span(registry.get("med_cmr"), "med_cmr_mcq", "accuracy_su") is None  # looks swapped with another column
-    assert span(registry.get("bones_joints"), "bones_joints_t4_diagnosis", "accuracy") is None  # read reports
-    assert span(registry.get("bones_joints"), "bones_joints_t2_note", "accuracy") == (95.0, 96.0)
-    assert span(registry.get("medq_deg"), "medq_deg_l0_noimage", "accuracy") is None
+    assert published_span(registry.get("medq_deg"), "medq_deg_l0", "accuracy") == (43.15, 74.04)
+    assert published_span(registry.get("medobvious"), "medobvious", "paper_average") == (28.0, 63.2)  # people: 88.4
+    assert (
+        published_span(registry.get("med_cmr"), "med_cmr_mcq", "accuracy_su") is None
+    )  # looks swapped with another column
+    assert published_span(registry.get("bones_joints"), "bones_joints_t4_diagnosis", "accuracy") is None  # read reports
+    assert published_span(registry.get("bones_joints"), "bones_joints_t2_note", "accuracy") == (95.0, 96.0)
+    assert published_span(registry.get("medq_deg"), "medq_deg_l0_noimage", "accuracy") is None

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lmms_medtasks.folders import folder
+from lmms_medtasks.folders import suites_root
 from lmms_medtasks.suites import registry
 
 EVERY = {"__init__.py", "source.py", "measures.py", "report.py", "report_published.py"}
@@ -22,7 +22,7 @@ MOST_LINES = 450
 
 
 def files_of(name):
-    return {path.name: path for path in (folder() / name).glob("*.py")}
+    return {path.name: path for path in (suites_root() / name).glob("*.py")}
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -34,7 +34,7 @@ def test_a_benchmark_has_the_files_of_all_and_no_others(name):
 
 @pytest.mark.parametrize("name", registry.names())
 def test_hooks_and_judging_are_there_for_a_yaml(name):
-    written = "".join(path.read_text("utf-8") for path in (folder() / name).glob("*yaml"))
+    written = "".join(path.read_text("utf-8") for path in (suites_root() / name).glob("*yaml"))
     assert [each for each, said in NAMED.items() if each in files_of(name) and said.format(name) not in written] == []
 
 

@@ -7,7 +7,7 @@ from lmms_medtasks import folders
 
 TASKS = sorted(
     path
-    for path in folders.folder().rglob("*.yaml")
+    for path in folders.suites_root().rglob("*.yaml")
     if {"task", "group"} & set(load_yaml_config(str(path), mode="simple"))
 )
 

@@ -58,9 +58,9 @@ def test_readers_use_no_word_that_the_table_calls_unused(suite, is_judged, monke
         for name in yaml.safe_load((PARSING / f"{file}.yml").read_text("utf-8"))
     }
     left = {name: each for name, each in words._read_words().items() if name not in unused}
-    definitions, tasks = golden_records.Definitions(), {}
-    for task in installed.tasks():
-        known = installed.of_task(task)
+    definitions, tasks = golden_records.TaskDefinitions(), {}
+    for task in installed.installed_tasks():
+        known = installed.find_installed_task(task)
         if (known.suite, known.is_judged) == (suite, is_judged):
             # Where no judge scores, all tasks of a suite have one reader.
             tasks.setdefault(repr(definitions.get_definition(task)["process_results"]) if is_judged else "", task)

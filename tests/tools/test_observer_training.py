@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.baselines import observer
-from lmms_medtasks.baselines.observer import FILTERS, View, responses
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.baselines.observer import FILTERS, FilteredImage, filter_responses
+from lmms_medtasks.seeding import seeded_generator
 from tools import observer_training
 from tools.mini import phantoms
 
@@ -20,7 +20,7 @@ FRESH = 8
 def test_there_are_filters_and_knowledge_for_every_fact_but_two():
     facts = {(modality, fact) for modality in phantoms.MODALITIES for fact in phantoms.facts_of(modality)}
     unknown = {("Dermoscopy", "structure"), ("Ultrasound", "shape")}
-    assert set(FILTERS) == {tuple(name.split("/")) for name in observer.knowledge()}
+    assert set(FILTERS) == {tuple(name.split("/")) for name in observer.load_knowledge()}
     assert set(FILTERS) == (facts - unknown) | {("any", "modality")}
 
 
@@ -30,13 +30,13 @@ def test_the_knowledge_fits_freshly_drawn_phantoms(modality):
     # without training anew (python -m tools.observer_training).
     hits = []
     for number in range(FRESH):
-        rng = generator("observer test", modality, number)
+        rng = seeded_generator("observer test", modality, number)
         facts = {name: str(rng.choice(values)) for name, values in phantoms.facts_of(modality).items()}
-        view = View(Image.fromarray(phantoms.draw(modality, facts, rng)))
+        view = FilteredImage(Image.fromarray(phantoms.draw(modality, facts, rng)))
         for fact, value in facts.items():
             if (fact, value) != ("mark", "none") and (modality, fact) in FILTERS:
-                known = observer.knowledge()[f"{modality}/{fact}"]
-                scores = observer.log_likelihoods(responses(view, modality, fact), known)
+                known = observer.load_knowledge()[f"{modality}/{fact}"]
+                scores = observer.log_likelihoods(filter_responses(view, modality, fact), known)
                 hits.append(max(scores, key=scores.get) == value)
     assert np.mean(hits) > 0.8
 
@@ -47,7 +47,7 @@ def test_training_repeats_and_has_the_form_that_the_observer_reads(tmp_path):
     observer_training.write(tmp_path / "observer.json", first)
     read = json.loads((tmp_path / "observer.json").read_text())
     assert read == first
-    size = len(responses(View(Image.new("L", (200, 200))), "Ultrasound", "echo"))
+    size = len(filter_responses(FilteredImage(Image.new("L", (200, 200))), "Ultrasound", "echo"))
     entry = read["Ultrasound/echo"]
     assert np.shape(entry["within"]) == (size, size)
     assert [len(mean) for mean in entry["means"].values()] == [size] * len(entry["means"])

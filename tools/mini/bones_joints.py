@@ -12,9 +12,9 @@ import numpy as np
 import yaml
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.task_configs.bones_joints import phantom as bone
-from lmms_medtasks.task_configs.bones_joints.observer import diagnosis, texts
+from lmms_medtasks.task_configs.bones_joints.observer import observer_diagnosis, phantom_texts
 from lmms_medtasks.task_configs.bones_joints.source_forms import is_listed
 from lmms_medtasks.task_configs.bones_joints.source_rows import HEADINGS, LISTED, UNLISTED
 from tools.mini.files import png
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def diagnosis(self) -> str:
-        return diagnosis(self.site, self.finding)
+        return observer_diagnosis(self.site, self.finding)
 
     def text(self) -> str:
         """The case as the model reads it."""
@@ -55,24 +55,24 @@ class Case:
 
     def pictures(self) -> list[np.ndarray]:
         """The radiographs, one a view: uint8, (n, n)."""
-        rng = generator("mini bones_joints", self.name)
+        rng = seeded_generator("mini bones_joints", self.name)
         side = str(rng.choice(bone.SIDES))
         facts = {"site": self.site, "finding": self.finding, "side": side}
-        return [bone.draw({**facts, "view": view}, rng) for view in self.views]
+        return [bone.draw_phantom({**facts, "view": view}, rng) for view in self.views]
 
 
 @functools.cache
 def form() -> Mapping[str, Any]:
     """The texts of ``bones_joints.yml`` and of the benchmark's own ``phantom_texts.yml``."""
     text = Path(__file__).with_name("bones_joints.yml").read_text("utf-8")
-    return {**texts(), **yaml.safe_load(text)}
+    return {**phantom_texts(), **yaml.safe_load(text)}
 
 
 def cases() -> list[Case]:
     """The cases in the order of the design."""
     found = []
     for number, (site, finding, both) in enumerate(form()["design"], start=1):
-        rng = generator("mini bones_joints text", number)
+        rng = seeded_generator("mini bones_joints text", number)
         filled = {"site": site, "age": str(rng.integers(18, 85)), "patient": str(rng.choice(["man", "woman"]))}
         texts = {
             name: [each.format(**filled) for each in text] if isinstance(text, list) else text.format(**filled)
@@ -106,12 +106,12 @@ def rows() -> dict[str, list[dict[str, Any]]]:
 
 def _letters(count: int) -> list[str]:
     """The right letters, each as often as the others, in an order of their own."""
-    rng = generator("mini bones_joints letters")
+    rng = seeded_generator("mini bones_joints letters")
     return [LETTERS[place % 5] for place in rng.permutation(count)]
 
 
 def _choice(case: Case, letter: str, stored: list[dict[str, Any]]) -> dict[str, Any]:
-    rng = generator("mini bones_joints options", case.name)
+    rng = seeded_generator("mini bones_joints options", case.name)
     others = [name for name in form()["diseases"].values() if name != case.disease]
     options = [others[place] for place in rng.permutation(len(others))]
     options.insert(LETTERS.index(letter), case.disease)
@@ -148,7 +148,7 @@ def _exam(task: str) -> list[dict[str, Any]]:
     """The exam questions: no images, options in an order of their own."""
     found = []
     for number, entry in enumerate(form()[task], start=1):
-        rng = generator("mini bones_joints exam", task, number)
+        rng = seeded_generator("mini bones_joints exam", task, number)
         options = [entry["options"][place] for place in rng.permutation(len(entry["options"]))]
         note = f"{entry['note']}\n" if "note" in entry else ""
         disease = entry["right"] if is_listed(entry["right"]) else ""

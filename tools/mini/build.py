@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import mini
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.suites import registry
 from tools.mini.files import write
 
@@ -44,7 +44,7 @@ def build(folder: Path, only: Sequence[str] | None = None) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for name in benchmarks() if only is None else only:
             if name not in benchmarks():
-                raise unknown("benchmark", name, benchmarks(), "the mini data")
+                raise unknown_name_error("benchmark", name, benchmarks(), "the mini data")
             drawn: Splits = importlib.import_module(f"tools.mini.{name}").drawn_documents()
             for data_set, made in drawn.items():
                 written += [write(folder / mini.file_name(data_set, split), made[split], data_set) for split in made]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.baselines.phantoms import Question, all_questions
+from lmms_medtasks.baselines.phantoms import PhantomQuestion, all_questions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from tools.mini import phantoms
 
 PICTURES = 20
@@ -35,7 +35,7 @@ class Picture:
 
     def rng(self) -> np.random.Generator:
         """The generator that draws this picture: it depends on the id alone."""
-        return generator("mini phantom", self.id)
+        return seeded_generator("mini phantom", self.id)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Asked:
     """A question about a picture, with the options in the order in which they are shown."""
 
     picture: Picture
-    question: Question
+    question: PhantomQuestion
     options: tuple[str, ...]
     right: int
 
@@ -54,7 +54,7 @@ def pictures(modality: str, set_name: str, count: int = PICTURES, attempt: int =
     Where the fact "mark" can be "none", every other value comes twice and the rest of the pictures are unmarked.
     Another ``set_name`` gives other pictures.
     """
-    rng = generator("mini design", set_name, modality, attempt)
+    rng = seeded_generator("mini design", set_name, modality, attempt)
     columns: dict[str, list[str]] = {"modality": [modality] * count}
     for fact, values in phantoms.facts_of(modality).items():
         if fact == "mark":
@@ -76,17 +76,17 @@ def asked(set_name: str = "mini") -> list[Asked]:
 
     The right option stands at A, B, C ... equally often among the questions with as many options.
     """
-    chosen: dict[str, list[tuple[Picture, Question]]] = {}
+    chosen: dict[str, list[tuple[Picture, PhantomQuestion]]] = {}
     for modality in phantoms.MODALITIES:
         pairs = _pairs(modality, set_name)
-        order = generator("mini order", set_name, modality).permutation(len(pairs))
+        order = seeded_generator("mini order", set_name, modality).permutation(len(pairs))
         chosen[modality] = [pairs[i] for i in order]
     longest = max(len(pairs) for pairs in chosen.values())
     turns = [pairs[i] for i in range(longest) for pairs in chosen.values() if i < len(pairs)]
     return ordered(turns, set_name)
 
 
-def _pairs(modality: str, set_name: str) -> list[tuple[Picture, Question]]:
+def _pairs(modality: str, set_name: str) -> list[tuple[Picture, PhantomQuestion]]:
     for attempt in range(_ATTEMPTS):
         found = _try(pictures(modality, set_name, attempt=attempt), modality, set_name)
         if found is not None:
@@ -97,11 +97,11 @@ def _pairs(modality: str, set_name: str) -> list[tuple[Picture, Question]]:
     )
 
 
-def _try(drawn: list[Picture], modality: str, set_name: str) -> list[tuple[Picture, Question]] | None:
+def _try(drawn: list[Picture], modality: str, set_name: str) -> list[tuple[Picture, PhantomQuestion]] | None:
     """Choose pictures for every question, least asked first; None if an option lacks pictures or one stays unasked."""
-    rng = generator("mini choice", set_name, modality)
+    rng = seeded_generator("mini choice", set_name, modality)
     load = Counter({picture.id: 0 for picture in drawn})
-    pairs: list[tuple[Picture, Question]] = []
+    pairs: list[tuple[Picture, PhantomQuestion]] = []
     for question in all_questions():
         if modality not in question.modalities:
             continue
@@ -121,9 +121,9 @@ def _try(drawn: list[Picture], modality: str, set_name: str) -> list[tuple[Pictu
     return pairs if min(load.values()) > 0 else None
 
 
-def ordered(pairs: list[tuple[Picture, Question]], set_name: str) -> list[Asked]:
+def ordered(pairs: list[tuple[Picture, PhantomQuestion]], set_name: str) -> list[Asked]:
     """Put the right option at a place that follows a balanced, shuffled list for its number of options."""
-    rng = generator("mini letters", set_name)
+    rng = seeded_generator("mini letters", set_name)
     places: dict[int, Iterator[int]] = {}
     for k in sorted({len(question.options) for _, question in pairs}):
         count = sum(len(question.options) == k for _, question in pairs)
@@ -131,7 +131,7 @@ def ordered(pairs: list[tuple[Picture, Question]], set_name: str) -> list[Asked]
     return [_shuffled(picture, question, next(places[len(question.options)]), rng) for picture, question in pairs]
 
 
-def _shuffled(picture: Picture, question: Question, place: int, rng: np.random.Generator) -> Asked:
+def _shuffled(picture: Picture, question: PhantomQuestion, place: int, rng: np.random.Generator) -> Asked:
     right = question.answer(picture.facts)
     wrong = [option for option in question.options if option != right]
     options = [wrong[i] for i in rng.permutation(len(wrong))]

@@ -35,7 +35,7 @@ def write(path: Path, rows: list[dict[str, Any]], suite: str) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = documents.schema(sources.get(suite).tags)
+    schema = documents.document_schema(sources.get(suite).tags)
     table: pa.Table = pa.Table.from_pylist(rows, schema=schema)
     part = path.with_name(path.name + ".part")
     pq.write_table(

@@ -11,14 +11,14 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.baselines.phantoms import Question, all_questions
+from lmms_medtasks.baselines.phantoms import PhantomQuestion, all_questions
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from tools.mini import design, phantoms
 from tools.mini.design import Picture
 from tools.mini.files import png
 
-Pair = tuple[Picture, Question]
+Pair = tuple[Picture, PhantomQuestion]
 
 MCQ_PER_DIMENSION, OPEN_PER_DIMENSION = 10, 5
 MCQ_PICTURES, OPEN_PICTURES = 3, 1
@@ -75,7 +75,7 @@ def _pictures(count: int) -> list[Picture]:
     return chosen
 
 
-def _askable(picture: Picture) -> list[Question]:
+def _askable(picture: Picture) -> list[PhantomQuestion]:
     own = [question for question in all_questions() if question.modalities == (picture.modality,)]
     return [question for question in own if question.answer(picture.facts) is not None]
 
@@ -89,7 +89,7 @@ def _pairs(split: str, per_dimension: int, picture_count: int, taken: set[tuple[
     load: Counter[Any] = Counter()
     columns = []
     for dimension, names in _form()["dimensions"].items():
-        rng = generator("mini med_cmr", split, dimension)
+        rng = seeded_generator("mini med_cmr", split, dimension)
         pool = [
             (picture, question, float(rng.random()))
             for picture in pictures
@@ -107,12 +107,12 @@ def _pairs(split: str, per_dimension: int, picture_count: int, taken: set[tuple[
     return [pair for pair in chain.from_iterable(zip_longest(*columns)) if pair is not None]
 
 
-def _loads(load: Counter[Any], picture: Picture, question: Question) -> tuple[int, int, int]:
+def _loads(load: Counter[Any], picture: Picture, question: PhantomQuestion) -> tuple[int, int, int]:
     return load[question.name], load[question.name, question.answer(picture.facts)], load[picture.id]
 
 
 def _row(
-    split: str, number: int, picture: Picture, question: Question, drawn: _Drawn, options: list[str], answer: str
+    split: str, number: int, picture: Picture, question: PhantomQuestion, drawn: _Drawn, options: list[str], answer: str
 ) -> dict[str, Any]:
     dimension = next(name for name, names in _form()["dimensions"].items() if question.name in names)
     return {

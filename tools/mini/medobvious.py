@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lmms_medtasks import grids
-from lmms_medtasks.grids.build_grids import Item
+from lmms_medtasks.grids.build_grids import GridItem
 from lmms_medtasks.grids.tasks import ROOT
-from lmms_medtasks.pictures import stored
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.pictures import stored_images
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.task_configs.medobvious import source
 from tools.mini import phantoms
 from tools.mini.files import png
@@ -59,7 +59,7 @@ def rows() -> list[dict[str, Any]]:
     return [row for tier in _TIERS for item in _items(tier) for row in _documents(item, tier.tier)]
 
 
-def _items(tier: _Tier) -> Iterator[Item]:
+def _items(tier: _Tier) -> Iterator[GridItem]:
     pictures = [picture for modality in tier.modalities for picture in _pictures(tier, modality)]
     return grids.build_items(pictures, items=tier.items, sizes=(tier.size,), kinds=tier.kinds,
                              seed=tier.tier, panel=PANEL)  # fmt: skip
@@ -69,7 +69,7 @@ def _pictures(tier: _Tier, modality: str) -> Iterator[grids.Picture]:
     anatomy, view = _ANATOMY[modality]
     for number in range(tier.pictures):
         name = f"mini-grid-t{tier.tier}-{phantoms.short_name(modality)}-{number:03d}"
-        rng = generator(name)
+        rng = seeded_generator(name)
         values = phantoms.facts_of(modality)
         facts = {fact: str(rng.choice(values[fact])) for fact in values} | {
             fact: value for fact, value in _PLAIN.items() if fact in values
@@ -81,7 +81,7 @@ def _pictures(tier: _Tier, modality: str) -> Iterator[grids.Picture]:
         yield grids.Picture(id=name, data=data, modality=modality, anatomy=anatomy, view=view, finding=finding)
 
 
-def _documents(item: Item, tier: int) -> list[dict[str, Any]]:
+def _documents(item: GridItem, tier: int) -> list[dict[str, Any]]:
     """The item's documents. Its tier is ours: the generator knows no T2."""
     images = {f"{ROOT}/{name}": _packed(data) for name, data in item.images.items()}
     outlier = next(
@@ -90,8 +90,8 @@ def _documents(item: Item, tier: int) -> list[dict[str, Any]]:
     found = []
     for task in item.tasks:
         name = f"v{tier}_{task['id'].partition('_')[2]}"
-        image = stored([images[task["image_path"]]])
-        row = source.document({**task, "id": name}, image, "" if task["is_negative"] else outlier)
+        image = stored_images([images[task["image_path"]]])
+        row = source.question_document({**task, "id": name}, image, "" if task["is_negative"] else outlier)
         found.append({**row, "id": f"mini_{name}", "data": "mini"})
     return found
 

@@ -6,9 +6,9 @@ import io
 from collections import Counter
 from typing import Any
 
-from lmms_medtasks.baselines.phantoms import Question, all_questions
+from lmms_medtasks.baselines.phantoms import PhantomQuestion, all_questions
 from lmms_medtasks.data import documents
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from tools.mini import design, phantoms
 from tools.mini.files import png, png_of
 
@@ -98,7 +98,7 @@ def train_rows() -> list[dict[str, Any]]:
     rows = []
     for question in all_questions():
         for modality in question.modalities:
-            rng = generator("mini train", question.name, modality)
+            rng = seeded_generator("mini train", question.name, modality)
             values = {**phantoms.facts_of(modality), "modality": (modality,)}
             for number in range(TRAIN_ROWS):
                 right = None
@@ -112,7 +112,7 @@ def train_rows() -> list[dict[str, Any]]:
     return rows
 
 
-def _row(question: Question, modality: str, options: list[str] | tuple[str, ...], right: int) -> dict[str, Any]:
+def _row(question: PhantomQuestion, modality: str, options: list[str] | tuple[str, ...], right: int) -> dict[str, Any]:
     return {
         "id": "",
         "image": None,

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.baselines.phantoms import FILE, Question, question_of
+from lmms_medtasks.baselines.phantoms import FILE, PhantomQuestion, question_from_entry
 from lmms_medtasks.pictures import image_id
-from lmms_medtasks.task_configs.sure_vqa.source_reader import YES_NO, document
+from lmms_medtasks.task_configs.sure_vqa.source_reader import YES_NO, document_fields
 from tools.mini import design, phantoms
 from tools.mini.design import Picture
 
@@ -48,7 +48,7 @@ class Entry:
     The empty text stands where it is not asked.
     """
 
-    question: Question
+    question: PhantomQuestion
     content: str
     ovqa: str
     semantic: str
@@ -71,9 +71,9 @@ class Entry:
 def entries() -> tuple[Entry, ...]:
     """The questions in the file's order."""
     found = []
-    for entry in folders.read_yaml(folders.folder() / "sure_vqa" / FILE):
+    for entry in folders.read_yaml(folders.suites_root() / "sure_vqa" / FILE):
         semantic, mimic = entry.get("mimic", ("", ""))
-        question = question_of({"capability": "", **entry})
+        question = question_from_entry({"capability": "", **entry})
         found.append(Entry(question, entry.get("content", ""), entry.get("ovqa", ""), semantic, mimic))
     return tuple(found)
 
@@ -161,7 +161,7 @@ def _row(
     number = str(len(before) + 1)
     shown = answer.capitalize() if capitals and entry.kind == "closed" else answer
     return {
-        **document(number, split, entry.question.text, shown, entry.kind, entry.choices),
+        **document_fields(number, split, entry.question.text, shown, entry.kind, entry.choices),
         "image": None if data is None else {"bytes": data, "path": None},
         "images": [],
         "image_id": picture if data is None else image_id([data]),

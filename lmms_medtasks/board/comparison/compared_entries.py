@@ -12,17 +12,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.collect import collect, task_names
-from lmms_medtasks.board.entries import Entry, Problem
-from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.collect import collect_entries, task_names
+from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
+from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.trust import rules_of_trust
-from lmms_medtasks.board.word_verdicts import is_by_words
+from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
 from lmms_medtasks.seeding import stable_seed
 from lmms_medtasks.short_texts import first_named
-from lmms_medtasks.statistics.power import Criterion, Detectable, detectable
+from lmms_medtasks.statistics.power import DetectableDifference, TestCriterion, detectable_difference
 from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.contributions import PairedChange, paired_change
 
@@ -33,11 +33,11 @@ _Of = TypeVar("_Of")
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedRuns:
     """What was read of one side: its folder or file as it was given, and its board."""
 
     path: Path
-    board: Board
+    board: Leaderboard
 
     @property
     def name(self) -> str:
@@ -51,20 +51,22 @@ class Side:
         return self.name if self.name == str(self.path) else f"{self.name}  ({self.path})"
 
 
-def read(
+def read_compared_runs(
     path: Path,
     *,
     tasks: Sequence[str] = (),
-    rules: Rules | None = None,
+    rules: BoardRules | None = None,
     processes: int = 1,
     pins: Path | None = None,
-) -> Side:
+) -> ComparedRuns:
     """Read one side; of what is not as it is pinned in the file ``pins`` the board's problems say so.
 
     Raises UserError when one of ``tasks``, or all that can be compared, is not there.
     """
-    board = collect([path], tasks=tasks, rules=rules, processes=processes, trust=rules_of_trust.read(pins))
-    without_entry = [task for task in tasks if task not in tasks_of(board.entries)]
+    board = collect_entries(
+        [path], tasks=tasks, rules=rules, processes=processes, trust=rules_of_trust.read_trust(pins)
+    )
+    without_entry = [task for task in tasks if task not in entry_tasks(board.entries)]
     if without_entry:
         _check_tasks(without_entry, path)
     if not board.entries:
@@ -77,15 +79,17 @@ def read(
         reasons = [problem.reason for problem in board.problems]
         more = f" And {len(reasons) - 3} more." if len(reasons) > 3 else ""  # noqa: PLR2004 - enough to see what is wrong
         raise UserError(f"No result{wanted} in {path} that can be compared. {' '.join(reasons[:3])}{more}")
-    return Side(path, board)
+    return ComparedRuns(path, board)
 
 
 def read_both(
-    first: Path, second: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, pins: Path | None = None
-) -> tuple[Side, Side]:
-    """Read both sides with all processors, see :func:`read`."""
+    first: Path, second: Path, *, tasks: Sequence[str] = (), rules: BoardRules | None = None, pins: Path | None = None
+) -> tuple[ComparedRuns, ComparedRuns]:
+    """Read both sides with all processors, see :func:`read_compared_runs`."""
     processes = os.cpu_count() or 1
-    one, other = (read(path, tasks=tasks, rules=rules, processes=processes, pins=pins) for path in (first, second))
+    one, other = (
+        read_compared_runs(path, tasks=tasks, rules=rules, processes=processes, pins=pins) for path in (first, second)
+    )
     return one, other
 
 
@@ -98,24 +102,24 @@ def _check_tasks(tasks: Sequence[str], path: Path) -> None:
             raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")
 
 
-def has_several(side: Side) -> bool:
+def has_several(side: ComparedRuns) -> bool:
     """Whether a side has more than one entry on a task."""
-    return len(tasks_of(side.board.entries)) < len(side.board.entries)
+    return len(entry_tasks(side.board.entries)) < len(side.board.entries)
 
 
-def one_model(side: Side) -> None:
+def one_model(side: ComparedRuns) -> None:
     """Raises UserError when a side has more than one entry on a task: it would not be known which one is meant."""
-    seen: dict[str, Entry] = {}
+    seen: dict[str, LeaderboardEntry] = {}
     for entry in side.board.entries:
         other = seen.setdefault(entry.task, entry)
         if other is not entry:
             raise UserError(
-                f"{side.path} has two entries on {entry.task}: {_named(other)} and {_named(entry)}. Name the folder or "
-                "file of one of them."
+                f"{side.path} has two entries on {entry.task}: {_describe_entry(other)} and {_describe_entry(entry)}. "
+                "Name the folder or file of one of them."
             )
 
 
-def matched(first: Side, second: Side) -> list[tuple[Entry, Entry]]:
+def match_entries(first: ComparedRuns, second: ComparedRuns) -> list[tuple[LeaderboardEntry, LeaderboardEntry]]:
     """The entries of two sides of one model each, on every task that both have.
 
     Raises UserError when a side has several entries on a task, or they have no task in common.
@@ -125,18 +129,18 @@ def matched(first: Side, second: Side) -> list[tuple[Entry, Entry]]:
     others = {entry.task: entry for entry in second.board.entries}
     found = [(entry, others[entry.task]) for entry in first.board.entries if entry.task in others]
     if not found:
-        own, its = (", ".join(tasks_of(side.board.entries)) for side in (first, second))
+        own, its = (", ".join(entry_tasks(side.board.entries)) for side in (first, second))
         raise UserError(f"No task in common: {first.path} has {own}; {second.path} has {its}.")
     return found
 
 
-def _named(entry: Entry) -> str:
+def _describe_entry(entry: LeaderboardEntry) -> str:
     judge = f", judged by {entry.judge.name}" if entry.judge else ""
     settings = f", {entry.asked_by}" if entry.asked_by else ""
     return f"{entry.model.name} ({entry.source.results}, version {entry.version}, {entry.data} data{settings}{judge})"
 
 
-def differing(first: Entry, second: Entry) -> Iterator[str]:
+def incomparable_reasons(first: LeaderboardEntry, second: LeaderboardEntry) -> Iterator[str]:
     """Why the scores of two entries on a task are not of the same thing; nothing if they are."""
     if first.version != second.version:
         yield f"task version {first.version} and {second.version}"
@@ -158,13 +162,13 @@ def differing(first: Entry, second: Entry) -> Iterator[str]:
         yield "judged by other prompts"
 
 
-def same_run(first: Entry, second: Entry) -> bool:
+def same_run(first: LeaderboardEntry, second: LeaderboardEntry) -> bool:
     """Whether two entries were read from files with the same bytes."""
     one, other = (set(each.source.sha256.values()) for each in (first, second))
     return bool(one) and one == other
 
 
-def asked_in_part(called: str, entries: Sequence[Entry]) -> Iterator[str]:
+def asked_in_part(called: str, entries: Sequence[LeaderboardEntry]) -> Iterator[str]:
     """That not all questions were asked, a sentence; nothing if they were. ``called``: whose entries they are."""
     limited = [entry for entry in entries if entry.limited]
     if limited:
@@ -175,7 +179,7 @@ def asked_in_part(called: str, entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def problems_said(
-    sides: Mapping[str, Side], chosen: Callable[[Problem], bool], *, most: int | None = None
+    sides: Mapping[str, ComparedRuns], chosen: Callable[[EntryProblem], bool], *, most: int | None = None
 ) -> list[str]:
     """The chosen problems of the sides' boards, each reason once, with the sides and the tasks (``most`` are named)."""
     found: dict[str, dict[str, list[str]]] = {}
@@ -189,7 +193,7 @@ def problems_said(
     return [f"{reason} ({said})" for reason, said in where.items()]
 
 
-def grouped(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:
+def group_reasons(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:
     """Reason -> what it is said of, in their order; what has no reason ("") is left out."""
     found: dict[_Reason, list[_Of]] = {}
     for reason, what in said:
@@ -198,7 +202,7 @@ def grouped(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:
     return found
 
 
-def replies_said(sides: Mapping[str, Side]) -> list[str]:
+def replies_said(sides: Mapping[str, ComparedRuns]) -> list[str]:
     """What became of all replies of a side that has some without an answer, and where most of those are: a sentence."""
     texts = []
     for called, side in sides.items():
@@ -210,12 +214,13 @@ def replies_said(sides: Mapping[str, Side]) -> list[str]:
         tasks = [task for task, count in without.most_common() if count]
         if tasks:
             texts.append(
-                f"Replies ({called}): {common_metrics.said(every)}. Without an answer: {first_named(tasks, 3)}."
+                f"Replies ({called}): {common_metrics.describe_outcomes(every)}. "
+                f"Without an answer: {first_named(tasks, 3)}."
             )
     return texts
 
 
-def changed(first: Entry, second: Entry) -> Iterator[str]:
+def explaining_differences(first: LeaderboardEntry, second: LeaderboardEntry) -> Iterator[str]:
     """What else differs between two entries and may explain a difference of their scores."""
     for part in sorted({*first.of_task, *second.of_task}):
         if first.digests.get(part) != second.digests.get(part):
@@ -231,13 +236,13 @@ def changed(first: Entry, second: Entry) -> Iterator[str]:
         yield f"harness {first.harness} and {second.harness}"
 
 
-def tasks_of(entries: Iterable[Entry]) -> list[str]:
+def entry_tasks(entries: Iterable[LeaderboardEntry]) -> list[str]:
     """The tasks, each once, in the order of the entries."""
     return list(dict.fromkeys(entry.task for entry in entries))
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairedScores:
     """The scores of the n questions that both entries have a score for, sorted by id; the number they make, compared.
 
     Of a number that is no mean over questions a row is an image: what it adds to the number, so that the mean over
@@ -291,9 +296,9 @@ class Pairs:
             return f"No test: {self.change.contributions.reason}."
         return f"{'No question has a score' if self.of_questions else 'There is no value'} in both."
 
-    def detectable(self, criterion: Criterion, largest: float) -> Detectable:
+    def detectable(self, criterion: TestCriterion, largest: float) -> DetectableDifference:
         """The smallest true difference that these rows would have shown; ``largest``: that the scale allows."""
-        return detectable(self.clusters.tolist(), self.differences, criterion, largest=largest)
+        return detectable_difference(self.clusters.tolist(), self.differences, criterion, largest=largest)
 
     def most_telling(self, count: int, seed: str = "") -> Sequence[int]:
         """The ``count`` rows that differ most. Among equals the choice is by a hash of the id, so that it is the same
@@ -303,7 +308,7 @@ class Pairs:
         return sorted(rows, key=lambda row: (-away[row], stable_seed("telling", seed, str(self.ids[row]))))[:count]
 
 
-def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
+def pair_scores(first: LeaderboardEntry, second: LeaderboardEntry, metric: str) -> PairedScores:
     """Join two entries by question id for a metric that both have; of one that is no mean over questions by image."""
     change = paired_change(first.make_samples, second.make_samples, first.estimate(metric), metric)
     rows, others = first.scored(metric).rows, second.scored(metric).rows
@@ -315,14 +320,14 @@ def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
     unscored = len(np.setxor1d(one, other, assume_unique=True)) - only_first - only_second
     by_words = (False, False)
     if change.first is not None:  # else the second has none as well: no question has a score in both
-        by_words = is_by_words(first, metric), is_by_words(second, metric)
+        by_words = is_lexical_metric(first, metric), is_lexical_metric(second, metric)
     if not first.is_mean(metric):
         found = change.contributions
         images = found.clusters if found else np.array([], dtype=str)
         before, after = (found.sums * (len(images) / found.rows)).T if found else np.zeros((2, 0))
-        return Pairs(False, images, images, before, after, change, unscored, only_first, only_second, by_words)
+        return PairedScores(False, images, images, before, after, change, unscored, only_first, only_second, by_words)
     _, own, its = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     rows, others = rows[own], others[its]
     ids, images = first.questions.ids[rows], first.samples.column("cluster")[rows]
     before, after = first.scores(metric)[rows], second.scores(metric)[others]
-    return Pairs(True, ids, images, before, after, change, unscored, only_first, only_second, by_words)
+    return PairedScores(True, ids, images, before, after, change, unscored, only_first, only_second, by_words)

@@ -9,17 +9,34 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.board.boards import drawn_clusters
-from lmms_medtasks.board.comparison.compared_entries import grouped, problems_said, replies_said
-from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
+from lmms_medtasks.board.comparison.compared_entries import group_reasons, problems_said, replies_said
+from lmms_medtasks.board.comparison.measure_comparison import RunsComparison, ScoreComparison
 from lmms_medtasks.board.word_verdicts import word_signs
-from lmms_medtasks.report.cells import cell_of, count, decimal, label, p_value, probability, scaled
-from lmms_medtasks.report.document import Cell, Document, Flag, Frame, FrameColumn, FrameRow, Part, Section
+from lmms_medtasks.report.cells import (
+    cell_of,
+    count_column,
+    decimal_column,
+    label_column,
+    p_value,
+    p_value_cell,
+    scaled_cell,
+)
+from lmms_medtasks.report.document import (
+    Cell,
+    Frame,
+    FrameColumn,
+    FrameRow,
+    ReportChapter,
+    ReportDocument,
+    ReportNotice,
+    ReportSection,
+)
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import MOST_ROWS
-from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.short_texts import first_listed, short
-from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL, alpha, level, percent
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.samples.runs import make_printable
+from lmms_medtasks.short_texts import first_listed, shorten_text
+from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL, current_alpha, current_level, format_current_level
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites.suite import Measure
 
 _TEXT = 300
@@ -50,23 +67,23 @@ _NOTES = (
 )
 
 
-def document(compared: Compared) -> Document:
+def comparison_report(compared: RunsComparison) -> ReportDocument:
     """Tables of differences (one a unit) and of the most telling questions; texts are made printable, not escaped."""
     first, second = compared.sides
     facts = (("A", first.shown), ("B", second.shown))
-    sections = [Section("differences", "Differences", tables=tuple(_differences(compared)))]
+    sections = [ReportSection("differences", "Differences", tables=tuple(_difference_tables(compared)))]
     if compared.telling:
-        sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared))))
+        sections.append(ReportSection("telling", "Most telling questions", tables=tuple(_telling_tables(compared))))
     title = f"{first.name} against {second.name}"
-    part = Part("compare", title, facts, tuple(_flags(compared)), tuple(sections))
-    return Document(f"Comparison: {title}", (part,))
+    part = ReportChapter("compare", title, facts, tuple(_comparison_notices(compared)), tuple(sections))
+    return ReportDocument(f"Comparison: {title}", (part,))
 
 
-def to_json(compared: Compared) -> dict[str, Any]:
+def comparison_to_json(compared: RunsComparison) -> dict[str, Any]:
     """Everything of a comparison, JSON-safe; numbers in the measures' own units, nothing rounded."""
     sides = zip("ab", compared.sides, strict=True)
     return {
-        "confidence": level(),
+        "confidence": current_level(),
         **{key: {"name": side.name, "path": str(side.path)} for key, side in sides},
         "comparisons": [comparison.record() for comparison in compared.comparisons],
         "telling": list(compared.telling),
@@ -77,89 +94,96 @@ def to_json(compared: Compared) -> dict[str, Any]:
     }
 
 
-def screen(compared: Compared) -> Document:
+def comparison_screen(compared: RunsComparison) -> ReportDocument:
     """Who is better in how many numbers, and of each number the difference: those that are told apart first."""
     rows = [
-        (_sign(comparison), comparison)
+        (_comparison_sign(comparison), comparison)
         for comparison in compared.comparisons
         if comparison.change.interval.estimate is not None
     ]
-    rows.sort(key=lambda pair: (_SIGNS.index(pair[0]), -abs(pair[1].scale.factor * _estimate(pair[1]))))
+    rows.sort(key=lambda pair: (_SIGNS.index(pair[0]), -abs(pair[1].scale.factor * _estimated_change(pair[1]))))
     counts = Counter(sign for sign, _ in rows)
     tested = len(rows) - counts[_OTHER]
     said, notes = list(compared.warnings), []
     if (left := len(rows) - MOST_ROWS) > 0:
         untold = ", none of them told apart" if counts["▲"] + counts["▼"] <= MOST_ROWS else ""
         notes.append(f"and {left} more{untold}")
-    untested = grouped(
-        (comparison.pairs.lacking.removesuffix("."), _named(comparison)) for comparison in compared.comparisons
+    untested = group_reasons(
+        (comparison.pairs.lacking.removesuffix("."), _comparison_label(comparison))
+        for comparison in compared.comparisons
     )
     notes += [f"{why}: {first_listed(own, 1)}." for why, own in untested.items()]
     if tested or not rows:
         said.append(
             f"B is better in {counts['▲']} of {tested} numbers, worse in {counts['▼']}, not told apart "
-            f"in {counts['=']} (level {alpha():g})."
+            f"in {counts['=']} (level {current_alpha():g})."
         )
         notes += [
             "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows",
             "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise.",
         ]
     columns = (
-        label(""), replace(label("task, measure"), letters=40), FrameColumn("A"), FrameColumn("B"),
-        FrameColumn(f"B minus A [{percent()}]"), p_value("p (Holm)"), count("images"),
+        label_column(""), replace(label_column("task, measure"), letters=40), FrameColumn("A"), FrameColumn("B"),
+        FrameColumn(f"B minus A [{format_current_level()}]"), p_value("p (Holm)"), count_column("images"),
     )  # fmt: skip
     made = tuple(_screen_row(sign, each) for sign, each in rows[:MOST_ROWS])
-    flags = sorted(_flags(compared), key=lambda flag: flag.kind != "warning")
+    flags = sorted(_comparison_notices(compared), key=lambda flag: flag.kind != "warning")
     remarks = [flag.text for flag in flags if flag.text not in compared.warnings]
     if (left := len(remarks) - _MOST_REMARKS) > 0:
         remarks[_MOST_REMARKS:] = [f"and {left} remark{'s' if left > 1 else ''} more"]
     sections = (
-        Section("decision", "", tuple(said[1:]), (Frame("screen", "", columns, made, tuple(notes), marks=_MARKS),)),
-        Section("remarks", "Remarks", items=tuple(remarks)),
-        Section("more", "", ("All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json",)),
+        ReportSection(
+            "decision", "", tuple(said[1:]), (Frame("screen", "", columns, made, tuple(notes), marks=_MARKS),)
+        ),
+        ReportSection("remarks", "Remarks", items=tuple(remarks)),
+        ReportSection(
+            "more", "", ("All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json",)
+        ),
     )
     first, second = compared.sides
-    return Document(said[0], (Part("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections),))
+    return ReportDocument(
+        said[0], (ReportChapter("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections),)
+    )
 
 
-def _named(each: Comparison) -> str:
+def _comparison_label(each: ScoreComparison) -> str:
     return f"{each.task}, {each.measure}"
 
 
 _SIGNS = ("▲", "▼", "=", _OTHER)
 
 
-def _sign(each: Comparison) -> str:
+def _comparison_sign(each: ScoreComparison) -> str:
     if not each.alike:
         return _OTHER
-    if each.p_holm is None or each.p_holm > alpha():
+    if each.p_holm is None or each.p_holm > current_alpha():
         return "="
-    return "▲" if (_estimate(each) > 0) is each.scale.higher_is_better else "▼"
+    return "▲" if (_estimated_change(each) > 0) is each.scale.higher_is_better else "▼"
 
 
-def _estimate(each: Comparison) -> float:
+def _estimated_change(each: ScoreComparison) -> float:
     return each.change.interval.estimate or 0.0
 
 
-def _screen_row(sign: str, each: Comparison) -> FrameRow:
+def _screen_row(sign: str, each: ScoreComparison) -> FrameRow:
     change, words = each.change, word_signs(each.pairs.by_words)
-    sides = (Cell(written(each.scale, value), mark=mark)
+    sides = (Cell(write_comparison(each.scale, value), mark=mark)
              for value, mark in zip((change.first, change.second), words, strict=True))  # fmt: skip
-    difference = Cell(written(each.scale, change.interval, signed=True), mark=_change(each).mark)
-    p = probability(each.p_holm if each.alike else None)
+    difference = Cell(write_comparison(each.scale, change.interval, signed=True), mark=_change_cell(each).mark)
+    p = p_value_cell(each.p_holm if each.alike else None)
     images = Cell(each.pairs.images if len(each.pairs) else None)
-    return FrameRow((Cell(sign), Cell(_named(each)), *sides, difference, p, images))
+    return FrameRow((Cell(sign), Cell(_comparison_label(each)), *sides, difference, p, images))
 
 
-def written(scale: Measure, value: float | Interval | None, *, signed: bool = False) -> str:
+def write_comparison(scale: Measure, value: float | IntervalEstimate | None, *, signed: bool = False) -> str:
     """A number as a text with the digits of its measure, an interval with its ends."""
     column = FrameColumn("", digits=scale.digits, signed=signed)
-    if isinstance(value, Interval):
-        return column.text(replace(scaled(value, scale.factor), mark=""))
+    if isinstance(value, IntervalEstimate):
+        return column.text(replace(scaled_cell(value, scale.factor), mark=""))
     return column.text(Cell(None if value is None else scale.factor * value))
 
 
-def _flags(compared: Compared) -> list[Flag]:
+def _comparison_notices(compared: RunsComparison) -> list[ReportNotice]:
     """What must be known of the numbers, each reason once with what it is said of."""
     sides = dict(zip("AB", compared.sides, strict=True))
     # A limit is in the warnings.
@@ -169,25 +193,31 @@ def _flags(compared: Compared) -> list[Flag]:
     for comparison in compared.comparisons:
         pairs = comparison.pairs
         if pairs.unscored:
-            counted.append((f"{pairs.unscored:,} questions have a score in one of both only.", _named(comparison)))
+            counted.append(
+                (f"{pairs.unscored:,} questions have a score in one of both only.", _comparison_label(comparison))
+            )
         # Of a run with a limit that is known already.
         if (pairs.only_first and not comparison.second.limited) or (pairs.only_second and not comparison.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
-            counted.append((said, _named(comparison)))
-    found = [*compared.warnings, *refused, *(f"{first_listed(of, 3)}: {said}" for said, of in grouped(counted).items())]
+            counted.append((said, _comparison_label(comparison)))
+    found = [
+        *compared.warnings,
+        *refused,
+        *(f"{first_listed(of, 3)}: {said}" for said, of in group_reasons(counted).items()),
+    ]
     notes = [*noted, *replies_said(sides)]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
         if tasks:
             notes.append(f"Tasks of {name} alone: {', '.join(tasks)}.")
     notes += compared.notes
-    return [*(Flag("warning", text) for text in found), *(Flag("note", text) for text in notes)]
+    return [*(ReportNotice("warning", text) for text in found), *(ReportNotice("note", text) for text in notes)]
 
 
-def _differences(compared: Compared) -> list[Frame]:
+def _difference_tables(compared: RunsComparison) -> list[Frame]:
     comparisons = compared.comparisons
     clusters = drawn_clusters(entry for side in compared.sides for entry in side.board.entries)
     notes = tuple(each.format(clusters=clusters, level=LEVEL, alpha=ALPHA, error=ERROR) for each in _NOTES)
-    units = grouped(((comparison.scale.unit, comparison.scale.digits), comparison) for comparison in comparisons)
+    units = group_reasons(((comparison.scale.unit, comparison.scale.digits), comparison) for comparison in comparisons)
     tables = []
     for (unit, digits), own in units.items():
         name = "share" if unit == "%" else unit.replace(" ", "_") or "number"
@@ -195,28 +225,28 @@ def _differences(compared: Compared) -> list[Frame]:
         key, title = (
             (f"differences_{name}", f"Differences in {said}") if len(units) > 1 else ("differences", "Differences")
         )
-        columns = _columns(unit, digits)
-        rows = tuple(_row(each, columns) for each in own)
+        columns = _difference_columns(unit, digits)
+        rows = tuple(_difference_row(each, columns) for each in own)
         tables.append(Frame(key, title, tuple(columns.values()), rows, marks=_MARKS))
     return [*tables[:-1], *(replace(table, notes=notes) for table in tables[-1:])]
 
 
-def _columns(unit: str, digits: int) -> Mapping[str, FrameColumn]:
+def _difference_columns(unit: str, digits: int) -> Mapping[str, FrameColumn]:
     """The columns of a table of numbers in a unit, by their names in JSON."""
     change = "points" if unit == "%" else unit
     return {
-        "task": label("task"), "measure": label("measure"), "questions": count("questions"), "images": count("images"),
-        "a": FrameColumn("A", digits=digits, unit=unit), "b": FrameColumn("B", digits=digits, unit=unit),
-        "difference": FrameColumn("difference", digits=digits, signed=True, unit=change),
+        "task": label_column("task"), "measure": label_column("measure"), "questions": count_column("questions"),
+        "images": count_column("images"), "a": FrameColumn("A", digits=digits, unit=unit), "b": FrameColumn("B",
+        digits=digits, unit=unit), "difference": FrameColumn("difference", digits=digits, signed=True, unit=change),
         "detectable": FrameColumn("detectable", digits=digits, unit=change),
-        "wins": count("wins"), "ties": count("ties"), "losses": count("losses"),
+        "wins": count_column("wins"), "ties": count_column("ties"), "losses": count_column("losses"),
         "p": p_value("p"), "p_holm": p_value("p (Holm)"), "p_questions": p_value("p (questions)"),
-        "test": label("test"), "cohens_h": decimal("Cohen's h", signed=True), "odds": FrameColumn("odds", digits=2),
-        "rank_biserial": decimal("rank-biserial", signed=True),
+        "test": label_column("test"), "cohens_h": decimal_column("Cohen's h", signed=True), "odds": FrameColumn("odds",
+        digits=2), "rank_biserial": decimal_column("rank-biserial", signed=True),
     }  # fmt: skip
 
 
-def _row(each: Comparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
+def _difference_row(each: ScoreComparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
     """Its record in the columns' units, with what marks and reasons stand beside the numbers."""
     record = each.record()
     cells = {key: cell_of(column, record[key]) for key, column in columns.items()}
@@ -225,9 +255,13 @@ def _row(each: Comparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
         "task": Cell(each.task, mark="" if each.alike else _OTHER),
         # Points are shares or not, which their column does not know.
         **{key: Cell(record[key] and each.scale.factor * record[key]) for key in ("a", "b", "detectable")},
-        **{key: probability(record[key]) for key in ("p", "p_holm", "p_questions")},
+        **{key: p_value_cell(record[key]) for key in ("p", "p_holm", "p_questions")},
     }  # fmt: skip
-    cells |= {"a": replace(cells["a"], mark=one), "b": replace(cells["b"], mark=other), "difference": _change(each)}
+    cells |= {
+        "a": replace(cells["a"], mark=one),
+        "b": replace(cells["b"], mark=other),
+        "difference": _change_cell(each),
+    }
     if each.detectable and each.detectable.reason:
         cells["detectable"] = replace(cells["detectable"], reason=each.detectable.reason)
     if each.pairs.lacking:
@@ -235,26 +269,26 @@ def _row(each: Comparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
     return FrameRow(tuple(cells.values()))
 
 
-def _change(each: Comparison) -> Cell:
+def _change_cell(each: ScoreComparison) -> Cell:
     """The difference; marked where its interval leaves 0 out and the corrected p shows none, or the reverse."""
-    cell = scaled(each.change.interval, each.scale.factor)
+    cell = scaled_cell(each.change.interval, each.scale.factor)
     if cell.low is None or cell.high is None or each.p_holm is None or not each.alike:
         return cell
-    return cell if (cell.low <= 0 <= cell.high) is (each.p_holm > alpha()) else replace(cell, mark=_DISAGREES)
+    return cell if (cell.low <= 0 <= cell.high) is (each.p_holm > current_alpha()) else replace(cell, mark=_DISAGREES)
 
 
-def _telling_tables(compared: Compared) -> list[Frame]:
+def _telling_tables(compared: RunsComparison) -> list[Frame]:
     by_words = {(comparison.task, comparison.measure): comparison.pairs.by_words for comparison in compared.comparisons}
     columns = (
-        label("question"), label("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2), label("asked"),
-        label("expected"), label("A's answer"), label("B's answer"),
+        label_column("question"), label_column("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2),
+        label_column("asked"), label_column("expected"), label_column("A's answer"), label_column("B's answer"),
     )  # fmt: skip
     tables = []
-    for task, rows in grouped((each["task"], each) for each in compared.telling).items():
+    for task, rows in group_reasons((each["task"], each) for each in compared.telling).items():
         shared = _shared_sentences([_on_one_line(row["asked"]) for row in rows if "asked" in row])
         notes = ["Texts are cut; where the data's terms forbid it, and in submissions, there are none."]
         if shared:
-            notes.append(f"Each prompt begins with: {_cut(shared).value}")
+            notes.append(f"Each prompt begins with: {_shortened_cell(shared).value}")
         made = tuple(_telling_row(row, shared, by_words[task, row["measure"]]) for row in rows)
         title = f"{task}: the questions that differ most"
         tables.append(Frame(f"telling_{task}", title, columns, made, tuple(notes), marks=_BY_WORDS))
@@ -272,11 +306,11 @@ def _telling_row(each: Mapping[str, Any], shared: str, by_words: tuple[bool, boo
     scores = (Cell(each[side], mark=sign) for side, sign in zip("ab", word_signs(by_words), strict=True))
     texts = [Cell(None), Cell(None)]
     if "asked" in each:
-        texts = [_cut(_on_one_line(each["asked"]).removeprefix(shared)), _cut(each["expected"])]
+        texts = [_shortened_cell(_on_one_line(each["asked"]).removeprefix(shared)), _shortened_cell(each["expected"])]
     for side in "ab":
         replies = each.get(f"{side}_replies")
         told = dict.fromkeys(reply if reply.strip() else "(empty)" for reply in replies or ())
-        texts.append(Cell(None) if replies is None else _cut(" | ".join(told)))
+        texts.append(Cell(None) if replies is None else _shortened_cell(" | ".join(told)))
     return FrameRow((Cell(each["id"]), Cell(each["measure"]), *scores, *texts))
 
 
@@ -284,5 +318,5 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _cut(text: str) -> Cell:
-    return Cell(short(printable(_on_one_line(text)), _TEXT, " […]"))
+def _shortened_cell(text: str) -> Cell:
+    return Cell(shorten_text(make_printable(_on_one_line(text)), _TEXT, " […]"))

@@ -23,15 +23,15 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import Pairs, Side, pairs
-from lmms_medtasks.board.entries import Entry, Problem
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.report.cells import negated
+from lmms_medtasks.board.comparison.compared_entries import ComparedRuns, PairedScores, pair_scores
+from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.report.cells import negate_estimate
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.statistics.non_inferiority import MarginTest, check_margin, largest_drop, margin_test
-from lmms_medtasks.statistics.power import Criterion
-from lmms_medtasks.statistics.significance import Correction, adjust
+from lmms_medtasks.statistics.power import TestCriterion
+from lmms_medtasks.statistics.significance import Correction, adjust_p_values
 from lmms_medtasks.suites.suite import Measure
 
 Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable", "not tested"]
@@ -56,7 +56,7 @@ _OTHER_ROWS = "No test shows “not worse” where the two have not the same uni
 
 
 @dataclass(frozen=True)
-class Rule:
+class GateRule:
     """When a measure of a task fails; ``margin`` is a share of the measure's range."""
 
     margin: float
@@ -76,15 +76,15 @@ class GateRules:
     rules: tuple[tuple[str, str, Mapping[str, Any]], ...]
     problems: Mapping[str, Action]
     old_problems: Action
-    board: board_rules.Rules
+    board: board_rules.BoardRules
 
-    def of(self, task: str, measure: str) -> Rule:
+    def of(self, task: str, measure: str) -> GateRule:
         """The rule of a measure: each setting from the first rule that fits and has it."""
         found: dict[str, Any] = {}
         for tasks, measures, settings in self.rules:
             if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
                 found = {**settings, **found}
-        return Rule(**found)
+        return GateRule(**found)
 
     def action(self, code: str, old: bool) -> Action:
         """What a problem of the candidate does; ``old``: the baseline has it as well."""
@@ -93,7 +93,7 @@ class GateRules:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GateVerdict:
     """What came of a measure of a task.
 
     Attributes:
@@ -113,13 +113,13 @@ class Verdict:
     measure: str
     model: str
     scale: Measure
-    rule: Rule
+    rule: GateRule
     outcome: Outcome = "can't tell"
     effect: Effect = "ignore"
     detail: str = ""
-    pairs: Pairs | None = None
+    pairs: PairedScores | None = None
     test: MarginTest | None = None
-    interval: Interval | None = None
+    interval: IntervalEstimate | None = None
     most: float | None = None
     adjusted: float | None = None
     detectable: float | None = None
@@ -154,13 +154,13 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Gate:
+class GateResult:
     """All verdicts, what is wrong with the candidate's runs, and the correction of the tests of "worse"."""
 
-    baseline: Side
-    candidate: Side
-    verdicts: tuple[Verdict, ...]
-    problems: tuple[tuple[Action, Problem], ...]
+    baseline: ComparedRuns
+    candidate: ComparedRuns
+    verdicts: tuple[GateVerdict, ...]
+    problems: tuple[tuple[Action, EntryProblem], ...]
     warnings: tuple[str, ...]
     correction: Correction
 
@@ -181,11 +181,11 @@ class Gate:
         return "failed" if "fail" in found else "undecided" if "undecided" in found else "passed"
 
 
-def outcomes(
+def test_outcomes(
     tests: Sequence[MarginTest], alphas: Sequence[float], correction: Correction
 ) -> list[tuple[Outcome, float]]:
     """For each test the outcome at its level, and the p value of "worse" corrected over all of them."""
-    adjusted = adjust([each.worse_p for each in tests], correction)
+    adjusted = adjust_p_values([each.worse_p for each in tests], correction)
     found: list[tuple[Outcome, float]] = []
     for test, worse, alpha in zip(tests, adjusted, alphas, strict=True):
         if worse <= alpha:
@@ -196,7 +196,7 @@ def outcomes(
     return found
 
 
-def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
+def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) -> GateResult:
     """Test every measure of the baseline's entries on the candidate's of the same task.
 
     Where each side has one model it is the candidate's against the baseline's, whatever they are called; where there
@@ -214,18 +214,18 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
         if not compared_entries.has_several(other):
             # Several against one: which of them is meant is not known, and the others would all be "missing".
             compared_entries.one_model(side)
-    verdicts: list[Verdict] = []
+    verdicts: list[GateVerdict] = []
     warnings: list[str] = []
     for first in baseline.board.entries:
-        second = _match(first, baseline, candidate)
+        second = _match_candidate(first, baseline, candidate)
         # What the baseline alone has no number of is not tested, and said.
         names = dict.fromkeys((*first.main_metrics, *(second.main_metrics if second else ())))
         if not names:
             warnings.append(f"{first.task}: The baseline has no score, so nothing was compared.")
-        verdicts += [_verdict(first, second, name, rules.of(first.task, name), warnings) for name in names]
-    verdicts = _decided(verdicts, rules.correction)
-    known_tasks = compared_entries.tasks_of(baseline.board.entries)
-    new = [task for task in compared_entries.tasks_of(candidate.board.entries) if task not in known_tasks]
+        verdicts += [_judge_measure(first, second, name, rules.of(first.task, name), warnings) for name in names]
+    verdicts = _decide_verdicts(verdicts, rules.correction)
+    known_tasks = compared_entries.entry_tasks(baseline.board.entries)
+    new = [task for task in compared_entries.entry_tasks(candidate.board.entries) if task not in known_tasks]
     if new:
         warnings.append(f"Not in the baseline, so not compared: {', '.join(new)}.")
     warnings += [
@@ -243,17 +243,19 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
         for problem in candidate.board.problems
     ]
     shown = tuple((action, each) for action, each in problems if action != "ignore")
-    return Gate(baseline, candidate, tuple(verdicts), shown, tuple(dict.fromkeys(warnings)), rules.correction)
+    return GateResult(baseline, candidate, tuple(verdicts), shown, tuple(dict.fromkeys(warnings)), rules.correction)
 
 
-def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
+def _match_candidate(
+    entry: LeaderboardEntry, baseline: ComparedRuns, candidate: ComparedRuns
+) -> LeaderboardEntry | None:
     found = [each for each in candidate.board.entries if each.task == entry.task]
     own = [each for each in baseline.board.entries if each.task == entry.task]
     if len(own) == 1 and len(found) == 1:
         return found[0]
     for key in (lambda each: each.model.key, lambda each: each.model.name):
         same = [each for each in found if key(each) == key(entry)]
-        same = [each for each in same if not any(compared_entries.differing(entry, each))] or same
+        same = [each for each in same if not any(compared_entries.incomparable_reasons(entry, each))] or same
         if same:
             if len(same) > 1:
                 raise UserError(f"{candidate.path} has {len(same)} entries of {entry.model.name} on {entry.task}.")
@@ -261,30 +263,32 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
     return None
 
 
-def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings: list[str]) -> Verdict:
-    base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule)
+def _judge_measure(
+    first: LeaderboardEntry, second: LeaderboardEntry | None, name: str, rule: GateRule, warnings: list[str]
+) -> GateVerdict:
+    base = GateVerdict(first.task, name, (second or first).model.name, first.scale(name), rule)
     if second is not None and not _has_scores(first, name):
         said = "The baseline has no score." if _has_scores(second, name) else "Neither side has a score."
         return replace(base, outcome="not tested", effect="warn", detail=said)
     if second is None or name not in second.metrics:
         return replace(base, outcome="missing", effect=rule.on_missing, detail="The candidate has no such result.")
-    if reasons := list(compared_entries.differing(first, second)):
+    if reasons := list(compared_entries.incomparable_reasons(first, second)):
         said = f"{'; '.join(reasons).capitalize()}."
         return replace(base, outcome="not comparable", effect=rule.on_incomparable, detail=said)
-    if changed := list(compared_entries.changed(first, second)):
+    if changed := list(compared_entries.explaining_differences(first, second)):
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
-    joined = pairs(first, second, name)
+    joined = pair_scores(first, second, name)
     if compared_entries.same_run(first, second):
         # No drop can be: a margin, a limit and p values would only look as if something had been measured.
         return replace(base, pairs=joined, outcome="not worse", detail="The same run on both sides.")
-    return _measured(base, joined)
+    return _with_test_numbers(base, joined)
 
 
-def _has_scores(entry: Entry, name: str) -> bool:
+def _has_scores(entry: LeaderboardEntry, name: str) -> bool:
     return name in entry.metrics and entry.interval(name, with_interval=False).estimate is not None
 
 
-def _measured(base: Verdict, found: Pairs) -> Verdict:
+def _with_test_numbers(base: GateVerdict, found: PairedScores) -> GateVerdict:
     """The numbers; the outcome is still open."""
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
     change, more = found.change, base.scale.higher_is_better
@@ -298,17 +302,19 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
         pairs=found,
         # Of smooth numbers no test of "not worse" is known to hold: a t limit errs in up to a third of small sets.
         test=margin_test(sums, counts, base.margin, width if found.linear else None),
-        interval=negated(change.interval) if more else change.interval,
+        interval=negate_estimate(change.interval) if more else change.interval,
         most=largest_drop(sums, counts, width, alpha=base.rule.alpha) if found.linear else None,
         effect=base.rule.on_unasked if unasked else "ignore",
         detail=unasked,
     )
 
 
-def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdict]:
+def _decide_verdicts(verdicts: Sequence[GateVerdict], correction: Correction) -> list[GateVerdict]:
     """The verdicts with their outcomes, each test corrected for the others."""
     tested = [verdict for verdict in verdicts if verdict.counted and verdict.outcome == "can't tell"]
-    decided = outcomes([each.test for each in tested if each.test], [each.rule.alpha for each in tested], correction)
+    decided = test_outcomes(
+        [each.test for each in tested if each.test], [each.rule.alpha for each in tested], correction
+    )
     comparisons = max(1, len(tested)) if correction == "holm" else 1
     by_test = {id(each): outcome for each, outcome in zip(tested, decided, strict=True)}
     found = []
@@ -319,27 +325,27 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
         if outcome == "worse":
             effects.append("fail")
         elif outcome == "can't tell":
-            why = _untold(verdict)
+            why = _undecided_reason(verdict)
             # What no test can ever show must not keep a gate undecided for good.
             never = verdict.counted and verdict.never_shown == _NO_TEST
             effects.append("warn" if never else _CANNOT_TELL[verdict.rule.on_cannot_tell])
         effect = min(effects, key=EFFECTS.index)
         detail = " ".join(text for text in (why, verdict.detail) if text)
         found.append(replace(verdict, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
-                             detectable=_detectable(verdict, comparisons)))  # fmt: skip
+                             detectable=_detectable_drop(verdict, comparisons)))  # fmt: skip
     return found
 
 
-def _detectable(each: Verdict, comparisons: int) -> float | None:
+def _detectable_drop(each: GateVerdict, comparisons: int) -> float | None:
     """The smallest true drop that the test of "worse" would have shown with 80 % probability."""
     if each.test is None or each.pairs is None:
         return None
-    criterion = Criterion(alpha=each.rule.alpha, sides=1, comparisons=comparisons)
+    criterion = TestCriterion(alpha=each.rule.alpha, sides=1, comparisons=comparisons)
     found = each.pairs.detectable(criterion, each.scale.high - each.scale.low - each.margin).difference
     return None if found is None else each.margin + found
 
 
-def _untold(each: Verdict) -> str:
+def _undecided_reason(each: GateVerdict) -> str:
     """Why it can't be told, where that is no matter of the numbers: too few images, or no test of "not worse"."""
     if each.test is None or each.counted:
         return each.never_shown
@@ -355,29 +361,29 @@ def read_rules(
     ``margin``, ``on_cannot_tell``: of the command line, for every measure of which ``path`` says nothing.
     """
     built_in = yaml.safe_load(importlib.resources.files(__package__).joinpath("gate_rules.yml").read_text("utf-8"))
-    own = _own(path) if path else {}
+    own = _read_own_rules(path) if path else {}
     where = str(path)
     given: dict[str, Any] = {} if margin is None else {"margin": check_margin(margin, "--margin")}
     given |= {} if on_cannot_tell is None else {"on_cannot_tell": on_cannot_tell}
-    least = {"alpha": confidence.alpha()}
+    least = {"alpha": confidence.current_alpha()}
     thresholds = {"thresholds": own.get("thresholds") or {}}
     return GateRules(
         correction=own.get("correction", built_in["correction"]),
-        rules=tuple(_rule(each, where) for each in [*(own.get("rules") or []), given, *built_in["rules"], least]),
-        problems={**built_in["problems"], **_problems(own.get("problems") or {}, where)},
+        rules=tuple(_parse_rule(each, where) for each in [*(own.get("rules") or []), given, *built_in["rules"], least]),
+        problems={**built_in["problems"], **_parse_problem_actions(own.get("problems") or {}, where)},
         old_problems=own.get("old_problems", built_in["old_problems"]),
         board=board_rules.with_own(thresholds, where),
     )
 
 
-def _own(path: Path) -> dict[str, Any]:
+def _read_own_rules(path: Path) -> dict[str, Any]:
     found = folders.load_yaml(path) or {}
     if not isinstance(found, dict):
         raise UserError(f"{path}: expected a mapping with {', '.join(_SECTIONS)}.")
     for name in found:
-        _check("section", name, _SECTIONS, str(path))
-    _check("correction", found.get("correction", "holm"), ("holm", "none"), str(path))
-    _check("action", found.get("old_problems", "warn"), _ACTIONS, f"old_problems in {path}")
+        _check_choice("section", name, _SECTIONS, str(path))
+    _check_choice("correction", found.get("correction", "holm"), ("holm", "none"), str(path))
+    _check_choice("action", found.get("old_problems", "warn"), _ACTIONS, f"old_problems in {path}")
     for name, kind in {"rules": list, "problems": dict, "thresholds": dict}.items():
         if not isinstance(found.get(name) or kind(), kind):
             expected = "list" if kind is list else "mapping"
@@ -385,16 +391,20 @@ def _own(path: Path) -> dict[str, Any]:
     return found
 
 
-def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
+def _parse_rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(each, dict):
         raise UserError(f"{where}: a rule is {each!r}, expected a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
     settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
     for name, value in settings.items():
-        _check("setting", name, [*(field.name for field in fields(Rule)), "tasks", "measures"], f"a rule in {where}")
+        _check_choice(
+            "setting", name, [*(field.name for field in fields(GateRule)), "tasks", "measures"], f"a rule in {where}"
+        )
         if name == "margin":
             check_margin(value, where)
         elif name.startswith("on_"):
-            _check("action", value, tuple(_CANNOT_TELL) if name == "on_cannot_tell" else _ACTIONS, f"{name} in {where}")
+            _check_choice(
+                "action", value, tuple(_CANNOT_TELL) if name == "on_cannot_tell" else _ACTIONS, f"{name} in {where}"
+            )
         elif not _is_number(name, value):
             raise UserError(f"{where}: {name} is {value!r}; expected 0 < alpha < 1, a whole number min_images >= 1.")
     return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings
@@ -406,14 +416,14 @@ def _is_number(name: str, value: Any) -> bool:
     return 0 < value < 1 if name == "alpha" else isinstance(value, int) and value >= 1
 
 
-def _problems(own: Mapping[str, Any], where: str) -> dict[str, Action]:
-    known = ("*", *board_rules.read().levels)
+def _parse_problem_actions(own: Mapping[str, Any], where: str) -> dict[str, Action]:
+    known = ("*", *board_rules.read_board_rules().levels)
     for code, action in own.items():
-        _check("problem", code, known, where)
-        _check("action", action, _ACTIONS, f"{code} in {where}")
+        _check_choice("problem", code, known, where)
+        _check_choice("action", action, _ACTIONS, f"{code} in {where}")
     return dict(own)
 
 
-def _check(kind: str, value: Any, allowed: Collection[str], where: str) -> None:
+def _check_choice(kind: str, value: Any, allowed: Collection[str], where: str) -> None:
     if value not in allowed:
-        raise unknown(kind, value, allowed, where)
+        raise unknown_name_error(kind, value, allowed, where)

@@ -7,12 +7,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lmms_medtasks.board.boards import drawn_clusters
-from lmms_medtasks.board.comparison.compared_entries import asked_in_part, grouped
-from lmms_medtasks.board.comparison.comparison_document import written
-from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
+from lmms_medtasks.board.comparison.compared_entries import asked_in_part, group_reasons
+from lmms_medtasks.board.comparison.comparison_document import write_comparison
+from lmms_medtasks.board.comparison.gate import EFFECTS, GateResult, GateVerdict
 from lmms_medtasks.board.word_verdicts import word_signs
-from lmms_medtasks.report.cells import count, label, p_value, probability
-from lmms_medtasks.report.document import Cell, Document, Frame, FrameColumn, FrameRow, Part, Section
+from lmms_medtasks.report.cells import count_column, label_column, p_value, p_value_cell
+from lmms_medtasks.report.document import (
+    Cell,
+    Frame,
+    FrameColumn,
+    FrameRow,
+    ReportChapter,
+    ReportDocument,
+    ReportSection,
+)
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import MOST_ROWS
 from lmms_medtasks.short_texts import first_listed
@@ -23,26 +31,29 @@ _SIGNS = {"fail": "✕", "undecided": "?", "warn": "!", "ignore": "✓"}
 _SIGNS_SAID = "✕ fails  ? can't tell  ! warning  ✓ passes"
 
 
-def document(gate: Gate, *, is_screen: bool = False) -> Document:
+def gate_report(gate: GateResult, *, is_screen: bool = False) -> ReportDocument:
     """The decision first, then the numbers, then what is said of them. A screen names what many have in common once."""
     sides = (gate.baseline, gate.candidate)
     limits = [said for called, side in zip(("The baseline", "The candidate"), sides, strict=True)
               for said in asked_in_part(called, side.board.entries)]  # fmt: skip
     facts = (("candidate", gate.candidate.shown), ("against", gate.baseline.shown))
     verdicts = sorted(gate.verdicts, key=lambda verdict: EFFECTS.index(verdict.effect))
-    sections = [Section("limits", "", items=tuple(limits)), _verdicts(verdicts, is_screen)]
+    sections = [ReportSection("limits", "", items=tuple(limits)), _verdict_section(verdicts, is_screen)]
     if is_screen:
-        sections.append(Section("alike", "", items=tuple(_said_once(verdicts))))
+        sections.append(ReportSection("alike", "", items=tuple(_said_once(verdicts))))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
-        problems = _problems(gate, action, is_screen)
-        sections.append(Section(action, title, items=tuple(problems)))
-    sections.append(Section("remarks", "Remarks", items=tuple(gate.remarks)))
-    said = "All rows, tests, intervals and what they mean: --format md" if is_screen else _note(gate)
-    sections = [*(section for section in sections if section.items or section.tables), Section("more", "", (said,))]
-    return Document(f"Gate: {decision(gate)}", (Part("gate", "", facts, (), tuple(sections)),))
+        problems = _problem_lines(gate, action, is_screen)
+        sections.append(ReportSection(action, title, items=tuple(problems)))
+    sections.append(ReportSection("remarks", "Remarks", items=tuple(gate.remarks)))
+    said = "All rows, tests, intervals and what they mean: --format md" if is_screen else _gate_note(gate)
+    sections = [
+        *(section for section in sections if section.items or section.tables),
+        ReportSection("more", "", (said,)),
+    ]
+    return ReportDocument(f"Gate: {gate_decision(gate)}", (ReportChapter("gate", "", facts, (), tuple(sections)),))
 
 
-def _verdicts(verdicts: Sequence[Verdict], is_screen: bool) -> Section:
+def _verdict_section(verdicts: Sequence[GateVerdict], is_screen: bool) -> ReportSection:
     shown = [verdict for verdict in verdicts if verdict.test is not None] if is_screen else verdicts
     cut = shown[MOST_ROWS:] if is_screen else ()
     outcomes = Counter(each.outcome for each in cut)
@@ -53,27 +64,28 @@ def _verdicts(verdicts: Sequence[Verdict], is_screen: bool) -> Section:
         *([_WIDE] if any(verdict.scale.low < 0 and verdict.test for verdict in verdicts) else []),
     ]
     columns = (
-        label(""), replace(label("task, measure"), letters=40), _long(label("model")), _long(count("images")),
-        _long(count("questions")), FrameColumn("before"), FrameColumn("now"),
-        _long(FrameColumn(f"change [{confidence.percent()}]")), FrameColumn("drop, upper limit"), FrameColumn("margin"),
-        _long(FrameColumn("detectable drop")), _long(p_value("p (worse)")),
-        _long(p_value("p (worse), corrected")), _long(p_value("p (not worse)")), label("outcome"), _long(label("why")),
+        label_column(""), replace(label_column("task, measure"), letters=40), _as_long_column(label_column("model")),
+        _as_long_column(count_column("images")), _as_long_column(count_column("questions")), FrameColumn("before"),
+        FrameColumn("now"), _as_long_column(FrameColumn(f"change [{confidence.format_current_level()}]")),
+        FrameColumn("drop, upper limit"), FrameColumn("margin"), _as_long_column(FrameColumn("detectable drop")),
+        _as_long_column(p_value("p (worse)")), _as_long_column(p_value("p (worse), corrected")),
+        _as_long_column(p_value("p (not worse)")), label_column("outcome"), _as_long_column(label_column("why")),
     )  # fmt: skip
-    rows = tuple(map(_row, shown[: len(shown) - len(cut)]))
+    rows = tuple(map(_verdict_row, shown[: len(shown) - len(cut)]))
     table = Frame("verdicts", "", columns, rows, tuple(notes), marks={LEXICAL: MEANINGS[LEXICAL]})
-    return Section("verdicts", "", tables=(table,) if rows else ())
+    return ReportSection("verdicts", "", tables=(table,) if rows else ())
 
 
-def _long(column: FrameColumn) -> FrameColumn:
+def _as_long_column(column: FrameColumn) -> FrameColumn:
     return replace(column, long=True)
 
 
-def _said_once(verdicts: Sequence[Verdict]) -> list[str]:
+def _said_once(verdicts: Sequence[GateVerdict]) -> list[str]:
     """Why verdicts are no matter of their numbers, each reason once with whose it is."""
-    found = grouped(
+    found = group_reasons(
         (
             (f"{_SIGNS[verdict.effect]} {verdict.outcome.capitalize()}", verdict.detail.removesuffix(".")),
-            _named(verdict),
+            _verdict_label(verdict),
         )
         for verdict in verdicts
         if verdict.detail or verdict.test is None
@@ -84,13 +96,13 @@ def _said_once(verdicts: Sequence[Verdict]) -> list[str]:
     ]
 
 
-def _named(each: Verdict) -> str:
+def _verdict_label(each: GateVerdict) -> str:
     return f"{each.task}, {each.measure}"
 
 
-def _problems(gate: Gate, action: str, is_screen: bool) -> list[str]:
+def _problem_lines(gate: GateResult, action: str, is_screen: bool) -> list[str]:
     """Each once; on a screen the first ones of a kind."""
-    found = grouped(
+    found = group_reasons(
         (problem.code, f"{problem.task or problem.source}: {problem.reason}")
         for own, problem in gate.problems
         # On a screen a limit that is no reason is said above.
@@ -104,16 +116,16 @@ def _problems(gate: Gate, action: str, is_screen: bool) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _note(gate: Gate) -> str:
+def _gate_note(gate: GateResult) -> str:
     return _NOTE.format(
-        level=confidence.percent(),
+        level=confidence.format_current_level(),
         clusters=drawn_clusters(gate.baseline.board.entries),
         correction="corrected over all rows that were tested (Holm)" if gate.correction == "holm" else "not corrected",
         alphas=" or ".join(dict.fromkeys(f"{verdict.rule.alpha:g}" for verdict in gate.verdicts)) or "alpha",
     )
 
 
-def decision(gate: Gate) -> str:
+def gate_decision(gate: GateResult) -> str:
     """The decision in a few words: ``failed (2 reasons)``."""
     failing = sum(verdict.effect == "fail" for verdict in gate.verdicts) + sum(
         action == "fail" for action, _ in gate.problems
@@ -144,29 +156,32 @@ _NOTE = (
 )
 
 
-def _row(each: Verdict) -> FrameRow:
+def _verdict_row(each: GateVerdict) -> FrameRow:
     """Its numbers as texts: digits and unit are those of the row's measure."""
     pairs, test, scale = each.pairs, each.test, each.scale
-    change = written(scale, pairs.change.interval, signed=True) if pairs is not None and test is not None else None
+    change = (
+        write_comparison(scale, pairs.change.interval, signed=True) if pairs is not None and test is not None else None
+    )
     one, other = word_signs((False, False) if pairs is None else pairs.by_words)
     questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((
-        Cell(_SIGNS[each.effect]), Cell(_named(each)), Cell(each.model),
+        Cell(_SIGNS[each.effect]), Cell(_verdict_label(each)), Cell(each.model),
         Cell(test.clusters if test else 0), Cell(questions),
-        Cell(written(scale, each.baseline), mark=one), Cell(written(scale, each.candidate), mark=other), Cell(change),
-        Cell(_most(each)), Cell(_difference(each, each.margin)), Cell(_difference(each, each.detectable)),
-        probability(test.worse_p if test else None), probability(each.adjusted),
-        probability(test.not_worse_p if test else None), Cell(each.outcome), Cell(each.detail or None),
+        Cell(write_comparison(scale, each.baseline), mark=one), Cell(write_comparison(scale, each.candidate),
+        mark=other), Cell(change), Cell(_largest_possible_drop(each)), Cell(_format_difference(each, each.margin)),
+        Cell(_format_difference(each, each.detectable)), p_value_cell(test.worse_p if test else None),
+        p_value_cell(each.adjusted), p_value_cell(test.not_worse_p if test else None), Cell(each.outcome),
+        Cell(each.detail or None),
     ))  # fmt: skip
 
 
-def _most(each: Verdict) -> str:
+def _largest_possible_drop(each: GateVerdict) -> str:
     """The largest drop that can't be ruled out; where that is less than none, the least gain."""
-    text = _difference(each, each.most)
+    text = _format_difference(each, each.most)
     return f"gain ≥ {text[1:]}" if text.startswith("-") else text
 
 
-def _difference(each: Verdict, value: float | None) -> str:
+def _format_difference(each: GateVerdict, value: float | None) -> str:
     """A difference of two values with its unit: percentage points where the values are in percent."""
     unit = " points" if each.scale.unit in ("%", "points") and value is not None else ""
-    return written(each.scale, value) + unit
+    return write_comparison(each.scale, value) + unit

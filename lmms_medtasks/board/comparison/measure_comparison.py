@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import SAME, Pairs, Side, pairs
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.comparison.compared_entries import SAME, ComparedRuns, PairedScores, pair_scores
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.short_texts import first_listed
-from lmms_medtasks.statistics.power import Criterion, Detectable
+from lmms_medtasks.statistics.power import DetectableDifference, TestCriterion
 from lmms_medtasks.statistics.rank_tests import paired_tests
-from lmms_medtasks.statistics.significance import adjust_known
+from lmms_medtasks.statistics.significance import adjust_known_p_values
 from lmms_medtasks.suites.contributions import PairedChange
 from lmms_medtasks.suites.suite import Measure
 
@@ -26,7 +26,7 @@ _RECORDED = ("task", "measure", "wins", "ties", "losses", "p_holm", "test", "p_q
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ScoreComparison:
     """A task's measure in both: how the second entry fared against the first.
 
     Attributes:
@@ -46,11 +46,11 @@ class Comparison:
     What has no value is None; where no question differs p is 1, and ``p_questions`` and effects are None.
     """
 
-    first: Entry
-    second: Entry
+    first: LeaderboardEntry
+    second: LeaderboardEntry
     measure: str
     scale: Measure
-    pairs: Pairs
+    pairs: PairedScores
     wins: int | None
     ties: int | None
     losses: int | None
@@ -61,7 +61,7 @@ class Comparison:
     odds: float | None
     rank_biserial: float | None
     p_holm: float | None = None
-    detectable: Detectable | None = None
+    detectable: DetectableDifference | None = None
 
     @property
     def task(self) -> str:
@@ -76,7 +76,7 @@ class Comparison:
     @property
     def alike(self) -> bool:
         """Whether both are of the same thing: of one version of the task, one data set, and asked and judged alike."""
-        return not any(compared_entries.differing(self.first, self.second))
+        return not any(compared_entries.incomparable_reasons(self.first, self.second))
 
     def record(self) -> dict[str, Any]:
         """Its numbers by name, JSON-safe, in the measure's own unit: what tables and JSON are made of."""
@@ -96,7 +96,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Compared:
+class RunsComparison:
     """Everything about two sides. ``only_first``, ``only_second``: tasks of one side alone.
 
     ``telling``: the questions on which the two differ most: task, measure, id, the scores "a" and "b"; and "asked",
@@ -105,8 +105,8 @@ class Compared:
     asked all questions, or are the same run. ``notes``: what else differs.
     """
 
-    sides: tuple[Side, Side]
-    comparisons: tuple[Comparison, ...]
+    sides: tuple[ComparedRuns, ComparedRuns]
+    comparisons: tuple[ScoreComparison, ...]
     telling: tuple[dict[str, Any], ...]
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
@@ -114,36 +114,36 @@ class Compared:
     notes: tuple[str, ...]
 
 
-def compare(first: Side, second: Side, *, telling: int = TELLING) -> Compared:
+def compare(first: ComparedRuns, second: ComparedRuns, *, telling: int = TELLING) -> RunsComparison:
     """Compare two sides of one model each on every task that both have.
 
     Raises UserError when a side has several entries on a task, or they have no task in common.
     """
-    matched = compared_entries.matched(first, second)
-    ones, others = (compared_entries.tasks_of(side.board.entries) for side in (first, second))
-    comparisons = _comparisons(matched)
-    return Compared(
+    matched = compared_entries.match_entries(first, second)
+    ones, others = (compared_entries.entry_tasks(side.board.entries) for side in (first, second))
+    comparisons = _compare_matched(matched)
+    return RunsComparison(
         sides=(first, second),
         comparisons=comparisons,
-        telling=tuple(each for pair in matched for each in _telling(pair, comparisons, telling)),
+        telling=tuple(each for pair in matched for each in _discordant_questions(pair, comparisons, telling)),
         only_first=tuple(task for task in ones if task not in others),
         only_second=tuple(task for task in others if task not in ones),
-        warnings=tuple(_warnings(matched)),
-        notes=tuple(said for pair in matched for said in _notes(*pair)),
+        warnings=tuple(_incomparable_warnings(matched)),
+        notes=tuple(said for pair in matched for said in _entry_notes(*pair)),
     )
 
 
-def _notes(one: Entry, other: Entry) -> Iterator[str]:
-    if found := list(compared_entries.changed(one, other)):
+def _entry_notes(one: LeaderboardEntry, other: LeaderboardEntry) -> Iterator[str]:
+    if found := list(compared_entries.explaining_differences(one, other)):
         yield f"{one.task}: Also differs: {'; '.join(found)}."
     for name, own, its in (("B", one, other), ("A", other, one)):
         if lacks := [metric for metric in own.main_metrics if metric not in its.metrics]:
             yield f"{one.task}: {name} has no number of {', '.join(lacks)}: not compared."
 
 
-def _warnings(matched: Sequence[tuple[Entry, Entry]]) -> Iterator[str]:
-    differing = compared_entries.differing
-    reasons = compared_entries.grouped(("; ".join(differing(one, other)), one.task) for one, other in matched)
+def _incomparable_warnings(matched: Sequence[tuple[LeaderboardEntry, LeaderboardEntry]]) -> Iterator[str]:
+    differing = compared_entries.incomparable_reasons
+    reasons = compared_entries.group_reasons(("; ".join(differing(one, other)), one.task) for one, other in matched)
     if reasons:
         count = sum(map(len, reasons.values()))
         where = "" if count == len(matched) else f" in {count} of {len(matched)} tasks"
@@ -157,21 +157,24 @@ def _warnings(matched: Sequence[tuple[Entry, Entry]]) -> Iterator[str]:
         yield from compared_entries.asked_in_part(name, entries)
 
 
-def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ...]:
+def _compare_matched(matched: Sequence[tuple[LeaderboardEntry, LeaderboardEntry]]) -> tuple[ScoreComparison, ...]:
     found = [
-        _comparison(one, other, name) for one, other in matched for name in one.main_metrics if name in other.metrics
+        _compare_metric(one, other, name)
+        for one, other in matched
+        for name in one.main_metrics
+        if name in other.metrics
     ]
-    adjusted = adjust_known([each.change.p for each in found])
-    criterion = Criterion(comparisons=max(1, len(adjusted) - adjusted.count(None)))
+    adjusted = adjust_known_p_values([each.change.p for each in found])
+    criterion = TestCriterion(comparisons=max(1, len(adjusted) - adjusted.count(None)))
     return tuple(
         replace(each, p_holm=p, detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low))
         for each, p in zip(found, adjusted, strict=True)
     )
 
 
-def _comparison(one: Entry, other: Entry, name: str) -> Comparison:
+def _compare_metric(one: LeaderboardEntry, other: LeaderboardEntry, name: str) -> ScoreComparison:
     """A measure of both, not yet corrected for the others. Only of shares scores of 0 and 1 are wrong and right."""
-    scale, joined = one.scale(name), pairs(one, other, name)
+    scale, joined = one.scale(name), pair_scores(one, other, name)
     gains = joined.differences if scale.higher_is_better else -joined.differences
     scores = np.concatenate([joined.first, joined.second])
     binary = scale.range == (0.0, 1.0) and joined.of_questions and bool(np.isin(scores, (0.0, 1.0)).all())
@@ -179,7 +182,7 @@ def _comparison(one: Entry, other: Entry, name: str) -> Comparison:
     flipped = "signs flipped" if joined.linear else "signs flipped, asymptotic"
     wins, losses = int((gains > SAME).sum()), int((gains < -SAME).sum())
     first, second = joined.change.first, joined.change.second
-    return Comparison(
+    return ScoreComparison(
         one, other, name, scale, joined,
         wins=wins if joined.linear else None,
         ties=len(joined) - wins - losses if joined.linear else None,
@@ -202,9 +205,11 @@ def cohens_h(first: float, second: float) -> float:
     return 2 * math.asin(math.sqrt(second)) - 2 * math.asin(math.sqrt(first))
 
 
-def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count: int) -> Iterator[dict[str, Any]]:
+def _discordant_questions(
+    pair: tuple[LeaderboardEntry, LeaderboardEntry], comparisons: Sequence[ScoreComparison], count: int
+) -> Iterator[dict[str, Any]]:
     """The questions of a task that differ most, over its measures by their share of the scale, each question once."""
-    chosen: dict[str, tuple[float, Comparison, int]] = {}
+    chosen: dict[str, tuple[float, ScoreComparison, int]] = {}
     for each in comparisons:
         if each.first is not pair[0] or not each.pairs.of_questions:
             continue

@@ -8,14 +8,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import Side, pairs
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.comparison.compared_entries import ComparedRuns, pair_scores
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.cells import count, label
-from lmms_medtasks.report.document import EMPTY, Cell, Document, Frame, FrameColumn, FrameRow, Part, Section
+from lmms_medtasks.report.cells import count_column, label_column
+from lmms_medtasks.report.document import (
+    EMPTY,
+    Cell,
+    Frame,
+    FrameColumn,
+    FrameRow,
+    ReportChapter,
+    ReportDocument,
+    ReportSection,
+)
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.intervals import FEW, MINIMUM
-from lmms_medtasks.statistics.power import Criterion, Variation
+from lmms_medtasks.statistics.power import ChangeVariances, TestCriterion
 
 TRIALS = (1, 3, 10)
 ALL = "overall"
@@ -23,7 +32,7 @@ ALL = "overall"
 
 
 @dataclass(frozen=True)
-class Plan:
+class PowerPlan:
     """What is wanted.
 
     Attributes:
@@ -32,7 +41,7 @@ class Plan:
     """
 
     difference: float
-    criterion: Criterion
+    criterion: TestCriterion
     trials: tuple[int, ...] = TRIALS
 
     def __post_init__(self) -> None:
@@ -48,7 +57,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedPower:
     """What a measure of a task can show.
 
     Attributes:
@@ -68,14 +77,14 @@ class Planned:
     needed: Mapping[int, int | None]
 
 
-def of_runs(first: Side, second: Side, plan: Plan) -> list[Planned]:
+def of_runs(first: ComparedRuns, second: ComparedRuns, plan: PowerPlan) -> list[PlannedPower]:
     """From two runs of the same tasks: their changes have the variances that are planned with.
 
     Raises UserError where the two have no task, or no number of one, in common.
     """
     found = [
         _of_entries(one, other, metric, plan)
-        for one, other in compared_entries.matched(first, second)
+        for one, other in compared_entries.match_entries(first, second)
         for metric in one.main_metrics
         if metric in other.metrics
     ]
@@ -84,7 +93,9 @@ def of_runs(first: Side, second: Side, plan: Plan) -> list[Planned]:
     return found
 
 
-def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: float, correlation: float) -> list[Planned]:
+def plan_before_run(
+    sizes: Mapping[str, tuple[int, int, int]], plan: PowerPlan, changed: float, correlation: float
+) -> list[PlannedPower]:
     """Before any run, from each task's images, questions and trials: task -> these three.
 
     ``changed``: the share of questions that one model has right and the other wrong; ``correlation``: of the changes of
@@ -103,27 +114,32 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
             f"--changed {changed:g} is {100 * changed:g} %. Give a larger share, or a smaller --difference."
         )
     total = changed - plan.difference**2
-    varied = Variation(correlation * total, (1 - correlation) * total, 0.0, trials_known=False)
+    varied = ChangeVariances(correlation * total, (1 - correlation) * total, 0.0, trials_known=False)
     found = []
     for task, (images, questions, trials) in sizes.items():
         each = questions / images
         error = float(np.sqrt(varied.of_mean(images, each)))
-        shown = power.detectable_with(error, images, plan.criterion)
+        shown = power.detectable_with_error(error, images, plan.criterion)
         reason = FEW if shown is None else ""
         if shown is not None:
             shown += 1 / questions  # a step of an exact test, which the number of images has too
             if shown > changed:  # no difference is larger than the share of questions that change
                 shown, reason = None, power.BEYOND
         needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
-        found.append(Planned(task, ALL, images, questions, trials, shown, reason, needed))
+        found.append(PlannedPower(task, ALL, images, questions, trials, shown, reason, needed))
     return found
 
 
-def document(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Document:
+def power_report(found: Sequence[PlannedPower], plan: PowerPlan, notes: Sequence[str]) -> ReportDocument:
     """A row a task and measure; ``notes``: where its numbers are from."""
     trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
-    heads = (replace(label("task, measure"), letters=40), count("images"), count("questions"), count("T"))
-    columns = (*heads, FrameColumn("shows", digits=1), *(count(f"T={number}") for number in trials))
+    heads = (
+        replace(label_column("task, measure"), letters=40),
+        count_column("images"),
+        count_column("questions"),
+        count_column("T"),
+    )
+    columns = (*heads, FrameColumn("shows", digits=1), *(count_column(f"T={number}") for number in trials))
     rows = tuple(
         FrameRow((
             Cell(f"{each.task}, {each.measure}"), Cell(each.images), Cell(each.questions), Cell(each.trials),
@@ -132,15 +148,15 @@ def document(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Docu
         for each in found
     )  # fmt: skip
     sections = (
-        Section("plan", "", tables=(Frame("plan", "", columns, rows),)),
-        Section("meaning", "", (_meaning(plan), *notes)),
+        ReportSection("plan", "", tables=(Frame("plan", "", columns, rows),)),
+        ReportSection("meaning", "", (_plan_meaning(plan), *notes)),
     )
     title = f"What a comparison can show, and what {100 * plan.difference:g} points take"
-    return Document(title, (Part("power", "", (), (), sections),))
+    return ReportDocument(title, (ReportChapter("power", "", (), (), sections),))
 
 
-def _meaning(plan: Plan) -> str:
-    """What the numbers of :class:`Planned` are, for below a table."""
+def _plan_meaning(plan: PowerPlan) -> str:
+    """What the numbers of :class:`PlannedPower` are, for below a table."""
     asked = plan.criterion
     corrected = "" if asked.comparisons == 1 else f", corrected for {asked.comparisons} comparisons"
     return (
@@ -155,17 +171,17 @@ def _meaning(plan: Plan) -> str:
     )
 
 
-def _of_entries(one: Entry, other: Entry, metric: str, plan: Plan) -> Planned:
-    scale, joined = one.scale(metric), pairs(one, other, metric)
+def _of_entries(one: LeaderboardEntry, other: LeaderboardEntry, metric: str, plan: PowerPlan) -> PlannedPower:
+    scale, joined = one.scale(metric), pair_scores(one, other, metric)
     clusters, changes = joined.clusters.tolist(), joined.differences / (scale.high - scale.low)
     trials = max(map(len, one.samples.column("trials")), default=1)
-    seen = power.detectable(clusters, changes, plan.criterion, largest=1.0)
+    seen = power.detectable_difference(clusters, changes, plan.criterion, largest=1.0)
     needed: dict[int, int | None] = {}
     if seen.clusters >= MINIMUM:
         several = trials > 1 and joined.of_questions
         noise, own = (_trial_variances(each, joined.ids) if several else None for each in (one, other))
         both = noise + own if noise is not None and own is not None else None
-        varied = power.variation(clusters, changes, both, trials)
+        varied = power.estimate_variances(clusters, changes, both, trials)
         each = len(changes) / seen.clusters
         for number in plan.trials if varied.trials_known else (trials,):
             planned = number if varied.trials_known else 1
@@ -173,10 +189,10 @@ def _of_entries(one: Entry, other: Entry, metric: str, plan: Plan) -> Planned:
                 plan.difference, varied, questions=each, trials=planned, criterion=plan.criterion
             )
     count = len(changes) if joined.of_questions else None
-    return Planned(one.task, metric, seen.clusters, count, trials, seen.difference, seen.reason, needed)
+    return PlannedPower(one.task, metric, seen.clusters, count, trials, seen.difference, seen.reason, needed)
 
 
-def _trial_variances(entry: Entry, ids: np.ndarray) -> np.ndarray | None:
+def _trial_variances(entry: LeaderboardEntry, ids: np.ndarray) -> np.ndarray | None:
     """Of each of these questions the variance of one trial; None where trials have no right answer to agree with."""
     rows = entry.samples.take(np.searchsorted(entry.questions.ids, ids))
     found = []

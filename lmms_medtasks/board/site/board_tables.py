@@ -11,23 +11,23 @@ from pathlib import Path
 import numpy as np
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.board.boards import Board, drawn_clusters, told_once
-from lmms_medtasks.board.entries import Entry, Problem
+from lmms_medtasks.board.boards import Leaderboard, drawn_clusters, told_once
+from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_folders_above, without_roots
-from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
-from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
+from lmms_medtasks.board.site.ranking import SHORT, ModelRanking, ModelStanding, rank_models
+from lmms_medtasks.board.word_verdicts import is_lexical_metric
+from lmms_medtasks.report.cells import NONE, count_column, label_column, percent_column, percent_of, scaled_cell
 from lmms_medtasks.report.document import MARKS as NO_INTERVAL
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import Number, chance_of_options
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
-from lmms_medtasks.report.published import PublishedScores, scores
+from lmms_medtasks.report.published import PublishedScores, published_scores
 from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.suite import Measure
 
@@ -60,12 +60,12 @@ RANK_MARKS = {
 }
 
 
-def signs(entry: Entry, metric: str) -> str:
+def number_signs(entry: LeaderboardEntry, metric: str) -> str:
     """The signs of an entry's number, "" for none."""
-    return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * is_by_words(entry, metric)
+    return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * is_lexical_metric(entry, metric)
 
 
-def _is_hard_to_read(entry: Entry, metric: str) -> bool:
+def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
     """Whether too few replies could be read, of the questions of this metric: a task may ask others beside them."""
     if entry.declaration is None or entry.counts.parsed == entry.counts.replies:
         return False
@@ -73,13 +73,13 @@ def _is_hard_to_read(entry: Entry, metric: str) -> bool:
     return replies > 0 and parsed / replies < READABLE
 
 
-def legend(cells: Iterable[Cell]) -> tuple[tuple[str, str], ...]:
+def sign_legend(cells: Iterable[Cell]) -> tuple[tuple[str, str], ...]:
     """Each sign that one of the cells has, with its meaning."""
     used = {sign for each in cells for sign in each.mark}
     return tuple((sign, meaning) for sign, meaning in SAID.items() if sign in used)
 
 
-def guessing(entry: Entry, metric: str) -> float | None:
+def guessing_score(entry: LeaderboardEntry, metric: str) -> float | None:
     """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
 
     What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
@@ -103,17 +103,17 @@ def guessing(entry: Entry, metric: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Links:
+class PageLinks:
     """Where pages are, seen from the page that a table stands on."""
 
     model: Callable[[str], str]
     suite: Callable[[str], str]
 
 
-class Standings:
+class BoardStandings:
     """The standings of a board's ranked entries, each computed once."""
 
-    def __init__(self, board: Board, resamples: int, known: KnownModels | None = None) -> None:
+    def __init__(self, board: Leaderboard, resamples: int, known: KnownModels | None = None) -> None:
         self.board = board
         self.resamples = resamples
         self.known = known or KnownModels()
@@ -125,15 +125,15 @@ class Standings:
         self.published = functools.cache(self._published)
         self._signs: dict[tuple[int, str], str] = {}
 
-    def _entries(self, task: str, measure: str) -> list[Entry]:
+    def _entries(self, task: str, measure: str) -> list[LeaderboardEntry]:
         return [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
 
-    def _ranking(self, task: str, measure: str) -> tuple[list[str], Ranking]:
+    def _ranking(self, task: str, measure: str) -> tuple[list[str], ModelRanking]:
         """The keys of the models, and how they stand in this order, with what is said of each two of them."""
         entries = self._entries(task, measure)
-        return [entry.model.key for entry in entries], rank(entries, measure, resamples=self.resamples)
+        return [entry.model.key for entry in entries], rank_models(entries, measure, resamples=self.resamples)
 
-    def _of(self, task: str, measure: str) -> dict[str, Standing]:
+    def _of(self, task: str, measure: str) -> dict[str, ModelStanding]:
         """By the key of the model."""
         keys, found = self.ranking(task, measure)
         return dict(zip(keys, found.standings, strict=True))
@@ -149,14 +149,14 @@ class Standings:
         place = keys.index(best)
         return [key for row, key in enumerate(keys) if row != place and not found.pairs.better[place, row]]
 
-    def marked(self, found: Cell, entry: Entry, metric: str) -> Cell:
+    def marked(self, found: Cell, entry: LeaderboardEntry, metric: str) -> Cell:
         """The cell of an entry's number with its signs before its own mark; one without a number has none."""
         key = id(entry), metric
         if key not in self._signs:
-            self._signs[key] = signs(entry, metric)
+            self._signs[key] = number_signs(entry, metric)
         return found if found.value is None else replace(found, mark=self._signs[key] + found.mark)
 
-    def number(self, entry: Entry, metric: str) -> Number | None:
+    def number(self, entry: LeaderboardEntry, metric: str) -> Number | None:
         """An entry's number with its signs, in its measure's unit; None where no question has a score.
 
         Where too few replies could be read it has no level of guessing: nothing is said of the model.
@@ -165,9 +165,9 @@ class Standings:
         mean = standing.mean if standing else entry.interval(metric, self.resamples > 0)
         if mean.estimate is None:
             return None
-        about, shown = suite_words.about(entry.suite), entry.scale(metric)
-        found = self.marked(replace(cell(mean, shown), mark=""), entry, metric)
-        chance = None if HARD_TO_READ in found.mark else guessing(entry, metric)
+        about, shown = suite_words.suite_texts(entry.suite), entry.scale(metric)
+        found = self.marked(replace(mean_cell(mean, shown), mark=""), entry, metric)
+        chance = None if HARD_TO_READ in found.mark else guessing_score(entry, metric)
         # A ratio may be beyond the scale.
         top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
         return Number(
@@ -201,38 +201,44 @@ class Standings:
     def _published(self, task: str) -> list[tuple[str, PublishedScores]]:
         """A task's published rows, each with the name that all pages give its model."""
         entries = self.board.of(task=task, ranked=True) or self.board.of(task=task)
-        rows = published(task, entries[0].settings) if entries else []
+        rows = published_scores_of_task(task, entries[0].settings) if entries else []
         return [(self.known.facts_of(row.model).name or row.model, row) for row in rows]
 
-    def title(self, entry: Entry) -> str:
+    def title(self, entry: LeaderboardEntry) -> str:
         """The model's name, no two alike on the board."""
         return self.titles[entry.model.key]
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
 
-_COUNTS = (count("questions"), share("answers read"), label("without an answer"), share("judged"), label("verified"))
+_COUNTS = (
+    count_column("questions"),
+    percent_column("answers read"),
+    label_column("without an answer"),
+    percent_column("judged"),
+    label_column("verified"),
+)
 _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
     "interval. They are of the whole benchmark; the benchmark's card says what else differs."
 )
 
 
-def intervals_note(entries: Iterable[Entry]) -> str:
+def intervals_note(entries: Iterable[LeaderboardEntry]) -> str:
     """What the brackets of these entries' numbers are."""
     return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)} (docs/intervals_and_tests.md)."
 
 
-def published(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
+def published_scores_of_task(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
     """The published rows that have numbers of the task's measures, in the paper's order.
 
     None for a task whose folder is neither installed nor given: who knows what it is. ``told``: an entry's settings.
     """
-    suite = installed.declaration(task, told)
-    return [] if suite is None else list(scores(suite, task))
+    suite = installed.task_declaration(task, told)
+    return [] if suite is None else list(published_scores(suite, task))
 
 
-def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
+def ranking_table(task: str, standings: BoardStandings, links: PageLinks) -> Frame | None:
     """A task's ranked models, best first, above the published ones; None without a ranked one."""
     entries = standings.board.of(task=task, ranked=True)
     if not entries:
@@ -240,7 +246,7 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     measures = list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
     columns: list[FrameColumn] = []
     for name in measures:
-        columns += [column(name, entries[0].scale(name)), FrameColumn(f"rank, {name}")]
+        columns += [metric_column(name, entries[0].scale(name)), FrameColumn(f"rank, {name}")]
     best, rows = standings.places(task, measures[0]), []
     for entry in sorted(entries, key=lambda each: best[each.model.key]):
         cells: list[Cell] = []
@@ -251,7 +257,7 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
         said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
         model = Cell(standings.title(entry), href=links.model(entry.model.key))
         read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
-        unanswered = Cell(common_metrics.said(entry.outcomes, common_metrics.READINGS) or None)
+        unanswered = Cell(common_metrics.describe_outcomes(entry.outcomes, common_metrics.READINGS) or None)
         counted = (Cell(len(entry.questions)), read, unanswered, judged, Cell(entry.level or None))
         rows.append(FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry))))
     below = standings.published(task)
@@ -262,45 +268,45 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     without = (f"No ranks by {name}: {each.reason}." for name, each in first.items() if each and each.rank is None)
     notes = (intervals_note(entries), *without, SHORT)
     printed = (_PUBLISHED.format(paper=below[0][1].paper),) if below else ()
-    heads = (label("model"), label("source"), *columns, *_COUNTS, label("notes"))
+    heads = (label_column("model"), label_column("source"), *columns, *_COUNTS, label_column("notes"))
     return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, printed, RANK_MARKS)
 
 
-def harness(entry: Entry) -> str | None:
+def harness_version(entry: LeaderboardEntry) -> str | None:
     """The version of the harness, None where it is not recorded."""
     return None if entry.harness.startswith(("unknown", "?")) else entry.harness
 
 
-def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Frame:
+def problems_table(found: Iterable[EntryProblem], roots: Sequence[Path]) -> Frame:
     """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
     rows, without = [], without_folders_above if len(roots) > 1 else without_roots
     for each, own in told_once(found):
         level = "copy" if each.code == "duplicate" and each.level == "flag" else _LEVELS[each.level]
         texts = (level, shown_name(each.model), ", ".join(own), each.source, each.reason)
         rows.append(FrameRow(tuple(Cell(without(text, roots) or None) for text in texts)))
-    columns = tuple(map(label, ("status", "model", "tasks", "file", "reason")))
+    columns = tuple(map(label_column, ("status", "model", "tasks", "file", "reason")))
     return Frame("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
 
 
-def column(metric: str, shown: Measure) -> FrameColumn:
+def metric_column(metric: str, shown: Measure) -> FrameColumn:
     """A metric's column."""
     return FrameColumn(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
 
 
-def cell(interval: Interval | None, shown: Measure) -> Cell:
+def mean_cell(interval: IntervalEstimate | None, shown: Measure) -> Cell:
     """A mean as it is shown."""
-    return scaled(interval, shown.factor)
+    return scaled_cell(interval, shown.factor)
 
 
 _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
 
 
-def problem_codes(entry: Entry) -> Cell:
+def problem_codes(entry: LeaderboardEntry) -> Cell:
     """In short: the reasons in full stand in the overview's table of problems, and on the model's page."""
     return Cell(", ".join(dict.fromkeys(problem.code.replace("_", " ") for problem in entry.problems)) or None)
 
 
-def standing_cells(found: Standing, shown: Measure) -> tuple[Cell, Cell]:
+def standing_cells(found: ModelStanding, shown: Measure) -> tuple[Cell, Cell]:
     """A mean and its rank."""
     mark = _FEWER if found.rank is not None and found.common < found.mean.n else ""
-    return cell(found.mean, shown), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE
+    return mean_cell(found.mean, shown), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE

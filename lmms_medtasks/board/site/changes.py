@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.report.cells import negated
-from lmms_medtasks.statistics.intervals import Interval, intervals
-from lmms_medtasks.statistics.sums import Difference
+from lmms_medtasks.board.entries import LeaderboardEntry
+from lmms_medtasks.board.site.board_tables import BoardStandings
+from lmms_medtasks.board.site.suite_words import SuiteTexts
+from lmms_medtasks.report.cells import negate_estimate
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals
+from lmms_medtasks.statistics.sums import DifferenceOf
 from lmms_medtasks.suites.contributions import draw_together
 from lmms_medtasks.suites.estimates import EMPTY
 
 
-def headline_change(standings: Standings, about: About, model: str, head: tuple[str, str]) -> Interval | None:
+def headline_change(
+    standings: BoardStandings, about: SuiteTexts, model: str, head: tuple[str, str]
+) -> IntervalEstimate | None:
     """What a ranked model's share changes by, from the number that it is lost from to its suite's headline ``head``.
 
     None where it lacks one of them, they are no shares, or the suite's headline says none that it is lost from.
@@ -23,13 +25,13 @@ def headline_change(standings: Standings, about: About, model: str, head: tuple[
     own = {each.task: each for each in standings.board.of(suite=about.name, ranked=True) if each.model.key == model}
     if before is None or not all(task in own and metric in own[task].metrics for task, metric in (before, head)):
         return None
-    change = negated(loss(own[before[0]], before[1], own[head[0]], head[1]))
+    change = negate_estimate(loss(own[before[0]], before[1], own[head[0]], head[1]))
     if change is None or change.estimate is None or own[head[0]].scale(head[1]).unit != "%":
         return None
     return change if standings.resamples else replace(change, low=None, high=None)
 
 
-def loss(first: Entry, good: str, second: Entry, bad: str) -> Interval:
+def loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str) -> IntervalEstimate:
     """The number ``good`` less ``bad``, in their measure's own unit, with an interval over clusters.
 
     ``first``, ``second``: one model's entries that have these metrics. All questions of both count, as the papers
@@ -40,4 +42,4 @@ def loss(first: Entry, good: str, second: Entry, bad: str) -> Interval:
     )
     if not {"good", "bad"} <= statistics.keys():
         return EMPTY
-    return intervals(groups, {"loss": Difference(statistics["good"], statistics["bad"])})["loss"]
+    return estimate_intervals(groups, {"loss": DifferenceOf(statistics["good"], statistics["bad"])})["loss"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from lmms_medtasks.board.entries import Model
+from lmms_medtasks.board.entries import EntryModel
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.samples.runs import read_arguments
 
@@ -21,7 +21,7 @@ _SHOWN_ARGUMENTS = 3
 """Arguments that stand in a name at most."""
 
 
-def slug(text: str) -> str:
+def slugify(text: str) -> str:
     """``text`` as a file name: lower-case letters, digits and single dashes; "x" if nothing is left."""
     found = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")[:_LENGTH].strip("-_")
     return found or "x"
@@ -33,17 +33,20 @@ def file_name(key: str) -> str:
     return key if found == key and len(key) <= _LONGEST else f"{found[:_LENGTH]}-{_long_digest(key)[:_LONG]}"
 
 
-def model_slugs(models: Iterable[Model]) -> dict[str, str]:
+def model_slugs(models: Iterable[EntryModel]) -> dict[str, str]:
     """Model key -> file name, from the model's last path component and always a digest of the key.
 
     A digest is always there, so that a model's address stays when another of its name joins the board.
     """
-    return _distinct(
-        {model.key: f"{slug(model.name.rstrip('/').rpartition('/')[2])}-{digest(model.key)}" for model in models}
+    return _make_distinct(
+        {
+            model.key: f"{slugify(model.name.rstrip('/').rpartition('/')[2])}-{text_digest(model.key)}"
+            for model in models
+        }
     )
 
 
-def model_titles(models: Iterable[Model], arguments: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+def model_titles(models: Iterable[EntryModel], arguments: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Model key -> name for people: the model's; where two share it with the runner and the arguments that differ.
 
     ``arguments``: model key -> its arguments (:func:`lmms_medtasks.samples.runs.shown_arguments`). Models
@@ -58,11 +61,11 @@ def model_titles(models: Iterable[Model], arguments: Mapping[str, str] = Mapping
             told = [arguments.get(key, "") for key in alike]
             titles[model.key] = _with_arguments(model, names[model.key], told, arguments)
     count = Counter(titles.values())
-    numbered = {key: title if count[title] == 1 else f"{title} [{digest(key)}]" for key, title in titles.items()}
-    return _distinct(numbered)
+    numbered = {key: title if count[title] == 1 else f"{title} [{text_digest(key)}]" for key, title in titles.items()}
+    return _make_distinct(numbered)
 
 
-def _with_arguments(model: Model, name: str, alike: Sequence[str], arguments: Mapping[str, str]) -> str:
+def _with_arguments(model: EntryModel, name: str, alike: Sequence[str], arguments: Mapping[str, str]) -> str:
     """The name with the runner and those arguments that are not the same in all of ``alike``; of many the first."""
     known = [read_arguments(text) for text in alike]
     own = read_arguments(arguments.get(model.key, ""))
@@ -71,7 +74,7 @@ def _with_arguments(model: Model, name: str, alike: Sequence[str], arguments: Ma
     return f"{name} ({', '.join([model.harness_model, *said[:_SHOWN_ARGUMENTS]])})"
 
 
-def digest(text: str) -> str:
+def text_digest(text: str) -> str:
     """Eight hexadecimal digits."""
     return _long_digest(text)[:_DIGEST]
 
@@ -80,7 +83,7 @@ def _long_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _distinct(names: Mapping[str, str]) -> dict[str, str]:
+def _make_distinct(names: Mapping[str, str]) -> dict[str, str]:
     """``names`` of texts, no two alike: two texts of one short digest are found in a second by who looks for them."""
     count = Counter(names.values())
     return {text: name if count[name] == 1 else f"{name}-{_long_digest(text)[:_LONG]}" for text, name in names.items()}

@@ -6,17 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.board_tables import HARD_TO_READ, UNREAD, Standings, TaskMeasure
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, UNREAD, BoardStandings, TaskMeasure
 from lmms_medtasks.board.site.changes import headline_change
-from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.report.cells import label
+from lmms_medtasks.board.site.suite_words import SuiteTexts
+from lmms_medtasks.report.cells import label_column
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.findings import BELOW, BY_WORDS, NO_BETTER, NOTHING_SAID, Number, lost, said_of_guessing
-from lmms_medtasks.report.published import span
-from lmms_medtasks.short_texts import listed, listed_or_counted
+from lmms_medtasks.report.findings import (
+    BELOW,
+    BY_WORDS,
+    NO_BETTER,
+    NOTHING_SAID,
+    Number,
+    loss_clause,
+    said_of_guessing,
+)
+from lmms_medtasks.report.published import published_span
+from lmms_medtasks.short_texts import join_with_and, listed_or_counted
 
 NAMED = 3
 """Models that are named at most; of more their number is said."""
@@ -28,7 +36,9 @@ _CLAUSES = 2
 # --- Of a suite, and of the first page --------------------------------------------------------------------------------
 
 
-def of_suite(about: About, standings: Standings, head: TaskMeasure | None, most: int | None = None) -> str:
+def suite_finding(
+    about: SuiteTexts, standings: BoardStandings, head: TaskMeasure | None, most: int | None = None
+) -> str:
     """Who is best at a suite's headline, what it loses, who is not told apart from it, who is no better than guessing.
 
     ``head``: the headline's task and metric, None where nobody has one. ``most``: clauses that are said.
@@ -39,11 +49,11 @@ def of_suite(about: About, standings: Standings, head: TaskMeasure | None, most:
     return "; ".join(islice(filter(None, clauses), most)) + "."
 
 
-def of_board(standings: Standings, heads: Iterable[tuple[About, TaskMeasure]]) -> str:
+def of_board(standings: BoardStandings, heads: Iterable[tuple[SuiteTexts, TaskMeasure]]) -> str:
     """The board's finding: that on the first of the suites with a rank."""
     for about, head in heads:
         if any(each.rank == 1 for each in standings.of(*head).values()):
-            return f"{about.title}: {of_suite(about, standings, head, _CLAUSES)}"
+            return f"{about.title}: {suite_finding(about, standings, head, _CLAUSES)}"
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
 
 
@@ -51,8 +61,8 @@ def of_board(standings: Standings, heads: Iterable[tuple[About, TaskMeasure]]) -
 class _Field:
     """The ranked models on a suite's headline, its (task, metric)."""
 
-    about: About
-    standings: Standings
+    about: SuiteTexts
+    standings: BoardStandings
     head: TaskMeasure
 
     def clauses(self) -> Iterator[str]:
@@ -86,7 +96,7 @@ class _Field:
         before = self.about.before(*self.head)
         if change is not None and before is not None:
             first = self.standings.numbers(*before)[leaders[0]]
-            said.append(f"{first.short} {first.phrase}: {lost(change, '')}")
+            said.append(f"{first.short} {first.phrase}: {loss_clause(change, '')}")
         return ", ".join(said)
 
     def _relation(self, leaders: Sequence[str]) -> str:
@@ -106,7 +116,7 @@ class _Field:
         return f"better beyond chance than {whom}"
 
     def _listed(self, keys: Sequence[str], of: str = "models") -> str:
-        return listed_or_counted([self.standings.titles[key] for key in keys], NAMED, of, listed)
+        return listed_or_counted([self.standings.titles[key] for key in keys], NAMED, of, join_with_and)
 
 
 # --- Of a model -------------------------------------------------------------------------------------------------------
@@ -137,20 +147,20 @@ class ModelHeadline:
         rows = [FrameRow((Cell(number.title), Cell(number.value, number.cell.low, number.cell.high)))]
         rows += [FrameRow((Cell("guessing"), Cell(number.chance)), "counts")]
         rows += [FrameRow((Cell("published"), Cell(each)), "reference") for each in number.published or ()]
-        frame = Frame("headline", self.title, (label("number"), score), tuple(rows))
+        frame = Frame("headline", self.title, (label_column("number"), score), tuple(rows))
         ends = number.bottom, number.top
         chart = Chart("bullets", "headline", self.title, "", "headline", ("score",), ends=ends)
         return chart.drawn(chart.marks_of(frame), small=True)
 
 
-def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]:
+def model_headlines(own: Sequence[LeaderboardEntry], standings: BoardStandings) -> list[ModelHeadline]:
     """The headline of each suite that a model has a number in, suites in the order of ``own``.
 
     The measure is the suite's headline on the board where the model has it, else the first of its own.
     """
     found = []
     for suite in dict.fromkeys(entry.suite for entry in own):
-        about = suite_words.about(suite)
+        about = suite_words.suite_texts(suite)
         entries = [entry for entry in own if entry.suite == suite]
         wanted = [
             about.headline_of(standings.board.of(suite=suite, ranked=True)),
@@ -159,7 +169,7 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
         ]
         for head in dict.fromkeys(filter(None, wanted)):
             own_entries = [entry for entry in entries if entry.task == head[0] and head[1] in entry.metrics]
-            known = [made for entry in own_entries if (made := _headline(entry, head[1], standings))]
+            known = [made for entry in own_entries if (made := _model_headline(entry, head[1], standings))]
             if known:
                 chosen = min(known, key=lambda each: bool(each.apart))
                 # Of another task than the board's headline the task is said.
@@ -170,7 +180,7 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
     return found
 
 
-def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline | None:
+def _model_headline(entry: LeaderboardEntry, metric: str, standings: BoardStandings) -> ModelHeadline | None:
     number = standings.number(entry, metric)
     if number is None:
         return None
@@ -179,21 +189,23 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
     place = "" if standing is None or standing.rank is None else f"rank {standing.ranks} of {field}"
     return ModelHeadline(
         suite=entry.suite,
-        title=suite_words.about(entry.suite).title,
-        number=replace(number, published=span(entry.declaration, entry.task, metric) if entry.declaration else None),
+        title=suite_words.suite_texts(entry.suite).title,
+        number=replace(
+            number, published=published_span(entry.declaration, entry.task, metric) if entry.declaration else None
+        ),
         rank=standing.rank if standing else None,
         place="the only one ranked" if place and field == 1 else place,
         apart=next((problem.reason for problem in entry.problems if problem.level == "unranked"), ""),
     )
 
 
-def of_model(title: str, found: Sequence[ModelHeadline]) -> str:
+def model_finding(title: str, found: Sequence[ModelHeadline]) -> str:
     """A model's finding: its best place, and where it is no better than guessing."""
     if not found:
         return f"{title}: no benchmark's headline number is known."
     hard = [each for each in found if HARD_TO_READ in each.number.cell.mark]
     read = [each for each in found if each not in hard]
-    said = [f"{UNREAD} on {listed([each.title for each in hard])}: {NOTHING_SAID} there"] if hard else []
+    said = [f"{UNREAD} on {join_with_and([each.title for each in hard])}: {NOTHING_SAID} there"] if hard else []
     placed = sorted((each for each in read if each.place), key=lambda each: ("only" in each.place, each.rank or 0))
     for best in (placed or read)[:1]:
         of = f", its best place on {len(placed)} benchmarks" if len(placed) > 1 else ""

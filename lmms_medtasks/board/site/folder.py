@@ -17,7 +17,7 @@ MARKER = "site.json"
 """What tells a folder of ours from any other: only such a one is replaced."""
 
 
-class Folder:
+class SiteFolder:
     """A site in the making. Paths are relative, with ``/``."""
 
     def __init__(self, root: Path) -> None:
@@ -40,7 +40,7 @@ class Folder:
         if path in self.files or ".." in path.split("/") or path.startswith("/") or "\\" in path:
             raise ValueError(f"{path!r} is written a second time, or leads out of the site.")
         place = self.root / path
-        with _writable(place):
+        with _explain_write_errors(place):
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("wb") as file:
                 self.files[path] = sum(map(file.write, contents))
@@ -53,29 +53,29 @@ class Folder:
 
 
 @contextmanager
-def writing(output: Path) -> Iterator[Folder]:
+def replace_folder(output: Path) -> Iterator[SiteFolder]:
     """A folder that takes the place of ``output`` when the block ends well, and is gone when it does not.
 
     Raises UserError when ``output`` is there and is no site of ours, can't be written, or is being built by another
     process.
     """
     output = output.absolute()
-    check(output)
+    check_output_folder(output)
     part = output.with_name(output.name + ".part")
-    with _writable(output):
+    with _explain_write_errors(output):
         part.mkdir(parents=True, exist_ok=True)
         lock = os.open(part, os.O_RDONLY)
     try:
-        _lock(lock, part, output)
+        _lock_folder(lock, part, output)
         try:
-            with _writable(output):
-                _empty(part)  # what a build that was killed left there
-            folder = Folder(part)
+            with _explain_write_errors(output):
+                _empty_folder(part)  # what a build that was killed left there
+            folder = SiteFolder(part)
             yield folder
             made_by = {"made by": f"lmms-medtasks {metadata.version('lmms-medtasks')}", "files": len(folder.files)}
             folder.text(MARKER, json.dumps(made_by) + "\n")
-            with _writable(output):
-                _swap(part, output)
+            with _explain_write_errors(output):
+                _swap_folders(part, output)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
@@ -83,7 +83,7 @@ def writing(output: Path) -> Iterator[Folder]:
         os.close(lock)
 
 
-def check(output: Path) -> None:
+def check_output_folder(output: Path) -> None:
     """Raise UserError when ``output`` holds something that is not ours to replace."""
     if output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
@@ -95,7 +95,7 @@ def check(output: Path) -> None:
 
 
 @contextmanager
-def _writable(place: Path) -> Iterator[None]:
+def _explain_write_errors(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -105,22 +105,22 @@ def _writable(place: Path) -> Iterator[None]:
         ) from error
 
 
-def _lock(handle: int, part: Path, output: Path) -> None:
+def _lock_folder(handle: int, part: Path, output: Path) -> None:
     """Take the folder for this process, until it closes ``handle`` or dies."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise _taken(output) from None
+        raise _folder_taken_error(output) from None
     # Between opening and locking another build may have put the folder in its place.
     if not part.exists() or not os.path.samestat(os.fstat(handle), part.stat()):
-        raise _taken(output)
+        raise _folder_taken_error(output)
 
 
-def _taken(output: Path) -> UserError:
+def _folder_taken_error(output: Path) -> UserError:
     return UserError(f"--output {output} is being built by another process. Wait for it, or name another folder.")
 
 
-def _empty(folder: Path) -> None:
+def _empty_folder(folder: Path) -> None:
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -128,7 +128,7 @@ def _empty(folder: Path) -> None:
             path.unlink()
 
 
-def _swap(part: Path, output: Path) -> None:
+def _swap_folders(part: Path, output: Path) -> None:
     old = output.with_name(output.name + ".old")
     if old.exists():
         shutil.rmtree(old)

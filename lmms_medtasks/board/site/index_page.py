@@ -9,20 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.entries import Model
+from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.entries import EntryModel
 from lmms_medtasks.board.model_facts import ModelFacts
-from lmms_medtasks.board.model_names import look
+from lmms_medtasks.board.model_names import confusable_form
 from lmms_medtasks.board.site import board_tables, finding_words, suite_words
-from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Links, Standings
-from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.ranking import SHORT, Standing
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, BoardStandings, PageLinks
+from lmms_medtasks.board.site.pages import PageWriter
+from lmms_medtasks.board.site.ranking import SHORT, ModelStanding
 from lmms_medtasks.board.site.suite_charts import suite_chart
-from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.board.site.suite_words import SuiteTexts
 from lmms_medtasks.board.trust.levels import LEVELS, OWN_RUN, RECOMPUTED
-from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.report.cells import NONE, label_column
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.report_page import unbroken
+from lmms_medtasks.report.report_page import no_break_markup
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites.suite import Measure
 
@@ -35,14 +35,14 @@ _TINTS = {1: "best, or not told apart from it", 2: "second group", 3: "third and
 class SuiteColumn:
     """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``."""
 
-    about: About
+    about: SuiteTexts
     task: str
     measure: str
     shown: Measure
 
 
 @dataclass(frozen=True)
-class Score:
+class LeaderboardScore:
     """A model's number in a column.
 
     Attributes:
@@ -86,7 +86,7 @@ class ModelRow:
 
     name: str
     href: str
-    scores: tuple[Score, ...]
+    scores: tuple[LeaderboardScore, ...]
     facts: ModelFacts
     measured: bool = False
     note: str = ""
@@ -99,7 +99,7 @@ class ModelRow:
 
 
 @dataclass(frozen=True)
-class Leaderboard:
+class LeaderboardTable:
     """The table: its columns, the measured rows, the best published ones of each suite, and the others, folded."""
 
     heads: tuple[SuiteColumn, ...]
@@ -115,7 +115,7 @@ class Leaderboard:
     @property
     def signs(self) -> tuple[tuple[str, str], ...]:
         """The signs of measured numbers with their meanings."""
-        return board_tables.legend(score.cell for row in self.measured for score in row.scores)
+        return board_tables.sign_legend(score.cell for row in self.measured for score in row.scores)
 
     @property
     def legend(self) -> Iterator[tuple[int, str]]:
@@ -127,7 +127,7 @@ class Leaderboard:
         marked = any(score.rank and not score.cell.tier and score.cell.mark and not score.guessed for score in own)
         untinted = ["no better than guessing"] * any(score.guessed for score in own) + ["with a mark"] * marked
         said = {
-            f"below a number: {confidence.percent()} interval": any(score.interval for score in own),
+            f"below a number: {confidence.format_current_level()} interval": any(score.interval for score in own),
             "1–2: the model may be first or second": any("–" in score.rank for score in own),
             f"no tint: {' or '.join(untinted)}": any(tints) and bool(untinted),
             "–: not run, or not published": any(score.sort is None and not score.why for score in shown),
@@ -138,11 +138,17 @@ class Leaderboard:
         yield from ((0, f"{sign}: {meaning[:1].lower()}{meaning[1:].rstrip('.')}") for sign, meaning in self.signs)
 
 
-def write(
-    pages: Pages, standings: Standings, links: Links, suites: Sequence[str], *, roots: Sequence[Path], stamp: str
+def write_index_page(
+    pages: PageWriter,
+    standings: BoardStandings,
+    links: PageLinks,
+    suites: Sequence[str],
+    *,
+    roots: Sequence[Path],
+    stamp: str,
 ) -> None:
     """Write the first page, and the one that says how it is measured."""
-    board, found = standings.board, leaderboard(standings, links)
+    board, found = standings.board, leaderboard_table(standings, links)
     heads = [(head.about, (head.task, head.measure)) for head in found.heads]
     filters = {
         "open": any(row.facts.open_weights for row in found.rows),
@@ -153,13 +159,13 @@ def write(
     has_ranks = any(score.rank for row in found.measured for score in row.scores)
     pages.page(
         "index.html", "index.html", "overview",
-        headline=unbroken(finding_words.of_board(standings, heads)),
-        warnings=_warnings(board), found=found, links=links, table=as_table(found, standings),
+        headline=no_break_markup(finding_words.of_board(standings, heads)),
+        warnings=_board_warnings(board), found=found, links=links, table=leaderboard_export(found, standings),
         drawn=suite_chart(heads[0][0], standings, links, heads[0][1]) if heads else None, many=many,
         filters=[name for name, there in filters.items() if there],
         ranks_of=found.heads[0].about.title if has_ranks else "",
-        cards=[suite_words.about(name) for name in suites],
-        problems=board_tables.problems(board.problems, roots), stamp=stamp,
+        cards=[suite_words.suite_texts(name) for name in suites],
+        problems=board_tables.problems_table(board.problems, roots), stamp=stamp,
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
@@ -167,7 +173,7 @@ def write(
     )  # fmt: skip
 
 
-def _warnings(board: Board) -> list[tuple[str, str]]:
+def _board_warnings(board: Leaderboard) -> list[tuple[str, str]]:
     """What a reader must know before the numbers, a line each: the word that stands out, and what it means."""
     said = []
     ranked = [entry for entry in board.entries if entry.ranked]
@@ -184,70 +190,72 @@ def _warnings(board: Board) -> list[tuple[str, str]]:
     return [*said, *([("Unverified.", " ".join(parts))] if parts else [])]
 
 
-def leaderboard(standings: Standings, links: Links) -> Leaderboard:
+def leaderboard_table(standings: BoardStandings, links: PageLinks) -> LeaderboardTable:
     """The table of a board; unranked entries have no number in it."""
-    board, heads = standings.board, tuple(_heads(standings.board))
-    tints = [_tiers(standings.of(head.task, head.measure)) for head in heads]
+    board, heads = standings.board, tuple(_suite_columns(standings.board))
+    tints = [_rank_tiers(standings.of(head.task, head.measure)) for head in heads]
     measured = []
     for model in board.models:
         found = zip(heads, tints, strict=True)
-        scores = tuple(_score(standings, head, model, own.get(model.key, 0)) for head, own in found)
+        scores = tuple(_model_score(standings, head, model, own.get(model.key, 0)) for head, own in found)
         levels = {entry.level for entry in board.entries if entry.ranked and entry.model.key == model.key}
         title, facts = standings.titles[model.key], standings.known.facts_of(model.name)
         href = links.model(model.key)
-        measured.append(ModelRow(title, href, scores, facts, True, _about(facts), _verified(levels)))
+        measured.append(ModelRow(title, href, scores, facts, True, _model_summary(facts), _least_verified(levels)))
     measured.sort(key=lambda row: row.places)
-    printed = sorted(_published(heads, standings), key=lambda row: row.places)
+    printed = sorted(_published_rows(heads, standings), key=lambda row: row.places)
     best = set()
     for column in range(len(heads)):
         known = [(sort, row.name) for row in printed if (sort := row.scores[column].sort) is not None]
         best |= {max(known)[1]} if known else set()
     shown, folded = (tuple(row for row in printed if (row.name in best) is wanted) for wanted in (True, False))
-    return Leaderboard(heads, tuple(measured), shown, folded)
+    return LeaderboardTable(heads, tuple(measured), shown, folded)
 
 
-def _heads(board: Board) -> Iterator[SuiteColumn]:
-    for name in suite_words.order(board.suites):
-        about = suite_words.about(name)
+def _suite_columns(board: Leaderboard) -> Iterator[SuiteColumn]:
+    for name in suite_words.sort_suites(board.suites):
+        about = suite_words.suite_texts(name)
         if found := about.headline_of(board.of(suite=name, ranked=True)):
             yield SuiteColumn(about, *found, board.scale(*found))
 
 
-def _tiers(found: Mapping[str, Standing]) -> dict[str, int]:
+def _rank_tiers(found: Mapping[str, ModelStanding]) -> dict[str, int]:
     """By model: 1 where nobody is better beyond chance, 2 for the next group, 3 for all others."""
     lows = sorted({each.low for each in found.values() if each.low is not None})
     return {model: min(3, 1 + lows.index(each.low)) for model, each in found.items() if each.low is not None}
 
 
-def _score(standings: Standings, head: SuiteColumn, model: Model, tier: int) -> Score:
+def _model_score(standings: BoardStandings, head: SuiteColumn, model: EntryModel, tier: int) -> LeaderboardScore:
     standing = standings.of(head.task, head.measure).get(model.key)
     number = standings.numbers(head.task, head.measure).get(model.key)
     if standing is None:
         own = [entry for entry in standings.board.of(suite=head.about.name) if entry.model.key == model.key]
         ran = any(entry.task == head.task for entry in own)
-        return Score(NONE, head, why="not ranked" if ran else "other tasks" if any(e.ranked for e in own) else "")
+        return LeaderboardScore(
+            NONE, head, why="not ranked" if ran else "other tasks" if any(e.ranked for e in own) else ""
+        )
     if number is None:
-        return Score(NONE, head, standing.ranks)
+        return LeaderboardScore(NONE, head, standing.ranks)
     untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
     tinted = replace(number.cell, tier=0 if untinted else tier)
-    return Score(tinted, head, standing.ranks, guessed=bool(number.guessing))
+    return LeaderboardScore(tinted, head, standing.ranks, guessed=bool(number.guessing))
 
 
-def _about(facts: ModelFacts) -> str:
+def _model_summary(facts: ModelFacts) -> str:
     """What a model is, below its name."""
     size = f"{facts.parameters_b:g} B" if facts.parameters_b else ""
     weights = {True: "open weights", False: "closed weights", None: ""}[facts.open_weights]
     return facts.about or ", ".join(filter(None, (size, weights)))
 
 
-def _verified(levels: set[str]) -> str:
+def _least_verified(levels: set[str]) -> str:
     """The least that was verified of all ranked entries; "" where of one only its arithmetic was."""
     if not levels or levels - {RECOMPUTED, OWN_RUN}:
         return ""
     return RECOMPUTED if RECOMPUTED in levels else OWN_RUN
 
 
-def _published(heads: Sequence[SuiteColumn], standings: Standings) -> Iterator[ModelRow]:
+def _published_rows(heads: Sequence[SuiteColumn], standings: BoardStandings) -> Iterator[ModelRow]:
     """The published models with a number in a column; one that several papers have is one row."""
     rows: dict[str, ModelRow] = {}
     for head in heads:
@@ -256,22 +264,22 @@ def _published(heads: Sequence[SuiteColumn], standings: Standings) -> Iterator[M
             if isinstance(cell.value, int | float):
                 note = "people, no model" if each.kind == "human" else ""
                 row = rows.setdefault(
-                    look(name), ModelRow(name, "", (), standings.known.facts_of(each.model), note=note)
+                    confusable_form(name), ModelRow(name, "", (), standings.known.facts_of(each.model), note=note)
                 )
-                own = Score(Cell(float(cell.value)), head, source=each.source)
-                rows[look(name)] = replace(row, scores=(*row.scores, own))
+                own = LeaderboardScore(Cell(float(cell.value)), head, source=each.source)
+                rows[confusable_form(name)] = replace(row, scores=(*row.scores, own))
     for row in rows.values():
         # Of several rows of one name in a paper the first counts.
         scores = {score.head.task: score for score in reversed(row.scores)}
-        yield replace(row, scores=tuple(scores.get(head.task, Score(NONE, head)) for head in heads))
+        yield replace(row, scores=tuple(scores.get(head.task, LeaderboardScore(NONE, head)) for head in heads))
 
 
-def as_table(found: Leaderboard, standings: Standings) -> Frame:
+def leaderboard_export(found: LeaderboardTable, standings: BoardStandings) -> Frame:
     """The same as a table of files: for each suite the number with its interval and the ranks that chance leaves."""
-    columns: list[FrameColumn] = [label("model"), label("source")]
+    columns: list[FrameColumn] = [label_column("model"), label_column("source")]
     for head in found.heads:
         name = f"{head.about.title}: {head.task}, {head.measure}"
-        columns += [board_tables.column(name, head.shown), label(f"rank, {name}")]
+        columns += [board_tables.metric_column(name, head.shown), label_column(f"rank, {name}")]
     rows = []
     for row in found.rows:
         cells: list[Cell] = [Cell(row.name, href=row.href), Cell("measured" if row.measured else "published")]

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.entries import Entry, Model
+from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.entries import EntryModel, LeaderboardEntry
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import board_tables, finding_words, suite_words
-from lmms_medtasks.board.site.board_tables import BY_WORDS, RANK_MARKS, Links, Standings, harness, standing_cells
-from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.board_tables import (
+    BY_WORDS,
+    RANK_MARKS,
+    BoardStandings,
+    PageLinks,
+    harness_version,
+    standing_cells,
+)
+from lmms_medtasks.board.site.pages import PageWriter
 from lmms_medtasks.board.site.ranking import SHORT
-from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.report.cells import NONE, count, label
+from lmms_medtasks.board.word_verdicts import is_lexical_metric
+from lmms_medtasks.report.cells import NONE, count_column, label_column
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 
 
-def write(
-    pages: Pages, standings: Standings, model: Model, links: Links, slug: str, known: KnownModels,
+def write_model_page(
+    pages: PageWriter, standings: BoardStandings, model: EntryModel, links: PageLinks, slug: str, known: KnownModels,
     roots: Sequence[Path], report: str, no_report: str,
 ) -> None:  # fmt: skip
     """Write the page of a model, ``models/SLUG.html``. ``known``: facts. ``roots``: folders left out of paths.
@@ -27,32 +34,32 @@ def write(
     ``report``: the address of its report, "" for none; ``no_report``: why there is none, "" where none was asked for.
     """
     own = entries_of(model.key, standings.board)
-    title, headlines = standings.titles[model.key], finding_words.headlines(own, standings)
-    is_by_words_somewhere = any(is_by_words(entry, name) for entry in own for name in entry.main_metrics)
+    title, headlines = standings.titles[model.key], finding_words.model_headlines(own, standings)
+    is_by_words_somewhere = any(is_lexical_metric(entry, name) for entry in own for name in entry.main_metrics)
     pages.page(
         f"models/{slug}.html", "model.html", f"models/{slug}",
         model=model, title=title, links=links, report=report, no_report=no_report,
-        limits=board_tables.problems((problem for entry in own for problem in entry.problems), roots),
-        sentence=finding_words.of_model(title, headlines),
+        limits=board_tables.problems_table((problem for entry in own for problem in entry.problems), roots),
+        sentence=finding_words.model_finding(title, headlines),
         facts=known.facts_of(model.name), headlines=headlines,
         by_words=f"{LEXICAL} {BY_WORDS}" if is_by_words_somewhere else "",
         kinds_of_data=sorted({entry.data for entry in own} - {"full"}),
         judges=sorted({each.judge.name for each in own if each.judge and not is_lexical(each.judge.name)} - {"none"}),
         signed=sorted({entry.source.signed_off_by for entry in own} - {""}),
-        scores=scores(model.key, standings, links), entries=entries_table(own),
+        scores=model_score_table(model.key, standings, links), entries=entries_table(own),
         digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
     )  # fmt: skip
 
 
-def entries_of(model: str, board: Board) -> list[Entry]:
+def entries_of(model: str, board: Leaderboard) -> list[LeaderboardEntry]:
     """A model's entries, suites in the order of their pages."""
-    places = suite_words.order(board.suites)
+    places = suite_words.sort_suites(board.suites)
     return sorted(
         (entry for entry in board.entries if entry.model.key == model), key=lambda entry: places.index(entry.suite)
     )
 
 
-def scores(model: str, standings: Standings, links: Links) -> Frame:
+def model_score_table(model: str, standings: BoardStandings, links: PageLinks) -> Frame:
     """All measures of a model, those that stand in a ranking with their ranks."""
     rows = []
     own = entries_of(model, standings.board)
@@ -62,25 +69,25 @@ def scores(model: str, standings: Standings, links: Links) -> Frame:
             ranked = standings.of(entry.task, name) if entry.ranked and name in entry.main_metrics else {}
             standing = ranked.get(model)
             mean = standing.mean if standing else entry.interval(name, standings.resamples > 0)
-            value, rank = standing_cells(standing, shown) if standing else (board_tables.cell(mean, shown), NONE)
+            value, rank = standing_cells(standing, shown) if standing else (board_tables.mean_cell(mean, shown), NONE)
             rows.append(
                 FrameRow((Cell(entry.task, href=links.suite(entry.suite)), Cell(name),
                      standings.marked(value, entry, name), Cell(shown.unit), rank,
                      Cell(len(ranked)) if ranked else NONE, Cell(mean.n) if entry.is_mean(name) else NONE))
             )  # fmt: skip
-    columns = (label("task"), label("measure"), FrameColumn("score", digits=2), label("unit"),
-               count("rank"), count("of"), count("questions"))  # fmt: skip
+    columns = (label_column("task"), label_column("measure"), FrameColumn("score", digits=2), label_column("unit"),
+               count_column("rank"), count_column("of"), count_column("questions"))  # fmt: skip
     return Frame("scores", "Scores", columns, tuple(rows), (board_tables.intervals_note(own), SHORT), marks=RANK_MARKS)
 
 
-def entries_table(own: Iterable[Entry]) -> Frame:
+def entries_table(own: Iterable[LeaderboardEntry]) -> Frame:
     """What each entry of a model is of: data, version, judge, harness."""
     rows = []
     for entry in own:
         judge = entry.judge.name if entry.judge else None
-        told = (judge, harness(entry), entry.source.kind, entry.level or None, entry.source.date)
+        told = (judge, harness_version(entry), entry.source.kind, entry.level or None, entry.source.date)
         texts = (entry.task, entry.version, entry.data, *told)
         rows.append(FrameRow((*map(Cell, texts), Cell(entry.counts.rows), board_tables.problem_codes(entry))))
     heads = ("task", "version", "data", "judge", "lmms-eval", "from a", "verified", "run")
-    columns = (*map(label, heads), count("questions"), label("notes"))
+    columns = (*map(label_column, heads), count_column("questions"), label_column("notes"))
     return Frame("entries", "What was run", columns, tuple(rows))

@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.board.site.file_names import file_name
-from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.folder import SiteFolder
 from lmms_medtasks.report import report_page as report_page
-from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import Frame, Part
+from lmms_medtasks.report.csv_writer import render_csv
+from lmms_medtasks.report.document import Frame, ReportChapter
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 
@@ -29,7 +29,7 @@ POLICY = (
 """Scripts and pictures of the site itself only. Styles also inside a page: bars have their widths there."""
 
 _ASSETS = "lmms_medtasks.board.site"
-_OWN = Part("", "", (), (), ())
+_OWN = ReportChapter("", "", (), (), ())
 """The part that the site's own tables are of."""
 SCRIPTS = ("site.js", "index.js", "questions.js")
 STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
@@ -37,17 +37,17 @@ STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 
 
 @dataclass(frozen=True)
-class Body:
+class PageBody:
     """A part of a report as our templates made it, which escape texts. ``files``: the CSV of its tables, by path."""
 
     html: str
     files: Mapping[str, str]
 
 
-class Pages:
+class PageWriter:
     """Writes pages into a folder; all have the same head, with links to all suites."""
 
-    def __init__(self, folder: Folder, title: str, suites: Sequence[tuple[str, str]], questions: bool) -> None:
+    def __init__(self, folder: SiteFolder, title: str, suites: Sequence[tuple[str, str]], questions: bool) -> None:
         """``suites``: name and title of each suite that has pages; ``questions``: whether it has a question browser."""
         self._folder = folder
         self._title = title
@@ -56,18 +56,18 @@ class Pages:
 
     def assets(self) -> None:
         """Write style sheet and scripts."""
-        own = "".join(map(_asset, STYLES))
-        self._folder.text("assets/site.css", f"{report_page.styles()}{own}")
+        own = "".join(map(_read_asset, STYLES))
+        self._folder.text("assets/site.css", f"{report_page.page_styles()}{own}")
         for name in report_page.SCRIPTS:
-            self._folder.text(f"assets/{name}", report_page.script(name))
+            self._folder.text(f"assets/{name}", report_page.page_script(name))
         for name in SCRIPTS:
-            self._folder.text(f"assets/{name}", _asset(name))
+            self._folder.text(f"assets/{name}", _read_asset(name))
 
     def page(self, path: str, template: str, data: str, **values: Any) -> None:
         """Write a page; its tables go to ``data/<data>/`` as CSV."""
-        root = _root(path)
+        root = _path_to_root(path)
         files: dict[str, str] = {}
-        text = _environment().get_template(template).render(
+        text = _page_environment().get_template(template).render(
             **values,
             part=_OWN,
             root=root,
@@ -78,18 +78,21 @@ class Pages:
             policy=POLICY,
             version=metadata.version("lmms-medtasks"),
             csv_link=_csv_links(root, data, files),
-            link=_link,
-            error_rate=confidence.spelled(confidence.ERROR), least_images=LEAST_CLUSTERS,
+            link=_section_anchor,
+            error_rate=confidence.fill_in_level(confidence.ERROR), least_images=LEAST_CLUSTERS,
         )  # fmt: skip
         self._folder.text(path, text)
         self._folder.new_texts(files)
 
-    def body(self, path: str, part: Part) -> Body:
+    def body(self, path: str, part: ReportChapter) -> PageBody:
         """A report's part for the page ``path``; its files are not written."""
         files: dict[str, str] = {}
-        values = {"link": _link, "csv_link": _csv_links(_root(path), path.removesuffix(".html"), files)}
-        made: Any = _environment().get_template("parts.html").make_module(values)
-        return Body(str(made.article(part)), files)
+        values = {
+            "link": _section_anchor,
+            "csv_link": _csv_links(_path_to_root(path), path.removesuffix(".html"), files),
+        }
+        made: Any = _page_environment().get_template("parts.html").make_module(values)
+        return PageBody(str(made.article(part)), files)
 
     def _browser(self, path: str) -> str:
         """The question browser that a page leads to: of its own suite, else of the first; "" where there is none."""
@@ -99,36 +102,36 @@ class Pages:
         return f"questions/{name}.html" if self._questions and name else ""
 
 
-def _root(path: str) -> str:
+def _path_to_root(path: str) -> str:
     return "../" * (len(PurePosixPath(path).parts) - 1)
 
 
-def _csv_links(root: str, data: str, files: dict[str, str]) -> Callable[[Part, Frame], str]:
+def _csv_links(root: str, data: str, files: dict[str, str]) -> Callable[[ReportChapter, Frame], str]:
     """What gives the address of a table's CSV, which goes to ``files``."""
 
-    def link(part: Part, table: Frame) -> str:
-        place = f"data/{data}/{file_name(_link(part, table))}.csv"
+    def link(part: ReportChapter, table: Frame) -> str:
+        place = f"data/{data}/{file_name(_section_anchor(part, table))}.csv"
         if place not in files:
-            files[place] = csv_text(table, part.origin)
+            files[place] = render_csv(table, part.origin)
         return f"{root}{place}"
 
     return link
 
 
-def _link(part: Part, section: Any = None) -> str:
+def _section_anchor(part: ReportChapter, section: Any = None) -> str:
     if section is None:
         return part.key
     return f"{part.key}-{section.key}" if part.key else section.key
 
 
 @functools.cache
-def _environment() -> Environment:
+def _page_environment() -> Environment:
     from jinja2 import ChoiceLoader, PackageLoader
 
-    environment = report_page.environment()
+    environment = report_page.jinja_environment()
     templates = PackageLoader("lmms_medtasks.board.site", "templates")
     return environment.overlay(loader=ChoiceLoader([templates, environment.loader or templates]))
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return importlib.resources.files(_ASSETS).joinpath("assets").joinpath(name).read_text("utf-8")

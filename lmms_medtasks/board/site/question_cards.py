@@ -16,28 +16,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import Shown, rows_of
+from lmms_medtasks.board.entries import LeaderboardEntry
+from lmms_medtasks.board.shown_answers import ShownAnswer, rows_of
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms
-from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
+from lmms_medtasks.board.site.question_data import QuestionData, QuestionForm, QuestionTexts, SiteImage, question_forms
+from lmms_medtasks.board.site.question_scores import QuestionScores, score_mark, scores_of
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.record import FAILED
-from lmms_medtasks.short_texts import short
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.short_texts import shorten_text
+from lmms_medtasks.visible_text import replace_invisible
 
 _CUT = 300
 """Characters of a reply on a card; the question's own page has more."""
 
 
-class Reply(NamedTuple):
+class ShownReply(NamedTuple):
     """A reply: the answer that was read from it, or its text. ``mark``: ✓ ✗ ~, "" where it has no score of its own."""
 
     text: str
     mark: str
 
 
-class Answered(NamedTuple):
+class AnsweredForm(NamedTuple):
     """What a model got for one form of a question.
 
     ``condition``: "clean", "mild", "severe", of a task without such the task's name where its model has several; or "".
@@ -45,13 +45,13 @@ class Answered(NamedTuple):
 
     model: str
     condition: str
-    replies: tuple[Reply, ...]
+    replies: tuple[ShownReply, ...]
     score: str
     mark: str
 
 
 @dataclass(frozen=True)
-class Card:
+class QuestionCard:
     """A question as it is shown; texts of others, not escaped.
 
     Attributes:
@@ -65,11 +65,11 @@ class Card:
 
     address: str
     name: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[SiteImage, ...]
     text: str
     options: tuple[tuple[str, str], ...]
     right: str
-    answers: tuple[tuple[Answered, ...], ...]
+    answers: tuple[tuple[AnsweredForm, ...], ...]
     note: str
     withheld: str
 
@@ -77,12 +77,12 @@ class Card:
 class QuestionCards:
     """Makes the cards of a build. ``title``: of an entry's model."""
 
-    def __init__(self, data: QuestionData, title: Callable[[Entry], str]) -> None:
+    def __init__(self, data: QuestionData, title: Callable[[LeaderboardEntry], str]) -> None:
         self._data = data
         self._title = title
-        self._scores: dict[int, Scores] = {}
+        self._scores: dict[int, QuestionScores] = {}
 
-    def of(self, task: str, ids: Sequence[str], entries: Sequence[Entry]) -> list[Card]:
+    def of(self, task: str, ids: Sequence[str], entries: Sequence[LeaderboardEntry]) -> list[QuestionCard]:
         """The cards of these questions of ``task``, in the order of ``ids``; models in the order of ``entries``.
 
         ``entries`` may hold those of other tasks of the suite: what their models answered to other forms of the
@@ -94,23 +94,28 @@ class QuestionCards:
         materials = {} if withheld else self._data.of(own, ids)
         asked = {id: (entry, row) for id in ids for entry in reversed(own) for row in rows_of(entry, [id])}
         return [
-            self._card(entry, forms(entry, [row])[0], materials.get(id), withheld, entries)
+            self._card(entry, question_forms(entry, [row])[0], materials.get(id), withheld, entries)
             for id, (entry, row) in asked.items()
         ]
 
     def _card(
-        self, asked: Entry, form: Form, material: Material | None, withheld: str, entries: Sequence[Entry]
-    ) -> Card:
+        self,
+        asked: LeaderboardEntry,
+        form: QuestionForm,
+        material: QuestionTexts | None,
+        withheld: str,
+        entries: Sequence[LeaderboardEntry],
+    ) -> QuestionCard:
         telling = (
             entry for entry in entries if entry.task == asked.task and not withheld and self._data.may_tell(entry)
         )
         logged = (self._data.logs.of(each, [form.id]).get(form.id) for each in telling)
-        text, options, right = content(material, next(filter(None, logged), None))
+        text, options, right = question_content(material, next(filter(None, logged), None))
         answers = self._answers(form, entries, not withheld)
         notes = [material.note] if material else []
         if not withheld and not any(each.replies for model in answers for each in model):
             notes.append("No replies: only scores were submitted.")
-        return Card(
+        return QuestionCard(
             address=question_address(asked.suite, asked.task, form.id),
             name=", ".join(filter(None, (form.modality, form.id))),
             pictures=material.pictures if material else (),
@@ -122,11 +127,16 @@ class QuestionCards:
             withheld=withheld,
         )
 
-    def _answers(self, form: Form, entries: Iterable[Entry], told: bool) -> tuple[tuple[Answered, ...], ...]:
-        found: dict[str, list[tuple[int, str, Answered]]] = {}
+    def _answers(
+        self, form: QuestionForm, entries: Iterable[LeaderboardEntry], told: bool
+    ) -> tuple[tuple[AnsweredForm, ...], ...]:
+        found: dict[str, list[tuple[int, str, AnsweredForm]]] = {}
         for entry in entries:
             for row in _rows_of_forms(entry, form):
-                level, task = forms(entry, [row])[0].severity, suite_words.about(entry.suite).name_of(entry.task)
+                level, task = (
+                    question_forms(entry, [row])[0].severity,
+                    suite_words.suite_texts(entry.suite).name_of(entry.task),
+                )
                 answered = self._answered(
                     entry, row, suite_words.level_word(level), told and self._data.may_tell(entry)
                 )
@@ -139,21 +149,21 @@ class QuestionCards:
             for rows in found.values()
         )
 
-    def _answered(self, entry: Entry, row: int, condition: str, told: bool) -> Answered:
+    def _answered(self, entry: LeaderboardEntry, row: int, condition: str, told: bool) -> AnsweredForm:
         if id(entry) not in self._scores:
             self._scores[id(entry)] = scores_of(entry, entry.questions.ids)
         scores = self._scores[id(entry)]
         normal = float(scores.normal[row])
-        replies: tuple[Reply, ...] = ()
+        replies: tuple[ShownReply, ...] = ()
         if told:
             name, trials = str(entry.questions.ids[row]), entry.answers.column("trials")[row].as_py() or ()
             shown = self._data.logs.of(entry, [name]).get(name)
             expected = entry.questions.values("expected")[row]
-            replies = read_replies(trials, expected, normal, shown.replies if shown else ())
-        return Answered(self._title(entry), condition, replies, scores.text(row) or "–", mark(normal))
+            replies = mark_replies(trials, expected, normal, shown.replies if shown else ())
+        return AnsweredForm(self._title(entry), condition, replies, scores.text(row) or "–", score_mark(normal))
 
 
-def _rows_of_forms(entry: Entry, form: Form) -> list[int]:
+def _rows_of_forms(entry: LeaderboardEntry, form: QuestionForm) -> list[int]:
     """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
     rows = set(rows_of(entry, [form.id]))
     if "pair" in entry.questions.table.column_names:
@@ -161,11 +171,11 @@ def _rows_of_forms(entry: Entry, form: Form) -> list[int]:
         code = pc.index(column.dictionary.cast(pa.string()), pa.scalar(form.pair)).as_py()
         rows.update(np.flatnonzero(np.asarray(column.indices) == code).tolist() if code >= 0 else ())
     ordered = sorted(rows)
-    found = zip(ordered, forms(entry, ordered), strict=True)
+    found = zip(ordered, question_forms(entry, ordered), strict=True)
     return [row for row, other in found if other.cluster == form.cluster and _is_form_of(other, form)]
 
 
-def _is_form_of(other: Form, form: Form) -> bool:
+def _is_form_of(other: QuestionForm, form: QuestionForm) -> bool:
     if other.id == form.id:
         return True
     if other.severity is None or form.severity is None or other.severity == form.severity:
@@ -186,9 +196,9 @@ def question_address(suite: str, task: str, question: str) -> str:
     return f"questions/{suite}.html#{task}/{question}"
 
 
-def read_replies(
+def mark_replies(
     trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], cut: int = _CUT
-) -> tuple[Reply, ...]:
+) -> tuple[ShownReply, ...]:
     """The replies to a question, with the marks that its score bears out.
 
     ``trials``: what was read of each. ``normal``: the question's score from 0 to 1. ``texts``: the replies themselves,
@@ -196,17 +206,19 @@ def read_replies(
     Where answers are read, each reply has a mark of its own if the share of right ones is the score.
     """
     if expected is None:
-        return tuple(Reply(_cut(text, cut), mark(normal)) for text in texts)
+        return tuple(ShownReply(_shorten_visible(text, cut), score_mark(normal)) for text in texts)
     right = [trial == expected for trial in trials if trial != FAILED]
     borne_out = bool(right) and not np.isnan(normal) and abs(float(np.mean(right)) - normal) < 1e-6
     return tuple(
-        Reply("no reply" if trial == FAILED else visible(trial),
+        ShownReply("no reply" if trial == FAILED else replace_invisible(trial),
               ("✓" if trial == expected else "✗") if borne_out and trial != FAILED else "")
         for trial in trials
     )  # fmt: skip
 
 
-def content(material: Material | None, shown: Shown | None) -> tuple[str, tuple[tuple[str, str], ...], str]:
+def question_content(
+    material: QuestionTexts | None, shown: ShownAnswer | None
+) -> tuple[str, tuple[tuple[str, str], ...], str]:
     """Text, options and right answer of a question: the data's, as far as the model was asked just that.
 
     A prompt that has another wording, or options in another order, is shown as it is.
@@ -214,24 +226,28 @@ def content(material: Material | None, shown: Shown | None) -> tuple[str, tuple[
     if shown is None:
         return "", (), ""
     if material is None or not material.question or material.question not in (shown.prompt or material.question):
-        return visible(shown.prompt), (), visible(shown.expected)
+        return replace_invisible(shown.prompt), (), replace_invisible(shown.expected)
     text, options = material.question, list(zip(LETTERS, material.options, strict=False))
     if not shown.prompt:  # a log without texts
-        return visible(text), tuple((letter, visible(option)) for letter, option in options), visible(material.answer)
+        return (
+            replace_invisible(text),
+            tuple((letter, replace_invisible(option)) for letter, option in options),
+            replace_invisible(material.answer),
+        )
     if not options:
-        return visible(text), (), visible(shown.expected)
-    if not all(_line(letter, option).search(shown.prompt) for letter, option in options):
-        return visible(shown.prompt), (), visible(shown.expected)
+        return replace_invisible(text), (), replace_invisible(shown.expected)
+    if not all(_option_line_pattern(letter, option).search(shown.prompt) for letter, option in options):
+        return replace_invisible(shown.prompt), (), replace_invisible(shown.expected)
     for letter, option in options:
-        text = _line(letter, option).sub("", text)
+        text = _option_line_pattern(letter, option).sub("", text)
     kept = "\n".join(line.rstrip() for line in text.strip().splitlines())
-    named = tuple((letter, visible(option)) for letter, option in options)
-    return visible(re.sub(r"\n{3,}", "\n\n", kept)), named, material.answer
+    named = tuple((letter, replace_invisible(option)) for letter, option in options)
+    return replace_invisible(re.sub(r"\n{3,}", "\n\n", kept)), named, material.answer
 
 
-def _line(letter: str, option: str) -> re.Pattern[str]:
+def _option_line_pattern(letter: str, option: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*{letter}[.):]?[ \t]+{re.escape(option)}[ \t]*$\n?", re.MULTILINE)
 
 
-def _cut(text: str, length: int) -> str:
-    return short(visible(text).strip(), length) or "(empty)"
+def _shorten_visible(text: str, length: int) -> str:
+    return shorten_text(replace_invisible(text).strip(), length) or "(empty)"

@@ -21,21 +21,21 @@ from PIL import Image
 from lmms_medtasks import degradations, extensions
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.degraded_entries import DegradedEntry
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.shown_answers import SampleLogs, rows_of
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.folder import SiteFolder
 from lmms_medtasks.board.trust import drawn_parameters
 from lmms_medtasks.board.trust.levels import OWN_RUN
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache, name_of
 from lmms_medtasks.data import question_pictures
-from lmms_medtasks.data.question_pictures import Document, Split
-from lmms_medtasks.degradations.images import digest
+from lmms_medtasks.data.question_pictures import DocumentSplit, QuestionDocument
+from lmms_medtasks.degradations.images import pixel_digest
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import opened, rgb8
+from lmms_medtasks.pictures import open_image, to_rgb8
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import MARK
-from lmms_medtasks.samples.runs import settings_of, splits_of
+from lmms_medtasks.samples.runs import list_task_splits, task_settings
 
 _FORM = f"webp lossless {question_pictures.LONGEST} 1"
 """Changes when the same source gives another file."""
@@ -65,7 +65,7 @@ _UNREADABLE = "Its image can't be read."
 
 
 @dataclass(frozen=True)
-class Picture:
+class SiteImage:
     """A picture of a question. ``path``: in the site. ``label``: "clean", "severe: motion blur", "" where there is one.
 
     ``alt``: for those who can't see it. ``width``, ``height``: in pixels.
@@ -79,7 +79,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Material:
+class QuestionTexts:
     """What the data has of a question. ``answer``: the letter of the right option, or the right answer.
 
     ``note``: why there is no picture, or only the clean one; "" for nothing.
@@ -88,12 +88,12 @@ class Material:
     question: str = ""
     options: tuple[str, ...] = ()
     answer: str = ""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[SiteImage, ...] = ()
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Form:
+class QuestionForm:
     """How a question was shown: tags of its row. ``pair`` names the question that it is a form of.
 
     ``cluster``: its picture. Data sets of one benchmark may number their questions alike: forms of one question have
@@ -116,11 +116,11 @@ class Form:
         return f"{level}: {self.degradation.replace('_', ' ')}" if self.degradation else level
 
 
-def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
+def question_forms(entry: LeaderboardEntry, rows: Sequence[int]) -> list[QuestionForm]:
     """The forms of these rows of an entry's questions."""
     names = ("id", "pair", "cluster", "degradation", "severity", "modality")
     return [
-        Form(
+        QuestionForm(
             id,
             pair or id,
             str(cluster),
@@ -129,12 +129,12 @@ def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
             str(modality) if modality else None,
         )
         for id, pair, cluster, name, level, modality in zip(
-            *(_column(entry, name, rows) for name in names), strict=True
+            *(_column_values(entry, name, rows) for name in names), strict=True
         )
     ]
 
 
-def _column(entry: Entry, name: str, rows: Sequence[int]) -> list[Any]:
+def _column_values(entry: LeaderboardEntry, name: str, rows: Sequence[int]) -> list[Any]:
     values = entry.questions.values(name)
     return [values[row] for row in rows]
 
@@ -143,16 +143,16 @@ class QuestionData:
     """Texts and pictures of a build's questions; ``logs`` are the sample logs, each gone through once."""
 
     def __init__(
-        self, folder: Folder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE, owned: bool = False
+        self, folder: SiteFolder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE, owned: bool = False
     ) -> None:
         """``owned``: of a board that strangers submit to; it takes no text from their logs."""
         self._shown = shown
         self._owned = owned
-        self._pictures = Pictures(folder, cache)
-        self._split, self._read_run = functools.cache(Split), functools.cache(results.read)
+        self._pictures = ImageWriter(folder, cache)
+        self._split, self._read_run = functools.cache(DocumentSplit), functools.cache(results.read_result_file)
         self.logs = SampleLogs(shown.local)
 
-    def withheld(self, entries: Sequence[Entry]) -> str:
+    def withheld(self, entries: Sequence[LeaderboardEntry]) -> str:
         """Why no text of these entries of a task is shown; "" where texts are."""
         # A submission says of its data what it likes: it keeps nothing back of what the board's own runs may show.
         if not self._shown.local and any(entry.credentialed and self._is_trusted(entry) for entry in entries):
@@ -164,30 +164,32 @@ class QuestionData:
             return ""
         return _TERMS[False] if any(map(self._is_trusted, logged)) else _STRANGERS
 
-    def may_tell(self, entry: Entry) -> bool:
+    def may_tell(self, entry: LeaderboardEntry) -> bool:
         """Whether questions and replies of an entry may be shown, and are there."""
         if entry.source.samples is None or not self._is_trusted(entry):
             return False
         return self._shown.text_of(entry, self._data_sets(entry))
 
-    def may_be_published(self, entry: Entry) -> bool:
+    def may_be_published(self, entry: LeaderboardEntry) -> bool:
         """Whether texts and images of an entry may be shown to anybody without being asked for."""
         names, anybody = self._data_sets(entry), suite_words.AllowedData()
         return anybody.text_of(entry, names) and anybody.images_of(entry, names)
 
-    def _data_sets(self, entry: Entry) -> list[str]:
-        return [name for name, _ in splits_of(self._read_run(entry.source.results), entry.task)]
+    def _data_sets(self, entry: LeaderboardEntry) -> list[str]:
+        return [name for name, _ in list_task_splits(self._read_run(entry.source.results), entry.task)]
 
-    def _is_trusted(self, entry: Entry) -> bool:
+    def _is_trusted(self, entry: LeaderboardEntry) -> bool:
         """Whether a log's texts are what was asked and replied: pins cover ids and answers, but no texts."""
         return not self._owned or entry.level == OWN_RUN
 
-    def of(self, entries: Sequence[Entry], ids: Collection[str], pictures: bool = True) -> dict[str, Material]:
+    def of(
+        self, entries: Sequence[LeaderboardEntry], ids: Collection[str], pictures: bool = True
+    ) -> dict[str, QuestionTexts]:
         """What the data has of these questions of one task, of the first entries that may tell; {} where none may.
 
         ``pictures``: whether to make those of the questions too.
         """
-        found: dict[str, Material] = {}
+        found: dict[str, QuestionTexts] = {}
         missing = set(ids)
         for entry in entries:
             if not missing:
@@ -201,39 +203,45 @@ class QuestionData:
             missing = {id for id in missing if id not in found or found[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
         return found
 
-    def _materials(self, entry: Entry, ids: Collection[str], pictures: bool) -> Iterator[tuple[str, Material]]:
+    def _materials(
+        self, entry: LeaderboardEntry, ids: Collection[str], pictures: bool
+    ) -> Iterator[tuple[str, QuestionTexts]]:
         run, rows = self._read_run(entry.source.results), rows_of(entry, ids)
-        asked = forms(entry, rows)
-        others = dict(zip((form.id for form in asked), _declared(entry, rows), strict=True))
-        settings = settings_of(run, entry.task)
+        asked = question_forms(entry, rows)
+        others = dict(zip((form.id for form in asked), _declared_documents(entry, rows), strict=True))
+        settings = task_settings(run, entry.task)
         why = "" if pictures else _NO_PICTURE
         if settings.get("no_image"):
             why = _ASKED_WITHOUT
         elif not self._shown.images_of(entry, self._data_sets(entry)):
             why = _PICTURE_TERMS
         left = {form.id: form for form in asked}
-        splits = [self._split(*place, entry.variant) for place in splits_of(run, entry.task)]
+        splits = [self._split(*place, entry.variant) for place in list_task_splits(run, entry.task)]
         clean = self._clean(entry, splits, asked) if settings.get("rendered") and not why else {}
         for split in splits:
-            of_document: dict[str, list[Form]] = {}
+            of_document: dict[str, list[QuestionForm]] = {}
             for form in left.values():
-                if (name := _document(form, others[form.id], split)) is not None:
+                if (name := _image_document_id(form, others[form.id], split)) is not None:
                     of_document.setdefault(name, []).append(form)
             for document in split.documents(of_document):
                 for form in of_document[document.id]:
                     left.pop(form.id, None)
-                    material = Material(document.question, document.options, document.answer)
+                    material = QuestionTexts(document.question, document.options, document.answer)
                     if why or not document.images:
                         yield form.id, replace(material, note=why or _NO_PICTURE)
                     else:
                         yield form.id, self._with_pictures(material, entry, form, document, clean)
         for form in left.values():
-            yield form.id, Material(note=why or _NOT_HERE)
+            yield form.id, QuestionTexts(note=why or _NOT_HERE)
 
-    def _clean(self, entry: Entry, splits: Sequence[Split], asked: Collection[Form]) -> dict[str, tuple[Picture, ...]]:
+    def _clean(
+        self, entry: LeaderboardEntry, splits: Sequence[DocumentSplit], asked: Collection[QuestionForm]
+    ) -> dict[str, tuple[SiteImage, ...]]:
         """By pair, the clean pictures of questions whose degraded ones the data itself has."""
         pairs = {form.pair for form in asked if form.severity}
-        named = {form.pair: form.id for form in forms(entry, range(len(entry.questions))) if form.severity == 0}
+        named = {
+            form.pair: form.id for form in question_forms(entry, range(len(entry.questions))) if form.severity == 0
+        }
         wanted = {named[pair]: pair for pair in pairs & named.keys()}
         return {
             wanted[document.id]: self._plain(document, suite_words.level_word(0))
@@ -243,12 +251,12 @@ class QuestionData:
 
     def _with_pictures(
         self,
-        material: Material,
-        entry: Entry,
-        form: Form,
-        document: Document,
-        clean: Mapping[str, tuple[Picture, ...]],
-    ) -> Material:
+        material: QuestionTexts,
+        entry: LeaderboardEntry,
+        form: QuestionForm,
+        document: QuestionDocument,
+        clean: Mapping[str, tuple[SiteImage, ...]],
+    ) -> QuestionTexts:
         # Degraded for this run: a benchmark's own degradations are told by the question's tags.
         ordered = entry.task.partition(MARK)[2] if isinstance(entry, DegradedEntry) else ""
         try:
@@ -272,34 +280,34 @@ class QuestionData:
             ]
         except NotMade:
             return replace(material, pictures=first, note=_NOT_MADE)
-        return replace(material, pictures=first + _labelled(made, ordered or form.label))
+        return replace(material, pictures=first + _label_images(made, ordered or form.label))
 
-    def _plain(self, document: Document, label: str) -> tuple[Picture, ...]:
-        return _labelled([self._pictures.write(image) for image in document.images], label)
+    def _plain(self, document: QuestionDocument, label: str) -> tuple[SiteImage, ...]:
+        return _label_images([self._pictures.write(image) for image in document.images], label)
 
 
-def _labelled(written: Sequence[Written], label: str) -> tuple[Picture, ...]:
+def _label_images(written: Sequence[Written], label: str) -> tuple[SiteImage, ...]:
     found = []
     for number, (path, width, height) in enumerate(written, start=1):
         place = [f"image {number} of {len(written)}"] if len(written) > 1 else []
         said = ", ".join([label, *place] if label else place)
-        found.append(Picture(path, said, f"Image of the question: {said}".removesuffix(": "), width, height))
+        found.append(SiteImage(path, said, f"Image of the question: {said}".removesuffix(": "), width, height))
     return tuple(found)
 
 
-def _document(form: Form, declared: str | None, split: Split) -> str | None:
+def _image_document_id(form: QuestionForm, declared: str | None, split: DocumentSplit) -> str | None:
     """The id of the document that a question's picture is of."""
     if declared is not None:
         return declared if declared in split else None
     return next((name for name in (form.id, form.pair) if name in split), None)
 
 
-def _declared(entry: Entry, rows: Sequence[int]) -> list[str | None]:
+def _declared_documents(entry: LeaderboardEntry, rows: Sequence[int]) -> list[str | None]:
     """The documents whose pictures these questions have where their benchmark says so (``pictures`` in board.yml)."""
-    for pattern, template in suite_words.about(entry.suite).pictures.items():
+    for pattern, template in suite_words.suite_texts(entry.suite).pictures.items():
         if fnmatch.fnmatchcase(entry.task, pattern):
             names = [name for name in entry.questions.tags if f"{{{name}}}" in template]
-            tags = zip(*(_column(entry, name, rows) for name in names), strict=True)
+            tags = zip(*(_column_values(entry, name, rows) for name in names), strict=True)
             return [template.format(**dict(zip(names, values, strict=True))) for values in tags]
     return [None] * len(rows)
 
@@ -312,10 +320,10 @@ class NotMade(UserError):
     """A picture that can't be read, or not be degraded as a run recorded it."""
 
 
-class Pictures:
+class ImageWriter:
     """Writes each picture into the site once; no metadata of the file goes along."""
 
-    def __init__(self, folder: Folder, cache: BuildCache = NO_CACHE) -> None:
+    def __init__(self, folder: SiteFolder, cache: BuildCache = NO_CACHE) -> None:
         self._folder = folder
         self._cache = cache
         self._written: dict[str, Written] = {}
@@ -326,18 +334,18 @@ class Pictures:
         Raises NotMade where it can't be read, where the degradation is not known here, takes other parameters, or draws
         none as large.
         """
-        with _making(degraded):
+        with _explain_image_errors(degraded):
             source = image["bytes"] if image["bytes"] is not None else Path(image["path"]).read_bytes()
             recipe: list[Any] = [_FORM, hashlib.sha256(source).hexdigest()]
             if degraded is not None:
                 name, recorded, modality = degraded
                 if extensions.is_reference(name):  # to look at a log must not run what it names
                     raise NotMade(f"{name!r} is no installed degradation.")
-                drawn = _parameters(recorded)
+                drawn = _drawn_parameters_of(recorded)
                 recipe += [degradations.code_of(name, modality), degradations.canonical_name(name), drawn, modality]
         digest = name_of(recipe)[:24]
         if digest not in self._written:
-            content = self._cache.kept(recipe, lambda: _made(source, degraded), bytes, bytes)
+            content = self._cache.kept(recipe, lambda: _make_image(source, degraded), bytes, bytes)
             path = f"images/{digest}.webp"
             self._folder.data(path, content)
             with Image.open(io.BytesIO(content)) as picture:  # the head alone is read
@@ -345,28 +353,28 @@ class Pictures:
         return self._written[digest]
 
 
-def _parameters(recorded: Mapping[str, Any]) -> dict[str, Any]:
+def _drawn_parameters_of(recorded: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in recorded.items() if key not in _BESIDE}
 
 
-def _made(source: bytes, degraded: _Degraded) -> bytes:
-    with _making(degraded):
-        image = opened(source)
+def _make_image(source: bytes, degraded: _Degraded) -> bytes:
+    with _explain_image_errors(degraded):
+        image = open_image(source)
         if degraded is not None:
             name, recorded, modality = degraded
             if "picture" in recorded:
-                image = rgb8(image)  # as our tasks hand it over
-                if digest(image) != recorded["picture"]:
+                image = to_rgb8(image)  # as our tasks hand it over
+                if pixel_digest(image) != recorded["picture"]:
                     raise NotMade("The data has another picture than the one that was degraded.")
-            drawn = _parameters(recorded)
-            drawn_parameters.check(name, drawn, (image.height, image.width), modality)
+            drawn = _drawn_parameters_of(recorded)
+            drawn_parameters.check_drawn_parameters(name, drawn, (image.height, image.width), modality)
             parameters = degradations.parameters_from_json(name, drawn, modality)
             image = degradations.apply_parameters(image, name, parameters, modality)
-        return question_pictures.webp(image)
+        return question_pictures.encode_shown_webp(image)
 
 
 @contextmanager
-def _making(degraded: _Degraded) -> Iterator[None]:
+def _explain_image_errors(degraded: _Degraded) -> Iterator[None]:
     """Tell what is wrong with a picture from a cache or a site that can't be written."""
     # A log may say anything; some degradations need a package that a board does without (Numba).
     wrong = (UserError, OSError) if degraded is None else (UserError, OSError, ImportError, *packs.UNCOMPUTABLE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.suites.suite import Measure
 
 _BETWEEN = 8
@@ -17,7 +17,7 @@ _BITS = "0123456789abcdefghijklmnopqrstuv"
 
 
 @dataclass(frozen=True)
-class Scores:
+class QuestionScores:
     """A model's scores on n questions, of which k are distinct: a board may have millions, most of them alike.
 
     A question has the first main mean that has a value for it.
@@ -46,7 +46,7 @@ class Scores:
     def said(self, rows: slice) -> list[tuple[str, str]]:
         """The scores of these rows as a text ("–" for none) and as the digit of the index."""
         found, back = np.unique(self.places[rows], return_inverse=True)
-        said = [(self._text(place) or "–", digit(float(self.shares[place]))) for place in found.tolist()]
+        said = [(self._text(place) or "–", score_character(float(self.shares[place]))) for place in found.tolist()]
         return [said[place] for place in back.tolist()]
 
     def _text(self, place: int) -> str | None:
@@ -57,12 +57,12 @@ class Scores:
         unit = shown.unit if shown.unit == "%" else f" {shown.unit}"
         return f"{shown.factor * value:.{shown.digits}f}{unit}"
 
-    def ordered(self, order: np.ndarray) -> Scores:
+    def ordered(self, order: np.ndarray) -> QuestionScores:
         """The same of the questions in another order, (n,) places."""
         return replace(self, places=self.places[order])
 
 
-def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
+def scores_of(entry: LeaderboardEntry, ids: np.ndarray) -> QuestionScores:
     """The scores of an entry on the questions ``ids`` (sorted; it need not have all of them)."""
     units = tuple(map(entry.scale, entry.main_means))
     own = entry.questions.ids
@@ -73,10 +73,10 @@ def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
         found[place] = entry.scores(name)
         empty = np.isnan(values) & ~np.isnan(found)
         values[empty], measure[empty] = found[empty], number
-    return _compact(values, measure, units)
+    return _compact_scores(values, measure, units)
 
 
-def _compact(values: np.ndarray, measure: np.ndarray, units: Sequence[Measure]) -> Scores:
+def _compact_scores(values: np.ndarray, measure: np.ndarray, units: Sequence[Measure]) -> QuestionScores:
     several = max(len(units), 1)
     known, codes = np.unique(values, return_inverse=True)
     pairs, places = np.unique(codes * several + measure, return_inverse=True)
@@ -86,7 +86,7 @@ def _compact(values: np.ndarray, measure: np.ndarray, units: Sequence[Measure]) 
         own = of_pair == number
         shares[own] = shares_of(distinct[own], shown)
     smallest = np.min_scalar_type(max(len(distinct) - 1, 0))
-    return Scores(places.astype(smallest), distinct, shares, of_pair, tuple(units))
+    return QuestionScores(places.astype(smallest), distinct, shares, of_pair, tuple(units))
 
 
 def shares_of(values: np.ndarray, scale: Measure) -> np.ndarray:
@@ -95,25 +95,25 @@ def shares_of(values: np.ndarray, scale: Measure) -> np.ndarray:
     return share if scale.higher_is_better else 1 - share
 
 
-def mark(normal: float) -> str:
+def score_mark(normal: float) -> str:
     """✓ of the best score, ✗ of the worst, ~ between, "" of none."""
     return "" if np.isnan(normal) else "✓" if normal >= 1 else "✗" if normal <= 0 else "~"
 
 
-def digits(shares: np.ndarray, places: np.ndarray) -> str:
+def score_characters(shares: np.ndarray, places: np.ndarray) -> str:
     """A character a question: 0 worst, 9 best, 1 to 8 between, - none. ``places``: of its score among ``shares``."""
-    found = np.array([ord(digit(value)) for value in shares.tolist()], dtype=np.uint8)
+    found = np.array([ord(score_character(value)) for value in shares.tolist()], dtype=np.uint8)
     return bytes(found[places]).decode()
 
 
-def digit(value: float) -> str:
+def score_character(value: float) -> str:
     """The character of a score from 0 to 1, NaN of none."""
     if np.isnan(value):
         return "-"
     return "0" if value <= 0 else "9" if value >= 1 else str(1 + min(_BETWEEN - 1, int(value * _BETWEEN)))
 
 
-def verdicts(normals: Iterable[np.ndarray], count: int) -> str:
+def score_verdicts(normals: Iterable[np.ndarray], count: int) -> str:
     """For each question what any model was, and whether they differ: a digit of base 32 each.
 
     ``normals``: of each model the scores of the ``count`` questions from 0 to 1; one is in memory at a time.

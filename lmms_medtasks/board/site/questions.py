@@ -18,17 +18,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lmms_medtasks.board.entries import Entry, all_ids
-from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.entries import LeaderboardEntry, all_ids
+from lmms_medtasks.board.shown_answers import ShownAnswer
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import file_name
-from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.question_cards import content, read_replies
-from lmms_medtasks.board.site.question_data import Material, QuestionData
-from lmms_medtasks.board.site.question_scores import Scores, digits, scores_of, verdicts
+from lmms_medtasks.board.site.pages import PageWriter
+from lmms_medtasks.board.site.question_cards import mark_replies, question_content
+from lmms_medtasks.board.site.question_data import QuestionData, QuestionTexts
+from lmms_medtasks.board.site.question_scores import QuestionScores, score_characters, score_verdicts, scores_of
 from lmms_medtasks.report.csv_writer import csv_line, number_text
-from lmms_medtasks.short_texts import short
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.short_texts import shorten_text
+from lmms_medtasks.visible_text import replace_invisible
 
 SHARD_BYTES = 200_000
 """Bytes of a file of questions, about: it has as many as would fit if all were as long as the first ones."""
@@ -43,10 +43,10 @@ _Replies = str | tuple[tuple[str, str], ...] | None
 _Answer = tuple[tuple[str, str], _Replies]
 
 
-def write(
-    pages: Pages,
+def write_question_pages(
+    pages: PageWriter,
     suite: str,
-    entries: Sequence[Entry],
+    entries: Sequence[LeaderboardEntry],
     data: QuestionData,
     models: Mapping[str, tuple[str, str]],
     *,
@@ -59,7 +59,7 @@ def write(
     ``data/questions/``. ``models``: key -> title, and the name of its page. ``single``: see :class:`TaskQuestions`.
     ``terms``: of a page of one run, what it says of the data's terms.
     """
-    about = suite_words.about(suite)
+    about = suite_words.suite_texts(suite)
     cut, head = reply_length(entries), about.headline_of([entry for entry in entries if entry.ranked] or entries)
     tasks, csv = [], []
     for task in about.tasks(entries, head[0] if head else ""):
@@ -78,7 +78,7 @@ def write(
         ]
         said = {"task": task, "name": about.name_of(task), "folder": file, "withheld": questions.withheld}
         tasks.append({**said, "entries": shown})
-    index = script("index", {"suite": suite, "tasks": tasks, "single": single})
+    index = data_script("index", {"suite": suite, "tasks": tasks, "single": single})
     yield f"questions/{suite}/index.js", lambda: index
     pages.page(
         f"questions/{suite}.html", "questions.html", f"questions/{suite}",
@@ -86,7 +86,7 @@ def write(
     )  # fmt: skip
 
 
-def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[Scores]) -> Iterator[str]:
+def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[QuestionScores]) -> Iterator[str]:
     """The score of each question: a line a question, a column a model. No table of cells: there may be millions."""
     yield csv_line(("question", *names, "row"))
     texts = [[number_text(value, _DIGITS) for value in each.distinct.tolist()] for each in found]
@@ -95,18 +95,18 @@ def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[Scores]) -
         yield csv_line((id, *cells, "run"), safe=1)
 
 
-def reply_length(entries: Sequence[Entry]) -> int:
+def reply_length(entries: Sequence[LeaderboardEntry]) -> int:
     """Characters that a reply is cut to, so that all replies of a suite together stay below 60 MB."""
     count = sum(len(entry.questions) for entry in entries)
     return max(_SHORTEST, min(_LONGEST, _SUITE_BYTES // max(count, 1)))
 
 
-def script(name: str, *values: object) -> tuple[str]:
+def data_script(name: str, *values: object) -> tuple[str]:
     """A script that hands values to the browser's code."""
-    return (f"medtasks.{name}({','.join(map(harmless, values))});\n",)
+    return (f"medtasks.{name}({','.join(map(script_safe_json, values))});\n",)
 
 
-def harmless(value: Any) -> str:
+def script_safe_json(value: Any) -> str:
     """JSON that neither ends a script element nor starts one, whatever its texts say."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -118,7 +118,7 @@ class TaskQuestions:
     ``ids``: (n,) strings. ``scores``: of each entry. ``withheld``: why no text is shown, "" where texts are.
     """
 
-    def __init__(self, entries: Sequence[Entry], data: QuestionData, cut: int, single: bool = False) -> None:
+    def __init__(self, entries: Sequence[LeaderboardEntry], data: QuestionData, cut: int, single: bool = False) -> None:
         """``cut``: characters of a reply at most. ``single``: a file for each question, with the replies' words."""
         self._entries = entries
         self._data = data
@@ -155,25 +155,25 @@ class TaskQuestions:
         return max(1, SHARD_BYTES * len(rows) // length)
 
     @functools.cached_property
-    def _materials(self) -> Mapping[str, Material]:
+    def _materials(self) -> Mapping[str, QuestionTexts]:
         return self._material(range(len(self.ids)))
 
-    def _material(self, rows: range, pictures: bool = True) -> Mapping[str, Material]:
+    def _material(self, rows: range, pictures: bool = True) -> Mapping[str, QuestionTexts]:
         ids = self.ids[rows.start : rows.stop].tolist()
         return {} if self.withheld else self._data.of(self._entries, ids, pictures)
 
     def _index(self) -> tuple[str]:
         index = {
             "ids": self.ids.tolist(),
-            "tags": tags(self._entries, self._known, self._order),
-            "any": verdicts((score.normal for score in self.scores), len(self.ids)),
+            "tags": shown_tags(self._entries, self._known, self._order),
+            "any": score_verdicts((score.normal for score in self.scores), len(self.ids)),
             "size": self._size,
         }
-        return script("task", index)
+        return data_script("task", index)
 
     def _digits(self, number: int) -> tuple[str]:
         each = self.scores[number]
-        return script("scores", number, digits(each.shares, each.places))
+        return data_script("scores", number, score_characters(each.shares, each.places))
 
     def _shard(self, name: int | str, rows: range, pictures: bool = True) -> tuple[str]:
         """Some of the questions, in the order of the list.
@@ -191,9 +191,9 @@ class TaskQuestions:
         for question in self._questions(rows, materials):
             answers = [[scores.setdefault(said, len(scores)), replies] for said, replies in question["answers"]]
             questions.append({**question, "answers": answers})
-        return script("shard", name, {"scores": list(scores), "questions": questions})
+        return data_script("shard", name, {"scores": list(scores), "questions": questions})
 
-    def _questions(self, asked: range, materials: Mapping[str, Material]) -> Iterator[dict[str, Any]]:
+    def _questions(self, asked: range, materials: Mapping[str, QuestionTexts]) -> Iterator[dict[str, Any]]:
         """As :meth:`_shard` describes; an answer has its score itself."""
         telling = [self._data.may_tell(entry) for entry in self._entries]
         for start in range(asked.start, asked.stop, _BLOCK):
@@ -203,16 +203,16 @@ class TaskQuestions:
             for entry, may, scores in zip(self._entries, telling, self.scores, strict=True):
                 own = entry.questions
                 if own.digest not in self._places:
-                    self._places[own.digest] = _places(own.ids, self._known)[self._order]
+                    self._places[own.digest] = _find_positions(own.ids, self._known)[self._order]
                 blocks.append(
                     _Block(entry, self._places[own.digest][rows], scores, rows, self._data, ids if may else ())
                 )
             for row, id in enumerate(ids):
                 yield self._question(row, id, blocks, materials.get(id))
 
-    def _question(self, row: int, id: str, blocks: Sequence[_Block], material: Material | None) -> dict[str, Any]:
+    def _question(self, row: int, id: str, blocks: Sequence[_Block], material: QuestionTexts | None) -> dict[str, Any]:
         texts = [block.shown.get(id) for block in blocks]
-        text, options, right = content(material, next(filter(None, texts), None))
+        text, options, right = question_content(material, next(filter(None, texts), None))
         pictures, note = ([astuple(picture) for picture in material.pictures], material.note) if material else ([], "")
         told = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
         question = {"id": id, **{name: value for name, value in told.items() if value}}
@@ -226,12 +226,12 @@ class TaskQuestions:
             who.append(answers.setdefault((own.said[row], replies), len(answers)))
         return {**question, "answers": list(answers), "who": who}
 
-    def _replies(self, own: _Block, row: int, shown: Shown, right: str) -> _Replies:
+    def _replies(self, own: _Block, row: int, shown: ShownAnswer, right: str) -> _Replies:
         trials, expected, normal = tuple(own.trials[row] or ()), own.expected[row], own.normal[row]
         if expected is None:
             return self._read(trials, expected, normal, shown.replies, right)
         if self._single and len(shown.replies) == len(trials):
-            read = read_replies(trials, expected, normal, ())
+            read = mark_replies(trials, expected, normal, ())
             return tuple(
                 (self._in_words(one.text, said), one.mark) for one, said in zip(read, shown.replies, strict=True)
             )
@@ -240,7 +240,7 @@ class TaskQuestions:
     def _read(
         self, trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], right: str
     ) -> _Replies:
-        replies = read_replies(trials, expected, normal, texts, self._cut)
+        replies = mark_replies(trials, expected, normal, texts, self._cut)
         if replies and all(len(reply.text) == 1 and reply.mark == "✗✓"[reply.text == right] for reply in replies):
             # Trials have no order that means anything, and so fewer models have replies of their own.
             return "".join(sorted((reply.text for reply in replies), key=lambda text: (text != right, text)))
@@ -248,7 +248,7 @@ class TaskQuestions:
 
     def _in_words(self, read: str, reply: str) -> str:
         """What was read of a reply, and the reply where it says more."""
-        said = short(visible(reply).strip(), self._cut)
+        said = shorten_text(replace_invisible(reply).strip(), self._cut)
         return read if said.rstrip(".") in ("", read) else f"{read} – {said}"
 
 
@@ -256,7 +256,13 @@ class _Block:
     """An entry's part of some questions: which it was asked, its scores, and what was read of its replies."""
 
     def __init__(
-        self, entry: Entry, places: np.ndarray, scores: Scores, rows: slice, data: QuestionData, told: Sequence[str]
+        self,
+        entry: LeaderboardEntry,
+        places: np.ndarray,
+        scores: QuestionScores,
+        rows: slice,
+        data: QuestionData,
+        told: Sequence[str],
     ) -> None:
         """``places``: (n,) where the entry has each question. ``rows``: where all of the task's questions have it.
 
@@ -264,21 +270,21 @@ class _Block:
         """
         self.asked: list[bool] = (places >= 0).tolist()
         self.said = scores.said(rows)
-        self.shown: Mapping[str, Shown] = data.logs.of(entry, told) if told else {}
+        self.shown: Mapping[str, ShownAnswer] = data.logs.of(entry, told) if told else {}
         if self.shown:
             self.normal: list[float] = scores.shares[scores.places[rows]].tolist()
-            self.trials = _values(entry.answers, "trials", places)
-            self.expected = _values(entry.questions.table, "expected", places)
+            self.trials = _decoded_values(entry.answers, "trials", places)
+            self.expected = _decoded_values(entry.questions.table, "expected", places)
 
 
-def _places(own: np.ndarray, ids: np.ndarray) -> np.ndarray:
+def _find_positions(own: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """(n,) where each of ``ids`` stands among ``own``, -1 for nowhere; both are sorted."""
     found = np.full(len(ids), -1, dtype=np.int32)
     found[np.searchsorted(ids, own)] = np.arange(len(own))
     return found
 
 
-def _values(table: pa.Table, name: str, places: np.ndarray) -> list[Any]:
+def _decoded_values(table: pa.Table, name: str, places: np.ndarray) -> list[Any]:
     """The values of a column in these rows, None where there is none; only these are decoded."""
     if name not in table.column_names:
         return [None] * len(places)
@@ -289,7 +295,9 @@ def _values(table: pa.Table, name: str, places: np.ndarray) -> list[Any]:
     return [values[code] for code in distinct.indices.fill_null(len(values) - 1).to_pylist()]
 
 
-def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[str, dict[str, list[Any]]]:
+def shown_tags(
+    entries: Sequence[LeaderboardEntry], ids: np.ndarray, order: np.ndarray
+) -> dict[str, dict[str, list[Any]]]:
     """The tags that divide the questions into a few groups: their values, "" first for none, and each question's code.
 
     ``words``: the values for people. Of the entry with most questions. ``ids``: sorted. ``order``: their places in the
@@ -297,7 +305,7 @@ def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[s
     """
     most = max(entries, key=lambda entry: len(entry.questions)).questions
     found = {}
-    about = suite_words.about(entries[0].suite)
+    about = suite_words.suite_texts(entries[0].suite)
     place = np.searchsorted(ids, most.ids)
     for name in most.tags:
         own = most.codes(name)

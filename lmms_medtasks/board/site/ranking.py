@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.report.report_options import RESAMPLES
-from lmms_medtasks.short_texts import counted
+from lmms_medtasks.short_texts import count_noun
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
-from lmms_medtasks.suites.contributions import contributions
+from lmms_medtasks.suites.contributions import image_contributions
 
 _TIED = 1e-12
 SHORT = (
@@ -23,7 +23,7 @@ SHORT = (
 
 
 @dataclass(frozen=True)
-class Standing:
+class ModelStanding:
     """A model on a measure.
 
     Attributes:
@@ -34,7 +34,7 @@ class Standing:
         reason: why there is no rank; "" where there is one.
     """
 
-    mean: Interval
+    mean: IntervalEstimate
     rank: int | None
     low: int | None
     high: int | None
@@ -50,18 +50,18 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class ModelRanking:
     """Models on a measure. ``standings``: in the order of the entries.
 
     ``pairs``: of each two of them who is better beyond chance, and by how much (in the measure's own unit, more being
     better); None with one model, with too few images, or without resamples.
     """
 
-    standings: list[Standing]
+    standings: list[ModelStanding]
     pairs: RankIntervals | None
 
 
-def rank(entries: Sequence[Entry], metric: str, *, resamples: int = RESAMPLES) -> Ranking:
+def rank_models(entries: Sequence[LeaderboardEntry], metric: str, *, resamples: int = RESAMPLES) -> ModelRanking:
     """The standing of each of ``entries`` (all of one task, with this metric), in their order.
 
     ``resamples``: of the means' intervals; with 0 ranks have no interval either.
@@ -69,21 +69,21 @@ def rank(entries: Sequence[Entry], metric: str, *, resamples: int = RESAMPLES) -
     The same entries give the same standings whatever else is on the board, and whatever their order.
     """
     if not entries:
-        return Ranking([], None)
+        return ModelRanking([], None)
     means = [entry.interval(metric, resamples > 0) for entry in entries]
-    found = contributions([each.make_samples for each in entries], entries[0].estimate(metric), metric)
+    found = image_contributions([each.make_samples for each in entries], entries[0].estimate(metric), metric)
     common, images = (found.rows, len(found.sums)) if found else (0, 0)
     if found is None or images < LEAST_CLUSTERS:
-        why = f"only {counted(images, 'image')} with a score of every model, {LEAST_CLUSTERS} are needed"
+        why = f"only {count_noun(images, 'image')} with a score of every model, {LEAST_CLUSTERS} are needed"
         if not entries[0].is_mean(metric):
             why = (found.reason or why) if found else "a model has no value on the questions of all"
-        return Ranking([Standing(each, None, None, None, common, why) for each in means], None)
+        return ModelRanking([ModelStanding(each, None, None, None, common, why) for each in means], None)
     sums = found.sums if entries[0].scale(metric).higher_is_better else -found.sums
     pairs = rank_intervals(sums, sizes=found.sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common
     ahead = totals[:, None] > totals[None, :] + _TIED
     standings = [
-        Standing(
+        ModelStanding(
             mean=means[row],
             rank=1 + int(ahead[:, row].sum()),
             low=int(pairs.low[row]) if pairs else None,
@@ -92,4 +92,4 @@ def rank(entries: Sequence[Entry], metric: str, *, resamples: int = RESAMPLES) -
         )
         for row in range(len(entries))
     ]
-    return Ranking(standings, pairs)
+    return ModelRanking(standings, pairs)

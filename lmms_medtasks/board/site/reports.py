@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board import packs
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import without_folders_above
-from lmms_medtasks.board.site.pages import Body
+from lmms_medtasks.board.site.pages import PageBody
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import report_page
-from lmms_medtasks.report.document import PUBLISHED, Document, Flag, Part
-from lmms_medtasks.report.report_options import RESAMPLES, Options
-from lmms_medtasks.report.reported_suites import document, holding, report, suites
+from lmms_medtasks.report.document import PUBLISHED, ReportChapter, ReportDocument, ReportNotice
+from lmms_medtasks.report.report_options import RESAMPLES, ReportOptions
+from lmms_medtasks.report.reported_suites import report, report_document, reported_suites, runs_holding
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.suites import registry
 
@@ -29,15 +29,15 @@ _FAILED = (UserError, *packs.UNCOMPUTABLE)
 
 
 @dataclass(frozen=True)
-class Report:
+class ModelReport:
     """The parts of a comparison, or why there are none."""
 
-    parts: tuple[Body, ...] = ()
+    parts: tuple[PageBody, ...] = ()
     reason: str = ""
 
 
 @dataclass(frozen=True)
-class Reports:
+class SuiteReports:
     """Makes the reports of a board's runs.
 
     ``titles``: model key -> the name that all pages give it. ``roots``: folders whose names are left out of paths.
@@ -49,7 +49,7 @@ class Reports:
     roots: tuple[Path, ...] = ()
     cache: BuildCache = field(default_factory=lambda: NO_CACHE)
 
-    def page(self, own: Sequence[Entry], home: str) -> str:
+    def page(self, own: Sequence[LeaderboardEntry], home: str) -> str:
         """The report of a model's runs, as ``lmms-medtasks report`` writes it; ``own``: all its entries.
 
         A benchmark whose report can't be made is left out, and the page says why. ``home``: where the page leads back.
@@ -60,20 +60,24 @@ class Reports:
         made_of = ["report", home, self._title_of(own), *self._made_of(own)]
         return self._cache_of(own).kept(made_of, lambda: self._page(own, home), str.encode, bytes.decode)
 
-    def _page(self, own: Sequence[Entry], home: str) -> str:
+    def _page(self, own: Sequence[LeaderboardEntry], home: str) -> str:
         try:
             return self._written(self._document(own), home)
         except _FAILED:
             reasons = self._reasons_by(own, lambda entry: entry.suite)
-        failed = tuple(f"{suite_words.about(suite).title}: {reason}" for suite, reason in reasons.items() if reason)
+        failed = tuple(
+            f"{suite_words.suite_texts(suite).title}: {reason}" for suite, reason in reasons.items() if reason
+        )
         sound = [entry for entry in own if reasons.get(entry.suite) == ""]
         if not sound:
             raise UserError(" ".join(failed))
         return self._written(replace(self._document(sound), unread=failed), home)
 
-    def _reasons_by(self, entries: Iterable[Entry], group_of: Callable[[Entry], str]) -> dict[str, str]:
+    def _reasons_by(
+        self, entries: Iterable[LeaderboardEntry], group_of: Callable[[LeaderboardEntry], str]
+    ) -> dict[str, str]:
         """By group why no report can be made of its entries, "" where one can."""
-        groups: dict[str, list[Entry]] = {}
+        groups: dict[str, list[LeaderboardEntry]] = {}
         for entry in entries:
             if entry.source.samples:
                 groups.setdefault(group_of(entry), []).append(entry)
@@ -85,19 +89,21 @@ class Reports:
                 reasons[name] = self._reason(error)
         return reasons
 
-    def _document(self, own: Sequence[Entry]) -> Document:
-        options = Options(resamples=self.resamples, cache=self._cache_of(own))
-        return document(self._runs_of(own), options)
+    def _document(self, own: Sequence[LeaderboardEntry]) -> ReportDocument:
+        options = ReportOptions(resamples=self.resamples, cache=self._cache_of(own))
+        return report_document(self._runs_of(own), options)
 
-    def _written(self, document: Document, home: str) -> str:
+    def _written(self, document: ReportDocument, home: str) -> str:
         # Published rows stand on the suite's page, once for all models: here they would be a quarter of a page.
         document = replace(document, parts=tuple(part.without(*PUBLISHED) for part in document.parts))
         if document.first:
             others = tuple(without_folders_above(each, self.roots) for each in document.first.others)
             document = replace(document, first=replace(document.first, others=others))
-        return report_page.page(document, home)
+        return report_page.render_html(document, home)
 
-    def comparison(self, suite: str, entries: Sequence[Entry], body: Callable[[Part], Body]) -> Report:
+    def comparison(
+        self, suite: str, entries: Sequence[LeaderboardEntry], body: Callable[[ReportChapter], PageBody]
+    ) -> ModelReport:
         """The comparison of a suite's models, of their ranked entries; ``body``: from a part to its HTML.
 
         An entry that is shown apart takes no other one of its model with it. A model whose report can't be made keeps
@@ -105,58 +111,64 @@ class Reports:
         """
         compared = [entry for entry in entries if entry.ranked and entry.source.samples]
         if not _are_several(compared):
-            return Report(reason="Models are compared where at least two have runs here. A submission has scores only.")
+            return ModelReport(
+                reason="Models are compared where at least two have runs here. A submission has scores only."
+            )
         made_of = ["comparison", suite, [self.titles[entry.model.key] for entry in entries], *self._made_of(entries)]
         try:
             return self._cache_of(entries).kept(
                 made_of, lambda: self._sound(suite, compared, body), _report_bytes, _report_of
             )
         except _FAILED as error:
-            return Report(reason=self._reason(error))
+            return ModelReport(reason=self._reason(error))
 
-    def _sound(self, suite: str, entries: Sequence[Entry], body: Callable[[Part], Body]) -> Report:
+    def _sound(
+        self, suite: str, entries: Sequence[LeaderboardEntry], body: Callable[[ReportChapter], PageBody]
+    ) -> ModelReport:
         """The comparison of all models, or where it can't be made of those whose own report can."""
         try:
-            return Report(tuple(map(body, self._parts(suite, entries))))
+            return ModelReport(tuple(map(body, self._parts(suite, entries))))
         except _FAILED:
             reasons = self._reasons_by(entries, lambda entry: entry.model.key)
             sound = [entry for entry in entries if not reasons[entry.model.key]]
             if len(sound) == len(entries) or not _are_several(sound):
                 raise
         left_out = "; ".join(self.titles[key] for key, reason in reasons.items() if reason)
-        note = Flag("note", f"Not in this comparison, since there is no report of it: {left_out}.")
+        note = ReportNotice("note", f"Not in this comparison, since there is no report of it: {left_out}.")
         parts = self._parts(suite, sound)
-        return Report(tuple(body(replace(part, flags=(*part.flags, note))) for part in parts))
+        return ModelReport(tuple(body(replace(part, flags=(*part.flags, note))) for part in parts))
 
-    def _parts(self, suite: str, entries: Sequence[Entry]) -> list[Part]:
+    def _parts(self, suite: str, entries: Sequence[LeaderboardEntry]) -> list[ReportChapter]:
         """The parts of a suite's report that compare models."""
-        ours, runs = suites(), self._runs_of(entries)
+        ours, runs = reported_suites(), self._runs_of(entries)
         # One contributed benchmark may have several declarations: of the suite's name as their title.
         found = [
-            (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].title)
+            (name, each)
+            for name, each in runs_holding(runs).items()
+            if suite == (name if name in ours else each[0].title)
         ]
-        made: list[Part] = []
+        made: list[ReportChapter] = []
         for name, (declared, asked) in found:
             prefix = f"{name if len(found) > 1 else suite}-"
-            options = Options(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
+            options = ReportOptions(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
             made += [make() for make in report(declared, asked, options).comparisons]
         return made
 
-    def _runs_of(self, entries: Iterable[Entry]) -> list[Run]:
+    def _runs_of(self, entries: Iterable[LeaderboardEntry]) -> list[ResultFile]:
         """The runs that entries are from, each once; packs are none. Only tasks that have an entry are left in them."""
-        found: dict[Path, list[Entry]] = {}
+        found: dict[Path, list[LeaderboardEntry]] = {}
         for entry in entries:
             if entry.source.samples is not None:
                 found.setdefault(entry.source.results, []).append(entry)
         return [
-            _only(results.read(path), [entry.task for entry in own], self._title_of(own))
+            _restrict_run(results.read_result_file(path), [entry.task for entry in own], self._title_of(own))
             for path, own in sorted(found.items())
         ]
 
-    def _title_of(self, own: Sequence[Entry]) -> str:
+    def _title_of(self, own: Sequence[LeaderboardEntry]) -> str:
         return self.titles[own[0].model.key]
 
-    def _made_of(self, entries: Iterable[Entry]) -> list[Any]:
+    def _made_of(self, entries: Iterable[LeaderboardEntry]) -> list[Any]:
         """What reports of these entries depend on."""
         files = [
             [without_folders_above(str(entry.source.results), self.roots), entry.task, entry.ranked,
@@ -165,7 +177,7 @@ class Reports:
         ]  # fmt: skip
         return [self.resamples, files]
 
-    def _cache_of(self, entries: Iterable[Entry]) -> BuildCache:
+    def _cache_of(self, entries: Iterable[LeaderboardEntry]) -> BuildCache:
         # It does not know the code of someone's own benchmark.
         return self.cache if {entry.suite for entry in entries} <= set(registry.names()) else NO_CACHE
 
@@ -175,7 +187,7 @@ class Reports:
         return f"It can't be made of what the log holds ({error!r:.200})."
 
 
-def _only(run: Run, tasks: Sequence[str], title: str) -> Run:
+def _restrict_run(run: ResultFile, tasks: Sequence[str], title: str) -> ResultFile:
     """The run with these tasks alone, and with the board's name of its model, which has no folder of a checkpoint."""
     config = run.content.get("config") or {}
     arguments = config.get("model_args") or {}
@@ -185,16 +197,16 @@ def _only(run: Run, tasks: Sequence[str], title: str) -> Run:
     others = {key: value for key, value in arguments.items() if str(value) != name}
     config = {**config, "model_args": {**others, "pretrained": title}}
     configs = {name: each for name, each in run.content.get("configs", {}).items() if name in tasks}
-    return Run(run.path, {**run.content, "configs": configs, "config": config})
+    return ResultFile(run.path, {**run.content, "configs": configs, "config": config})
 
 
-def _are_several(entries: Sequence[Entry]) -> bool:
+def _are_several(entries: Sequence[LeaderboardEntry]) -> bool:
     return len({entry.model.key for entry in entries}) > 1
 
 
-def _report_bytes(report: Report) -> bytes:
+def _report_bytes(report: ModelReport) -> bytes:
     return json.dumps([[part.html, part.files] for part in report.parts]).encode()
 
 
-def _report_of(content: bytes) -> Report:
-    return Report(tuple(Body(html, files) for html, files in json.loads(content)))
+def _report_of(content: bytes) -> ModelReport:
+    return ModelReport(tuple(PageBody(html, files) for html, files in json.loads(content)))

@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.degraded_entries import degraded_entries
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.site import file_names, questions, suite_words
-from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.folder import SiteFolder
+from lmms_medtasks.board.site.pages import PageWriter
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_words import AllowedData
 from lmms_medtasks.errors import UserError
@@ -34,12 +34,12 @@ _KINDS = {
 _TERMS = "The terms of this data limit to whom it may be shown: it is shown on this machine only. Pass none of it on."
 
 
-def read(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
+def read_run_to_view(run: Path, tasks: Sequence[str] = ()) -> tuple[list[LeaderboardEntry], list[str]]:
     """The latest log of each model and task below ``run``, and why others can't be shown. ``tasks``: only these.
 
     No link out of the folder is followed. Raises UserError where nothing can be shown.
     """
-    board = collect([run], tasks=tasks)
+    board = collect_entries([run], tasks=tasks)
     degraded, reasons = degraded_entries(run, tasks)
     entries = [*(each for each in board.entries if each.source.samples), *degraded]
     logged = sorted(entries, key=lambda each: each.source.date)
@@ -57,7 +57,7 @@ def read(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
     return list(found.values()), reasons
 
 
-class _Memory(Folder):
+class _Memory(SiteFolder):
     """Pages and pictures that were made."""
 
     def __init__(self) -> None:
@@ -71,21 +71,23 @@ class _Memory(Folder):
 class RunFiles:
     """The files of a run's question pages, by their paths; ``start`` is that of the first page."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[LeaderboardEntry]) -> None:
         models = {entry.model.key: entry.model for entry in entries}
         titles, slugs = file_names.model_titles(models.values()), file_names.model_slugs(models.values())
-        names = suite_words.order({entry.suite for entry in entries})
+        names = suite_words.sort_suites({entry.suite for entry in entries})
         self._memory, self._lock = _Memory(), threading.Lock()
         data = QuestionData(self._memory, AllowedData(local=True))
-        titled = [(name, suite_words.about(name).title) for name in names]
-        pages = Pages(self._memory, ", ".join(titles.values()), titled, questions=True)
+        titled = [(name, suite_words.suite_texts(name).title) for name in names]
+        pages = PageWriter(self._memory, ", ".join(titles.values()), titled, questions=True)
         pages.assets()
         self._makers: dict[str, Callable[[], Iterable[str]]] = {}
         for name in names:
             own = [entry for entry in entries if entry.suite == name]
             shown = {key: (title, slugs[key]) for key, title in titles.items()}
             terms = "" if all(map(data.may_be_published, own)) else _TERMS
-            self._makers |= dict(questions.write(pages, name, own, data, shown, single=True, terms=terms))
+            self._makers |= dict(
+                questions.write_question_pages(pages, name, own, data, shown, single=True, terms=terms)
+            )
         self.start = f"questions/{names[0]}.html?was=lost"
 
     def content(self, path: str) -> bytes | None:

@@ -17,19 +17,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.site.board_tables import (
     MARKS,
-    Links,
-    Standings,
+    BoardStandings,
+    PageLinks,
     TaskMeasure,
-    cell,
-    column,
-    guessing,
-    legend,
+    guessing_score,
+    mean_cell,
+    metric_column,
+    sign_legend,
 )
-from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.board.site.suite_words import SuiteTexts
+from lmms_medtasks.report.cells import NONE, label_column
 from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 from lmms_medtasks.report.reported_suites import report_of
@@ -62,7 +62,7 @@ class SuiteChart:
     @property
     def legend(self) -> tuple[tuple[str, str], ...]:
         """The signs of its numbers with their meanings."""
-        return legend(cell for row in self.rows("run") for cell in row.cells)
+        return sign_legend(cell for row in self.rows("run") for cell in row.cells)
 
     @property
     def drawings(self) -> list[tuple[str, Markup]]:
@@ -84,11 +84,13 @@ class SuiteChart:
         return Markup(self.chart.drawn(marks, [self.guide] if self.guide else []))  # noqa: S704 - its texts are escaped
 
 
-def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeasure | None) -> SuiteChart | None:
+def suite_chart(
+    about: SuiteTexts, standings: BoardStandings, links: PageLinks, head: TaskMeasure | None
+) -> SuiteChart | None:
     """The chart of a suite; ``head``: the task and measure of its headline. None with nothing to draw."""
     said = about.chart or {"kind": "ranges", "title": "How each model does", "series": {}}
     kind, entries = said["kind"], standings.board.of(suite=about.name)
-    series = _series(said["series"], entries, bool(head))
+    series = _ranked_series(said["series"], entries, bool(head))
     if head and head not in series.values() and (kind == "ranges" or not series):
         # The headline is of another task than what is declared, or nothing is.
         series = {head[1].replace("_", " "): head}
@@ -97,7 +99,7 @@ def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeas
     pairs, across = list(series.values()), next(iter(series))
     measures = [standings.board.scale(*of) for of in pairs]
     best = [*standings.numbers(*head)] if head else []
-    own = _measured(pairs, standings, with_intervals=kind == "plane")
+    own = _measured_cells(pairs, standings, with_intervals=kind == "plane")
     rows = [
         FrameRow((Cell(standings.titles[key], href=links.model(key)), *own[key]))
         for key in sorted(own, key=lambda key: (best.index(key) if key in best else len(best), standings.titles[key]))
@@ -109,26 +111,26 @@ def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeas
         known = [each.value for each in printed[name][last] if isinstance(each.value, int | float)]
         return not known, sign * sum(known) / max(len(known), 1), name.lower()
 
-    printed = _published(pairs, standings)
+    printed = _published_cells(pairs, standings)
     rows += [FrameRow((Cell(name), *printed[name]), "reference") for name in sorted(printed, key=place)]
     if not rows:
         return None
     if len(series) < min(2, len(said["series"])):  # of one of several series the title says too much
         said = {**said, "title": "How each model does"}
-    columns = (label("model"), *(column(name, each) for name, each in zip(series, measures, strict=True)))
+    columns = (label_column("model"), *(metric_column(name, each) for name, each in zip(series, measures, strict=True)))
     frame = Frame("chart", f"{said['title']}: the numbers", columns, tuple(rows), (said.get("about", ""),), marks=MARKS)
     task, metric = pairs[-1]
     first = next((entry for entry in entries if entry.ranked and entry.task == task), None)
-    chance = guessing(first, metric) if first and metric in first.metrics else None
+    chance = guessing_score(first, metric) if first and metric in first.metrics else None
     chart = Chart(kind, "chart", said["title"], said.get("about", ""), "chart", list(series))
     if kind == "plane":
         rest = {across: measures[0].factor * (measures[0].low + measures[0].high)}
         chart = replace(chart, columns=list(series)[1:], x=across, names="points", rest=rest, axis=said["axes"])
     shown = None if chance is None else chance * measures[-1].factor
-    return SuiteChart(chart, series, frame, _guess(first), shown)
+    return SuiteChart(chart, series, frame, _guess_guide(first), shown)
 
 
-def _guess(entry: Entry | None) -> Guide | None:
+def _guess_guide(entry: LeaderboardEntry | None) -> Guide | None:
     """The line that the report of the entry's benchmark draws in its plane."""
     suite = entry.declaration if entry else None
     views = report_of(suite).views if suite else ()
@@ -137,8 +139,8 @@ def _guess(entry: Entry | None) -> Guide | None:
     return lines[0](entry.samples) if entry and lines else None
 
 
-def _series(
-    said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry], ranked: bool
+def _ranked_series(
+    said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[LeaderboardEntry], ranked: bool
 ) -> dict[str, TaskMeasure]:
     """The declared series that a ranked entry has; where none is ranked, that any entry has."""
     have = sorted({(entry.task, metric) for entry in entries if entry.ranked or not ranked for metric in entry.metrics})
@@ -151,7 +153,9 @@ def _series(
     return found
 
 
-def _measured(measures: Sequence[TaskMeasure], standings: Standings, with_intervals: bool) -> dict[str, list[Cell]]:
+def _measured_cells(
+    measures: Sequence[TaskMeasure], standings: BoardStandings, with_intervals: bool
+) -> dict[str, list[Cell]]:
     """Of each ranked model with a number, by its key, a cell a measure.
 
     ``with_intervals``: also of metrics that are not ranked by.
@@ -165,12 +169,12 @@ def _measured(measures: Sequence[TaskMeasure], standings: Standings, with_interv
                 mean = standings.of(task, metric)[entry.model.key].mean
             else:
                 mean = entry.interval(metric, with_interval=with_intervals and standings.resamples > 0)
-            shown = standings.marked(cell(mean, entry.scale(metric)), entry, metric)
+            shown = standings.marked(mean_cell(mean, entry.scale(metric)), entry, metric)
             cells.setdefault(entry.model.key, [NONE] * len(measures))[place] = shown
     return cells
 
 
-def _published(measures: Sequence[TaskMeasure], standings: Standings) -> dict[str, list[Cell]]:
+def _published_cells(measures: Sequence[TaskMeasure], standings: BoardStandings) -> dict[str, list[Cell]]:
     """The same of each published model, by its name."""
     cells: dict[str, list[Cell]] = {}
     for place, (task, metric) in enumerate(measures):

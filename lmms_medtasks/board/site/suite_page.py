@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import board_tables, finding_words, suite_words
-from lmms_medtasks.board.site.board_tables import BY_WORDS, Links, Standings, TaskMeasure, legend
-from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.question_cards import Card, QuestionCards
-from lmms_medtasks.board.site.reports import Report
+from lmms_medtasks.board.site.board_tables import BY_WORDS, BoardStandings, PageLinks, TaskMeasure, sign_legend
+from lmms_medtasks.board.site.pages import PageWriter
+from lmms_medtasks.board.site.question_cards import QuestionCard, QuestionCards
+from lmms_medtasks.board.site.reports import ModelReport
 from lmms_medtasks.board.site.suite_charts import SuiteChart, suite_chart
-from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.board.site.telling_questions import Telling, telling
-from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.report.cells import frame, label, p_value
+from lmms_medtasks.board.site.suite_words import SuiteTexts
+from lmms_medtasks.board.site.telling_questions import DiscordantQuestion, discordant_questions
+from lmms_medtasks.board.word_verdicts import is_lexical_metric
+from lmms_medtasks.report.cells import label_column, make_frame, p_value
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn
-from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, labelled
+from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, judge_label
 from lmms_medtasks.report.reported_suites import printed_tables
-from lmms_medtasks.short_texts import counted, listed_or_counted
+from lmms_medtasks.short_texts import count_noun, listed_or_counted
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites import registry
 
@@ -43,44 +43,49 @@ _NOTE = (
 )
 
 
-def write(
-    pages: Pages, standings: Standings, links: Links, cards: QuestionCards | None, name: str, compared: Report
+def write_suite_page(
+    pages: PageWriter,
+    standings: BoardStandings,
+    links: PageLinks,
+    cards: QuestionCards | None,
+    name: str,
+    compared: ModelReport,
 ) -> None:
     """Write the page of the suite ``name``; ``compared``: the comparison of its ranked models.
 
     ``links``: as seen from a suite's page. ``cards``: of questions; None where the site has none.
     """
-    board, about = standings.board, suite_words.about(name)
+    board, about = standings.board, suite_words.suite_texts(name)
     entries = board.of(suite=name)
     ranked = [entry for entry in entries if entry.ranked]
     head = about.headline_of(ranked)
     placed = {each.model.key for each in ranked if not head or each.task == head[0]}
     apart = {each.model.key for each in entries if not head or each.task == head[0]} - placed
     cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
-    drawn, (warnings, badges) = suite_chart(about, standings, links, head), _badges(entries, head)
+    drawn, (warnings, badges) = suite_chart(about, standings, links, head), _number_badges(entries, head)
     pages.page(
         f"suites/{name}.html", "suite.html", f"suites/{name}",
-        name=name, about=about, head=head, compared=compared, labelled=labelled, listed=_named,
+        name=name, about=about, head=head, compared=compared, labelled=judge_label, listed=_list_or_count,
         blocks=[
             {"task": task, "name": about.name_of(task), "reference": board.references.get(task),
-             "ranking": board_tables.ranking(task, standings, links)}
+             "ranking": board_tables.ranking_table(task, standings, links)}
             for task in about.tasks(ranked, head[0] if head else "")
         ],
         drawn=drawn,
-        finding=f"{about.title}: {finding_words.of_suite(about, standings, head)}",
+        finding=f"{about.title}: {finding_words.suite_finding(about, standings, head)}",
         warnings=warnings, badges=badges,
         # Whose every entry of the headline's task is set apart, so that the ranking lacks them.
-        unplaced=_named(sorted((standings.titles[key] for key in apart), key=str.lower), "models"),
-        pairs_note=_NOTE.format(cluster=cluster, level=confidence.percent()),
-        cluster=cluster, published=list(_printed(name, standings.known)),
+        unplaced=_list_or_count(sorted((standings.titles[key] for key in apart), key=str.lower), "models"),
+        pairs_note=_NOTE.format(cluster=cluster, level=confidence.format_current_level()),
+        cluster=cluster, published=list(_printed_tables_of(name, standings.known)),
         **(_of_headline(about, standings, links, cards, head, drawn) if head else {"places": [], "questions": []}),
     )  # fmt: skip
 
 
 def _of_headline(
-    about: About,
-    standings: Standings,
-    links: Links,
+    about: SuiteTexts,
+    standings: BoardStandings,
+    links: PageLinks,
     cards: QuestionCards | None,
     head: TaskMeasure,
     drawn: SuiteChart | None,
@@ -97,22 +102,22 @@ def _of_headline(
     return {
         "places": places,
         "caption": f"{about.heading_of(*head)}{f' ({unit})' if unit else ''}",
-        "signs": legend(each.cell for each in numbers.values()),
-        "pairs": matrix(standings, head, links),
-        "questions": _questions(about, standings, cards, (head[0], mean), drawn) if cards and mean else [],
+        "signs": sign_legend(each.cell for each in numbers.values()),
+        "pairs": pair_matrix(standings, head, links),
+        "questions": _discordant_cards(about, standings, cards, (head[0], mean), drawn) if cards and mean else [],
         "told_by": about.heading_of(head[0], mean) if mean and mean != head[1] else "",
     }
 
 
-def _questions(
-    about: About, standings: Standings, cards: QuestionCards, mean: TaskMeasure, drawn: SuiteChart | None
-) -> list[tuple[Telling, Card]]:
+def _discordant_cards(
+    about: SuiteTexts, standings: BoardStandings, cards: QuestionCards, mean: TaskMeasure, drawn: SuiteChart | None
+) -> list[tuple[DiscordantQuestion, QuestionCard]]:
     """Questions that tell of ``mean``, with cards: of the best models, what they answered under each condition."""
     series = {of: name for name, of in drawn.series.items()} if drawn else {}
     start = about.before(*mean)
     asked_twice = start in series and mean in series
     names = (series[start], series[mean]) if start and asked_twice else ("", "")
-    chosen = telling(standings, mean, start if asked_twice else None, names)
+    chosen = discordant_questions(standings, mean, start if asked_twice else None, names)
     best = {key: place for place, key in enumerate([*standings.numbers(*mean)][:_MOST_ON_CARDS])}
     # Tasks apart from these may have other questions of the same id.
     tasks = {mean[0], *(task for task, _ in (series if asked_twice else ()))}
@@ -124,7 +129,7 @@ def _questions(
     return list(zip(chosen, cards.of(mean[0], [each.id for each in chosen], own), strict=True))
 
 
-def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> tuple[list[str], list[str]]:
+def _number_badges(entries: Sequence[LeaderboardEntry], head: TaskMeasure | None) -> tuple[list[str], list[str]]:
     """What limits the headline's numbers, and what they are of, short texts."""
     own = [entry for entry in entries if entry.ranked and head and entry.task == head[0]] or list(entries)
     entry = max(own, key=lambda each: len(each.questions))
@@ -132,7 +137,7 @@ def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> tuple[list[st
     warnings = [
         f"{each} data, not the {'' if each == 'mini' else 'whole '}benchmark" for each in data if each != "full"
     ]
-    if any(is_by_words(each, name) for each in entries if each.ranked for name in each.main_metrics):
+    if any(is_lexical_metric(each, name) for each in entries if each.ranked for name in each.main_metrics):
         warnings.append(f"{LEXICAL} {BY_WORDS}")
     rows = entry.scored(head[1]) if head and head[1] in entry.main_means else entry.samples
     cluster = entry.declaration.cluster if entry.declaration else "image"
@@ -140,9 +145,9 @@ def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> tuple[list[st
     judges = sorted({each.judge.name for each in own if each.judge and not is_lexical(each.judge.name)} - {"none"})
     texts = [
         "full data" if data == ["full"] else "",
-        counted(len(rows), "question"),
-        counted(len(set(rows.column("cluster"))), cluster),
-        counted(len({each.model.key for each in own if each.ranked}), "ranked model"),
+        count_noun(len(rows), "question"),
+        count_noun(len(set(rows.column("cluster"))), cluster),
+        count_noun(len({each.model.key for each in own if each.ranked}), "ranked model"),
         f"{trials} trials a question" if trials > 1 else "",
         f"task version {', '.join(sorted({each.version for each in own}))}",
         f"judged by {', '.join(judges)}" if judges else "",
@@ -150,7 +155,7 @@ def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> tuple[list[st
     return warnings, [text for text in texts if text]
 
 
-def _printed(suite: str, known: KnownModels) -> Iterator[Frame]:
+def _printed_tables_of(suite: str, known: KnownModels) -> Iterator[Frame]:
     """The published tables of a suite, folded, with the names that all pages give the models."""
 
     def named(cell: Cell) -> Cell:
@@ -163,7 +168,7 @@ def _printed(suite: str, known: KnownModels) -> Iterator[Frame]:
         yield replace(each, key=f"published-{each.key}", folded=True, rows=rows)
 
 
-def _named(names: Sequence[str], what: str) -> str:
+def _list_or_count(names: Sequence[str], what: str) -> str:
     """``: a; b`` of few, ``: 12 tasks`` of many."""
     return listed_or_counted(names, _FEW_NAMES, what, "; ".join)
 
@@ -171,7 +176,7 @@ def _named(names: Sequence[str], what: str) -> str:
 # --- Who is better beyond chance --------------------------------------------------------------------------------------
 
 
-class Pair(NamedTuple):
+class PairCell(NamedTuple):
     """A row's model against a column's: ``sign`` is one of ▲ ▼ =.
 
     ``difference``, ``interval``: by how much the row's model leads, as shown; of errors, by how many fewer it has.
@@ -183,7 +188,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Matrix:
+class PairMatrix:
     """The best models and their pairs, ``None`` on the diagonal.
 
     ``table``: all pairs, each once, the better-placed model first. ``more``: models that are left out of ``rows``.
@@ -192,7 +197,7 @@ class Matrix:
 
     names: tuple[str, ...]
     hrefs: tuple[str, ...]
-    rows: tuple[tuple[Pair | None, ...], ...]
+    rows: tuple[tuple[PairCell | None, ...], ...]
     table: Frame
     more: int
     unit: str
@@ -204,7 +209,7 @@ class Matrix:
         return {sign: said for sign, said in _SAID.items() if sign in used}
 
 
-def matrix(standings: Standings, head: TaskMeasure, links: Links) -> Matrix | None:
+def pair_matrix(standings: BoardStandings, head: TaskMeasure, links: PageLinks) -> PairMatrix | None:
     """The pairs of a measure's ranking, None where the models were not compared."""
     keys, found = standings.ranking(*head)
     pairs = found.pairs
@@ -229,22 +234,28 @@ def matrix(standings: Standings, head: TaskMeasure, links: Links) -> Matrix | No
         difference, *ends = (shown.factor * float(each[row, column]) for each in (pairs.difference, lows, highs))
         return Cell(difference, *(ends if np.isfinite(ends).all() else ()))
 
-    def pair(row: int, column: int) -> Pair | None:
+    def pair(row: int, column: int) -> PairCell | None:
         cell = led(row, column)
         difference, interval = lead.parts(cell)
         interval = "no image differs" if cell.low == cell.high == 0 else interval
-        return None if row == column else Pair(str(signs[row, column]), difference, interval)
+        return None if row == column else PairCell(str(signs[row, column]), difference, interval)
 
     rows = (
         (titles[row], titles[column], _SAID[str(signs[row, column])], led(row, column), float(pairs.p[row, column]))
         for row, column in itertools.combinations(order, 2)
     )
-    columns = (label("model"), label("other model"), label("beyond chance"), lead, p_value("p, no better"))
-    table = frame("pairs", "Each two models", columns, rows)
+    columns = (
+        label_column("model"),
+        label_column("other model"),
+        label_column("beyond chance"),
+        lead,
+        p_value("p, no better"),
+    )
+    table = make_frame("pairs", "Each two models", columns, rows)
     best = order[:MOST]
     if table is None:
         return None
-    return Matrix(
+    return PairMatrix(
         tuple(titles[place] for place in best),
         tuple(links.model(keys[place]) for place in best),
         tuple(tuple(pair(row, column) for column in best) for row in best),

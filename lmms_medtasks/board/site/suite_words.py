@@ -28,14 +28,14 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.board.entries import LeaderboardEntry
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.report.headlines import DEFAULT_COLUMNS, BoardColumn
 from lmms_medtasks.suites.suite import Measure
 
 
 @dataclass(frozen=True)
-class About:
+class SuiteTexts:
     """What is said of a suite: as its ``board.yml`` has it, beside its title and its headline's columns."""
 
     name: str
@@ -84,14 +84,14 @@ class About:
         found = next((column.before for column in self.columns if column.fits(task, measure)), None)
         return found and (found[0] or task, found[1])
 
-    def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
+    def headline_of(self, entries: Sequence[LeaderboardEntry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
         have = [(entry.task, measure) for entry in entries for measure in entry.metrics]
         ordered = sorted(have, key=lambda each: (each[0], have.index(each)))
         found = (each for column in self.columns if column.heads for each in ordered if column.fits(*each))
         return next(found, have[0] if have else None)
 
-    def tasks(self, entries: Iterable[Entry], first: str = "") -> list[str]:
+    def tasks(self, entries: Iterable[LeaderboardEntry], first: str = "") -> list[str]:
         """The tasks of the entries: ``first``, then those of ``open``, in its order, then by name."""
 
         def place(task: str) -> tuple[bool, int, str]:
@@ -110,30 +110,30 @@ def level_word(severity: int | None) -> str:
 
 
 @functools.cache
-def about(suite: str) -> About:
+def suite_texts(suite: str) -> SuiteTexts:
     """What is said of a suite; its name where nothing is."""
-    from lmms_medtasks.report.reported_suites import suites
+    from lmms_medtasks.report.reported_suites import reported_suites
 
-    titles = {name: module.title for name, module in suites().items()}
-    known = _said()
+    titles = {name: module.title for name, module in reported_suites().items()}
+    known = _read_board_texts()
     # A benchmark that is not installed has a page of its own.
     said = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
-    columns, title = _columns(suite), titles.get(suite) or said.get("title") or suite or "Other"
+    columns, title = _headline_columns(suite), titles.get(suite) or said.get("title") or suite or "Other"
     own = {name: value for name, value in said.items() if name not in ("place", "terms", "title")}
-    return About(suite, title, columns=columns, **own)
+    return SuiteTexts(suite, title, columns=columns, **own)
 
 
-def _columns(suite: str) -> tuple[BoardColumn, ...]:
+def _headline_columns(suite: str) -> tuple[BoardColumn, ...]:
     """Those of the headline that the benchmark's folder declares."""
-    from lmms_medtasks.report.reported_suites import declared
+    from lmms_medtasks.report.reported_suites import declared_report
 
-    report = declared(suite)
+    report = declared_report(suite)
     return report.headline.columns if report and report.headline else DEFAULT_COLUMNS
 
 
-def order(names: Iterable[str]) -> list[str]:
+def sort_suites(names: Iterable[str]) -> list[str]:
     """Suites in the order of their pages."""
-    said = _said()
+    said = _read_board_texts()
     last = len(said) + 1
     return sorted(names, key=lambda name: (said.get(name, {}).get("place", last), name))
 
@@ -149,29 +149,29 @@ class AllowedData:
     images: frozenset[str] = frozenset()
     local: bool = False
 
-    def text_of(self, entry: Entry, data_sets: Iterable[str]) -> bool:
+    def text_of(self, entry: LeaderboardEntry, data_sets: Iterable[str]) -> bool:
         """Whether questions and answers on these data sets may be shown."""
-        return self.local or _may(entry, data_sets, "texts", self.texts)
+        return self.local or _may_show(entry, data_sets, "texts", self.texts)
 
-    def images_of(self, entry: Entry, data_sets: Iterable[str]) -> bool:
+    def images_of(self, entry: LeaderboardEntry, data_sets: Iterable[str]) -> bool:
         """Whether images of these data sets may be shown."""
-        return self.local or _may(entry, data_sets, "images", self.images)
+        return self.local or _may_show(entry, data_sets, "images", self.images)
 
 
-def shown(texts: Iterable[str], images: Iterable[str]) -> AllowedData:
+def parse_allowed_data(texts: Iterable[str], images: Iterable[str]) -> AllowedData:
     """What was asked for. Raises UserError for a data set that is unknown or whose terms forbid it."""
     for kind, names in (("texts", texts), ("images", images)):
         for name in names:
-            if name not in _terms():
-                raise unknown("data set", name, _terms(), f"--{kind}")
-            if _terms()[name][kind] in ("never", "withheld"):
-                allowed = [each for each, terms in _terms().items() if terms[kind] in ("shown", "asked")]
+            if name not in _data_terms():
+                raise unknown_name_error("data set", name, _data_terms(), f"--{kind}")
+            if _data_terms()[name][kind] in ("never", "withheld"):
+                allowed = [each for each, terms in _data_terms().items() if terms[kind] in ("shown", "asked")]
                 raise UserError(f"--{kind} {name}: its terms keep them back. Possible: {', '.join(allowed)}.")
     return AllowedData(frozenset(texts), frozenset(images))
 
 
-def _may(entry: Entry, data_sets: Iterable[str], kind: str, asked: frozenset[str]) -> bool:
-    terms = {name: _terms().get(name, _UNKNOWN)[kind] for name in data_sets}
+def _may_show(entry: LeaderboardEntry, data_sets: Iterable[str], kind: str, asked: frozenset[str]) -> bool:
+    terms = {name: _data_terms().get(name, _UNKNOWN)[kind] for name in data_sets}
     if entry.credentialed or not terms or "withheld" in terms.values():
         return False
     return entry.variant == "mini" or all(said == "shown" or name in asked for name, said in terms.items())
@@ -181,15 +181,15 @@ _UNKNOWN: Mapping[str, str] = {"texts": "withheld", "images": "withheld"}
 
 
 @functools.cache
-def _terms() -> Mapping[str, Mapping[str, str]]:
+def _data_terms() -> Mapping[str, Mapping[str, str]]:
     """Data set -> what may be shown of it."""
-    return {name: terms for said in _said().values() for name, terms in said.get("terms", {}).items()}
+    return {name: terms for said in _read_board_texts().values() for name, terms in said.get("terms", {}).items()}
 
 
 @functools.cache
-def _said() -> Mapping[str, Mapping[str, Any]]:
+def _read_board_texts() -> Mapping[str, Mapping[str, Any]]:
     """Suite -> its ``board.yml``, in the order of their places; tasks of no installed benchmark come last."""
-    found = {folder.name: folders.read_yaml(folder / "board.yml") for folder in folders.having("board.yml")}
+    found = {folder.name: folders.read_yaml(folder / "board.yml") for folder in folders.folders_with_file("board.yml")}
     ours = sorted(found, key=lambda name: (found[name]["place"], name))
     rest = folders.read_yaml(Path(__file__).with_name("contributed.yml"))
     return {**{name: found[name] for name in ours}, "contributed": {"place": len(ours) + 1, **rest}}

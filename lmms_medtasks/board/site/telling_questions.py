@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Standings, TaskMeasure
+from lmms_medtasks.board.entries import LeaderboardEntry
+from lmms_medtasks.board.site.board_tables import BoardStandings, TaskMeasure
 from lmms_medtasks.board.site.question_scores import shares_of
 
 MOST = 5
@@ -23,7 +23,7 @@ _MAJORITY = 0.5
 
 
 @dataclass(frozen=True)
-class Telling:
+class DiscordantQuestion:
     """A chosen question. ``heading``: the rule in words. ``said``: who is right, a sentence."""
 
     id: str
@@ -35,9 +35,9 @@ _Rule = tuple[str, np.ndarray]
 """Its heading, and (n,) floats: the question with the most is taken; NaN where the rule does not hold."""
 
 
-def telling(
-    standings: Standings, head: TaskMeasure, first: TaskMeasure | None = None, names: tuple[str, str] = ("", "")
-) -> list[Telling]:
+def discordant_questions(
+    standings: BoardStandings, head: TaskMeasure, first: TaskMeasure | None = None, names: tuple[str, str] = ("", "")
+) -> list[DiscordantQuestion]:
     """At most five questions of a headline's task; ``first``: task and measure of the same questions asked first.
 
     ``names``: of the two ways of asking ("clean", "severe"), where there are two.
@@ -49,7 +49,7 @@ def telling(
     if first and not len(found.ids):
         # The two ways of asking are of different questions: no question was asked twice.
         found = _Scores(standings, head, None, entries)
-    chosen: list[Telling] = []
+    chosen: list[DiscordantQuestion] = []
     used: set[int] = set()
     images: set[str] = set()
     rules = found.rules(names)
@@ -71,7 +71,11 @@ class _Scores:
     """
 
     def __init__(
-        self, standings: Standings, head: TaskMeasure, first: TaskMeasure | None, entries: Sequence[Entry]
+        self,
+        standings: BoardStandings,
+        head: TaskMeasure,
+        first: TaskMeasure | None,
+        entries: Sequence[LeaderboardEntry],
     ) -> None:
         self._first = first
         placed = standings.of(*head)
@@ -79,19 +83,19 @@ class _Scores:
         entries = sorted(
             entries, key=lambda each: (sign * (placed[each.model.key].mean.estimate or 0.0), standings.title(each))
         )
-        before: dict[str, Entry] = {}
+        before: dict[str, LeaderboardEntry] = {}
         if first:
             found = standings.board.of(task=first[0], ranked=True)
             before = {entry.model.key: entry for entry in found if first[1] in entry.metrics}
             entries = [entry for entry in entries if entry.model.key in before]
         ids = _common_ids(entries)
-        pairs = _column(entries[0], "pair", ids) if entries else ids
-        values = [_shares(entry, head[1], ids) for entry in entries]
-        earlier = [_shares(before[entry.model.key], first[1], pairs) for entry in entries] if first else []
+        pairs = _column_of_questions(entries[0], "pair", ids) if entries else ids
+        values = [_answer_shares(entry, head[1], ids) for entry in entries]
+        earlier = [_answer_shares(before[entry.model.key], first[1], pairs) for entry in entries] if first else []
         every = [*values, *earlier]
         whole = ~np.isnan(np.array(every).reshape(len(every), len(ids))).any(axis=0)
         self.ids, self.pairs = ids[whole], pairs[whole]
-        self.clusters = _column(entries[0], "cluster", self.ids) if entries else ids
+        self.clusters = _column_of_questions(entries[0], "cluster", self.ids) if entries else ids
         self.values = np.array(values).reshape(len(entries), len(ids))[:, whole]
         self.right, self.wrong = self.values >= 1 - _ALMOST, self.values <= _ALMOST
         self._partly = bool((~self.right & ~self.wrong).any())
@@ -112,21 +116,24 @@ class _Scores:
         when = f" when {last}" if self._first else ""
         alone = right.sum(axis=0) == 1
         plain = [
-            (f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
-            ("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
-            ("Only the best is correct", _where(right[0] & alone & (many > 1), 1 - others)),
-            (f"{'Nobody is correct' if many > 1 else 'Wrong'}{when}", _where(wrong.all(axis=0), 1.0)),
-            ("Only one is correct, and not the best", _where(wrong[0] & alone & (many > 2), 1.0)),
-            (f"{'All are correct' if many > 1 else 'Correct'}{when}", _where(right.all(axis=0), 1.0)),
+            (f"The best is wrong, {most}", _masked_strength(wrong[0] & (others > _MAJORITY), others)),
+            ("The models disagree most", _masked_strength((disputed > 0) & (many > 1), disputed)),
+            ("Only the best is correct", _masked_strength(right[0] & alone & (many > 1), 1 - others)),
+            (f"{'Nobody is correct' if many > 1 else 'Wrong'}{when}", _masked_strength(wrong.all(axis=0), 1.0)),
+            ("Only one is correct, and not the best", _masked_strength(wrong[0] & alone & (many > 2), 1.0)),
+            (f"{'All are correct' if many > 1 else 'Correct'}{when}", _masked_strength(right.all(axis=0), 1.0)),
         ]
         if self._first is None:
             return plain
         lost, won = self.was_right & wrong, self.was_wrong & right
         return [
-            (f"Correct when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),
+            (f"Correct when {first}, wrong when {last}", _masked_strength(lost[0], lost.sum(axis=0))),
             plain[0],
-            (f"Wrong when {first}, correct when {last}", _where(won[0], won.sum(axis=0))),
-            (f"Nobody is correct, {first} or {last}", _where(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0)),
+            (f"Wrong when {first}, correct when {last}", _masked_strength(won[0], won.sum(axis=0))),
+            (
+                f"Nobody is correct, {first} or {last}",
+                _masked_strength(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0),
+            ),
             *plain[1:],
         ]
 
@@ -135,7 +142,7 @@ class _Scores:
         rows = [row for row in np.flatnonzero(~np.isnan(strength)).tolist() if row not in used]
         return min(rows, key=lambda row: (-strength[row], self.clusters[row] in images, row), default=None)
 
-    def telling(self, row: int, heading: str, names: tuple[str, str]) -> Telling:
+    def telling(self, row: int, heading: str, names: tuple[str, str]) -> DiscordantQuestion:
         """A question with who is right on it."""
         many = len(self.right)
         counts = [(names[1], self.right[:, row])]
@@ -147,27 +154,27 @@ class _Scores:
             f"{f'{name}: ' if self._first else ''}{int(found.sum())} of {many} {models} correct{partly}"
             for name, found in counts
         )
-        return Telling(str(self.ids[row]), heading, f"{said[:1].upper()}{said[1:]}.")
+        return DiscordantQuestion(str(self.ids[row]), heading, f"{said[:1].upper()}{said[1:]}.")
 
 
-def _where(mask: np.ndarray | np.bool_, strength: np.ndarray | float) -> np.ndarray:
+def _masked_strength(mask: np.ndarray | np.bool_, strength: np.ndarray | float) -> np.ndarray:
     return np.where(mask, strength, np.nan)
 
 
-def _common_ids(entries: Sequence[Entry]) -> np.ndarray:
+def _common_ids(entries: Sequence[LeaderboardEntry]) -> np.ndarray:
     """(n,) strings, sorted: the questions of all entries."""
     distinct = {entry.questions.digest: entry.questions.ids for entry in entries}
     return functools.reduce(np.intersect1d, distinct.values()) if distinct else np.array([], dtype=str)
 
 
-def _shares(entry: Entry, metric: str, ids: np.ndarray) -> np.ndarray:
+def _answer_shares(entry: LeaderboardEntry, metric: str, ids: np.ndarray) -> np.ndarray:
     """(n,) floats: how good the answer to each question is, from 0 to 1; NaN where it has no score."""
     share, own = shares_of(entry.scores(metric), entry.scale(metric)), entry.questions.ids
     places = np.minimum(np.searchsorted(own, ids), len(own) - 1)
     return np.where(own[places] == ids, share[places], np.nan).astype(np.float32)
 
 
-def _column(entry: Entry, name: str, ids: np.ndarray) -> np.ndarray:
+def _column_of_questions(entry: LeaderboardEntry, name: str, ids: np.ndarray) -> np.ndarray:
     """(n,) strings: a column of these questions, all of which the entry has."""
     values = np.array(entry.questions.table.column(name).to_pylist()).astype(str)
     return values[np.searchsorted(entry.questions.ids, ids)]

@@ -22,7 +22,9 @@ _AT_LEAST = {("low_resolution", "factor"): 1.0}
 _SEVERITIES = (1, 2)
 
 
-def check(name: str, parameters: Mapping[str, Any], size: tuple[int, int], modality: str | None) -> None:
+def check_drawn_parameters(
+    name: str, parameters: Mapping[str, Any], size: tuple[int, int], modality: str | None
+) -> None:
     """Raise UserError where a number or a list is far beyond what is drawn for a picture of ``size`` (H, W).
 
     Seeds may be any whole numbers from 0. Unknown names and other fields are left to what reads the parameters.
@@ -31,44 +33,44 @@ def check(name: str, parameters: Mapping[str, Any], size: tuple[int, int], modal
         degradations.sample(name, severity=severity, seed=0, size=size, modality=modality).to_json()
         for severity in _SEVERITIES
     ]
-    for field, value in _fields(parameters):
+    for field, value in _all_fields(parameters):
         where = f"{name!r}: the parameter {field}"
-        samples = [found for each in drawn for own, found in _fields(each) if own == field]
+        samples = [found for each in drawn for own, found in _all_fields(each) if own == field]
         if field.endswith("seed"):
             if type(value) is not int or not 0 <= value < 2**64:
                 raise UserError(f"{where} is {value!r:.80}; expected a whole number from 0.")
             continue
-        most_values = _TIMES * max(map(_length, samples), default=0) + _LEAST
-        if _length(value) > most_values:
-            raise UserError(f"{where} has {_length(value):,} values; at most {most_values:,} are read.")
+        most_values = _TIMES * max(map(_count_elements, samples), default=0) + _LEAST
+        if _count_elements(value) > most_values:
+            raise UserError(f"{where} has {_count_elements(value):,} values; at most {most_values:,} are read.")
         least = _AT_LEAST.get((degradations.canonical_name(name), field), -math.inf)
         if isinstance(value, int | float) and value < least:
             raise UserError(f"{where} is {value!r:.80}; at least {least:g} is read.")
-        bounds = _largest(samples)
-        for place, (largest, _) in _largest([value]).items():
+        bounds = _largest_numbers(samples)
+        for place, (largest, _) in _largest_numbers([value]).items():
             most, is_pixels = bounds.get(place, (0.0, False))
             bound = _TIMES * most + (max(*size, _LEAST) if is_pixels else 1)
             if largest > bound:
                 raise UserError(f"{where} has {largest:g}; at most {bound:g} is read.")
 
 
-def _fields(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _all_fields(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """All fields, also those of a milder record within."""
     for field, value in parameters.items():
         if isinstance(value, Mapping):
-            yield from _fields(value)
+            yield from _all_fields(value)
         else:
             yield field, value
 
 
-def _length(value: Any) -> int:
+def _count_elements(value: Any) -> int:
     """Characters and elements, all in all."""
     if isinstance(value, list | tuple):
-        return sum(map(_length, value)) + len(value)
+        return sum(map(_count_elements, value)) + len(value)
     return len(value) if isinstance(value, str) else 1
 
 
-def _largest(values: list[Any]) -> dict[int | None, tuple[float, bool]]:
+def _largest_numbers(values: list[Any]) -> dict[int | None, tuple[float, bool]]:
     """The largest absolute number, infinite where one is none, and whether all are whole; of rows that by column."""
     found: dict[int | None, tuple[float, bool]] = {}
     for value in values:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.writing import write_text
+from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.writing import write_text_atomically
 
 SCORES_ONLY = "scores only"
 RECOMPUTED = "recomputed"
@@ -31,7 +31,7 @@ _HEAD = (
 
 
 @dataclass(frozen=True)
-class Levels:
+class TrustLevels:
     """SHA-256 of a submitted file -> its level, one of :data:`LEVELS`."""
 
     found: Mapping[str, str]
@@ -41,21 +41,21 @@ class Levels:
         return self.found.get(digest, SCORES_ONLY)
 
 
-NONE = Levels({})
+NONE = TrustLevels({})
 
 
-def read(path: Path) -> Levels:
+def read_trust_levels(path: Path) -> TrustLevels:
     """The levels of a file. Raises UserError for a level that is none."""
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")
     for digest, level in said.items():
         if level not in LEVELS:
-            raise unknown("level", level, LEVELS, f"{path}, {digest}")
-    return Levels({str(digest): level for digest, level in said.items()})
+            raise unknown_name_error("level", level, LEVELS, f"{path}, {digest}")
+    return TrustLevels({str(digest): level for digest, level in said.items()})
 
 
-def write(path: Path, digests: Iterable[str], level: str) -> None:
+def write_trust_level(path: Path, digests: Iterable[str], level: str) -> None:
     """Add the level of a submission to a file; ``digests``: one of a pack, one a task of a run."""
-    found = {**(read(path).found if path.is_file() else {}), **dict.fromkeys(digests, level)}
-    write_text(path, _HEAD + "".join(f'"{each}": {found[each]}\n' for each in sorted(found)))
+    found = {**(read_trust_levels(path).found if path.is_file() else {}), **dict.fromkeys(digests, level)}
+    write_text_atomically(path, _HEAD + "".join(f'"{each}": {found[each]}\n' for each in sorted(found)))

@@ -14,24 +14,24 @@ from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
-    from lmms_medtasks.board.entries import Entry
+    from lmms_medtasks.board.entries import LeaderboardEntry
 
 
 @functools.cache
-def limits() -> Mapping[str, int]:
+def load_limits() -> Mapping[str, int]:
     """The limits of this release; the file says what each is of."""
     found: Mapping[str, int] = folders.load_yaml(Path(__file__).with_suffix(".yml"))
     return found
 
 
-def check(value: int, name: str, where: object, what: str) -> None:
+def check_limit(value: int, name: str, where: object, what: str) -> None:
     """Raise UserError where ``value`` is more than the limit ``name``; ``what``: "bytes", "questions"."""
-    most = limits()[name]
+    most = load_limits()[name]
     if value > most:
         raise UserError(f"{where}: {value:,} {what}; at most {most:,} are read.")
 
 
-def check_entry(entry: Entry, where: object) -> int:
+def check_entry(entry: LeaderboardEntry, where: object) -> int:
     """Raise UserError for a name or a text that is empty or too long, and for too many questions, trials or columns.
 
     Returns the number of replies.
@@ -47,33 +47,33 @@ def check_entry(entry: Entry, where: object) -> int:
     for what, name in names.items():
         if not name.strip():
             raise UserError(f"{where}: {what} is empty.")
-        check(len(name), "name", where, f"characters in {what} ({name[:40]!r}…)")
+        check_limit(len(name), "name", where, f"characters in {what} ({name[:40]!r}…)")
     for what in ("settings", "digests", "reported"):
-        check(len(getattr(entry, what)), "texts", where, f"values in {what}")
+        check_limit(len(getattr(entry, what)), "texts", where, f"values in {what}")
     texts = [entry.data, entry.data_digest, entry.harness, entry.source.date, entry.source.signed_off_by]
     texts += [*entry.settings, *entry.settings.values(), *entry.digests, *entry.digests.values()]
     texts += [*entry.source.sha256, *entry.source.sha256.values(), *entry.reported]
     if entry.judge:
         texts += [entry.judge.name, entry.judge.settings, *entry.judge.prompts, *entry.judge.prompts.values()]
     for text in texts:
-        check(len(text), "text", where, f"characters in one text ({text[:40]!r}…)")
+        check_limit(len(text), "text", where, f"characters in one text ({text[:40]!r}…)")
     asked = (entry.counts.original, entry.counts.effective)
     if asked.count(None) == 1:
         raise UserError(f"{where}: {asked[0]} questions, of which {asked[1]} were asked; expected two counts.")
     for count in (len(entry.questions), *asked):
-        check(count or 0, "questions", where, "questions")
+        check_limit(count or 0, "questions", where, "questions")
     for table in (entry.questions.table, entry.answers):
-        check(table.num_columns, "columns", where, "columns")
+        check_limit(table.num_columns, "columns", where, "columns")
         for name in table.column_names:
-            check(len(name), "name", where, "characters in a column's name")
+            check_limit(len(name), "name", where, "characters in a column's name")
             _check_values(table.column(name).combine_chunks(), f"{where}, {name}")
     ids = pc.utf8_length(entry.questions.table.column("id").combine_chunks().dictionary)
     said = "characters in its ids, if all were as long as the longest"
-    check(len(entry.questions) * (pc.max(ids).as_py() or 0), "id_characters", where, said)
+    check_limit(len(entry.questions) * (pc.max(ids).as_py() or 0), "id_characters", where, said)
     trials = entry.answers.column("trials").combine_chunks()
     lengths = pc.list_value_length(trials.dictionary).take(trials.indices)
     replies: int = pc.sum(lengths).as_py() or 0
-    check(replies, "replies", where, "replies")
+    check_limit(replies, "replies", where, "replies")
     return replies
 
 
@@ -81,7 +81,7 @@ def _check_values(column: pa.Array, where: str) -> None:
     """Raise UserError for a text that is too long, or a list of too many, among the distinct values of a column."""
     values = column.dictionary if pa.types.is_dictionary(column.type) else column
     if pa.types.is_list(values.type):
-        check(pc.max(pc.list_value_length(values)).as_py() or 0, "trials", where, "replies to a question")
+        check_limit(pc.max(pc.list_value_length(values)).as_py() or 0, "trials", where, "replies to a question")
         values = values.flatten()
     if pa.types.is_string(values.type):
-        check(pc.max(pc.utf8_length(values)).as_py() or 0, "text", where, "characters in one text")
+        check_limit(pc.max(pc.utf8_length(values)).as_py() or 0, "text", where, "characters in one text")

@@ -16,9 +16,9 @@ import numpy as np
 import yaml
 
 from lmms_medtasks import folders
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.writing import write_text
+from lmms_medtasks.writing import write_text_atomically
 
 _HEAD = (
     "# Digests of the questions and the data of each task version, by: lmms-medtasks leaderboard pin RUNS -o FILE\n"
@@ -32,17 +32,18 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Pin:
+class QuestionPin:
     """What entries must be of.
 
     Attributes:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
         measures: which questions belong to each measure: their number and the digest of their places, see
-            :func:`measured`. metrics: those that a run of it has.
+            :func:`score_question_digests`. metrics: those that a run of it has.
         digests, package_version: as an entry has them. judge: of the run, in full, "" where none judged.
         prompts: that a judge is asked by; those of the installed code also where none judged. trials: replies to
             each question, 0 where they have not all as many. declared: of a contributed task, what the run said of its
-            template, protocol and own parts (:attr:`lmms_medtasks.board.entries.Entry.declared`). harness: its version.
+            template, protocol and own parts (:attr:`lmms_medtasks.board.entries.LeaderboardEntry.declared`). harness:
+            its version.
     """
 
     data: str
@@ -58,7 +59,7 @@ class Pin:
     declared: str = ""
     harness: str = ""
 
-    def differences(self, entry: Entry) -> list[str]:
+    def differences(self, entry: LeaderboardEntry) -> list[str]:
         """What of the questions of an entry is other than pinned, a sentence each; [] if nothing is."""
         found = []
         if entry.data_digest != self.data:
@@ -81,7 +82,7 @@ class Pin:
         whole = entry.counts.judged == entry.counts.wanted
         if whole and (lacking := [name for name in self.metrics if name not in entry.metrics]):
             found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
-        own = measured(entry)
+        own = score_question_digests(entry)
         for name in sorted({*self.measures, *own}):
             one, other = (each.get(name, _NONE) for each in (own, self.measures))
             if one != other:
@@ -90,30 +91,30 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class Pins:
+class QuestionPins:
     """All pins of a board; none: nothing on it can be told from a forgery of questions."""
 
-    found: Mapping[Key, Pin]
+    found: Mapping[Key, QuestionPin]
 
-    def of(self, entry: Entry) -> Pin | None:
+    def of(self, entry: LeaderboardEntry) -> QuestionPin | None:
         """The pin of an entry's task, version and data."""
-        return self.found.get(key_of(entry))
+        return self.found.get(pin_key(entry))
 
-    def hold(self, entry: Entry) -> bool:
+    def hold(self, entry: LeaderboardEntry) -> bool:
         """Whether an entry is of the questions and data that are pinned for what it says it is."""
         pin = self.of(entry)
         return pin is not None and not pin.differences(entry)
 
 
-NONE = Pins({})
+NONE = QuestionPins({})
 
 
-def key_of(entry: Entry) -> Key:
+def pin_key(entry: LeaderboardEntry) -> Key:
     """What a pin is of."""
     return entry.task, entry.version, f"{entry.data}, {entry.asked_by}" if entry.asked_by else entry.data
 
 
-def measured(entry: Entry) -> dict[str, str]:
+def score_question_digests(entry: LeaderboardEntry) -> dict[str, str]:
     """Measure -> which questions belong to it: ``120 (6f1c…)``, their number and a digest of their places by id."""
     found = {}
     for name in entry.answers.column_names:
@@ -125,14 +126,14 @@ def measured(entry: Entry) -> dict[str, str]:
     return found
 
 
-def trials_of(entry: Entry) -> int:
+def trials_of(entry: LeaderboardEntry) -> int:
     """Replies to each question, failed requests among them; 0 where they have not all as many."""
     places, _ = entry.samples.texts("trials")
     counts = set(np.bincount(places, minlength=len(entry.questions)).tolist())
     return int(counts.pop()) if len(counts) == 1 else 0
 
 
-def pin_of(entry: Entry) -> Pin:
+def pin_of(entry: LeaderboardEntry) -> QuestionPin:
     """The pin that an entry gives. Raises UserError where it is not of all questions of its data, or of a pack."""
     where = f"{entry.source.results}, {entry.task}"
     if entry.source.kind != "run":
@@ -142,11 +143,11 @@ def pin_of(entry: Entry) -> Pin:
     if wrong := [problem.reason for problem in entry.problems if problem.code in ("not_adding_up", "modified_package")]:
         raise UserError(f"{where}: {' '.join(wrong)}")
     judge = entry.judge if entry.judge and entry.judge.name != "none" and " + " not in entry.judge.name else None
-    return Pin(
+    return QuestionPin(
         data=entry.data_digest,
         questions=entry.questions.digest,
         count=len(entry.questions),
-        measures=measured(entry),
+        measures=score_question_digests(entry),
         metrics=entry.metrics,
         digests=entry.digests,
         package_version=entry.package_version,
@@ -158,16 +159,16 @@ def pin_of(entry: Entry) -> Pin:
     )
 
 
-def write(entries: Iterable[Entry], path: Path) -> int:
+def write_pins(entries: Iterable[LeaderboardEntry], path: Path) -> int:
     """Write the pins of these entries to ``path``, beside those that are there; returns how many are new.
 
     A pin that names no judge gets that of an entry that has one. Raises UserError where an entry differs from what is
     pinned there already: a pin is changed by hand only.
     """
-    found = dict(read(path).found) if path.is_file() else {}
+    found = dict(read_pins(path).found) if path.is_file() else {}
     new = 0
     for entry in entries:
-        key, pin = key_of(entry), pin_of(entry)
+        key, pin = pin_key(entry), pin_of(entry)
         before = found.setdefault(key, pin)
         fixed = ("data", "questions", "measures", "declared")
         others = [each for each in fixed if getattr(before, each) != getattr(pin, each)]
@@ -184,16 +185,16 @@ def write(entries: Iterable[Entry], path: Path) -> int:
         tree.setdefault(task, {}).setdefault(version, {})[data] = {
             name: value for name, value in said.items() if value or name == "data"
         }
-    write_text(path, _HEAD + yaml.safe_dump(tree, sort_keys=False, width=1000))
+    write_text_atomically(path, _HEAD + yaml.safe_dump(tree, sort_keys=False, width=1000))
     return new
 
 
-def read(path: Path) -> Pins:
+def read_pins(path: Path) -> QuestionPins:
     """The pins of a file. Raises UserError for what is none."""
     tree = folders.load_yaml(path) or {}
     try:
         found = {
-            (str(task), str(version), str(data)): _pin(pin)
+            (str(task), str(version), str(data)): _parse_pin(pin)
             for task, versions in tree.items()
             for version, kinds in versions.items()
             for data, pin in kinds.items()
@@ -203,12 +204,12 @@ def read(path: Path) -> Pins:
             f"{path}: expected task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). "
             "Write it with: lmms-medtasks leaderboard pin RUNS -o FILE"
         ) from error
-    return Pins(found)
+    return QuestionPins(found)
 
 
-def _pin(said: Mapping[str, Any]) -> Pin:
+def _parse_pin(said: Mapping[str, Any]) -> QuestionPin:
     if not isinstance(said["questions"], str) or not isinstance(said["data"], str):
         raise TypeError("a digest is a text: put it in quotation marks")
     if not all(isinstance(each, str) for each in said["measures"].values()):
         raise TypeError("a measure has the digest of its questions beside their number: pin the run again")
-    return Pin(**{**said, "metrics": tuple(said["metrics"]), "count": int(said["count"])})
+    return QuestionPin(**{**said, "metrics": tuple(said["metrics"]), "count": int(said["count"])})

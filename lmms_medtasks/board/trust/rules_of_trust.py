@@ -20,7 +20,7 @@ _KEYS = {"accounts", "rows"}
 
 
 @dataclass(frozen=True)
-class Owners:
+class ModelOwners:
     """Whose the names are.
 
     ``accounts``: model's name -> the accounts that may add its entries, in small letters. ``rows``: how many rows a
@@ -38,7 +38,14 @@ class Owners:
     def problem(self, model: str, account: str) -> tuple[str, str] | None:
         """Code and reason where an account may not submit entries of a model; None where it may."""
         if model not in self.accounts:
-            alike = next((name for name in self.accounts if model_names.look(name) == model_names.look(model)), None)
+            alike = next(
+                (
+                    name
+                    for name in self.accounts
+                    if model_names.confusable_form(name) == model_names.confusable_form(model)
+                ),
+                None,
+            )
             said = f" It looks like {alike!r}, which is another's name." if alike else ""
             return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{said} The board's keepers add one."
         if account.casefold() not in self.accounts[model]:
@@ -48,12 +55,12 @@ class Owners:
 
 
 @dataclass(frozen=True)
-class Trust:
+class TrustRules:
     """Pins, owners (None: anybody may submit any name, as on a board of one's own runs) and verified levels."""
 
-    pins: pins.Pins = pins.NONE
-    owners: Owners | None = None
-    levels: levels.Levels = levels.NONE
+    pins: pins.QuestionPins = pins.NONE
+    owners: ModelOwners | None = None
+    levels: levels.TrustLevels = levels.NONE
 
     @property
     def in_public(self) -> bool:
@@ -61,19 +68,21 @@ class Trust:
         return self.owners is not None
 
 
-NONE = Trust()
+NONE = TrustRules()
 
 
-def read(pins_file: Path | None = None, owners_file: Path | None = None, verified_file: Path | None = None) -> Trust:
+def read_trust(
+    pins_file: Path | None = None, owners_file: Path | None = None, verified_file: Path | None = None
+) -> TrustRules:
     """What these files say. Raises UserError where one is not there or says something else."""
-    return Trust(
-        pins.read(pins_file) if pins_file else pins.NONE,
+    return TrustRules(
+        pins.read_pins(pins_file) if pins_file else pins.NONE,
         read_owners(owners_file) if owners_file else None,
-        levels.read(verified_file) if verified_file else levels.NONE,
+        levels.read_trust_levels(verified_file) if verified_file else levels.NONE,
     )
 
 
-def read_owners(path: Path) -> Owners:
+def read_owners(path: Path) -> ModelOwners:
     """The owners that a file names: ``model: account``, ``model: [account, account]``, or with the number of rows
     ``model: {accounts: [account], rows: 2}``.
 
@@ -91,19 +100,19 @@ def read_owners(path: Path) -> Owners:
         accounts, most = known.get("accounts"), known.get("rows")
         listed = [accounts] if isinstance(accounts, str) else accounts
         is_right = isinstance(name, str) and isinstance(listed, list) and bool(listed) and set(known) == _KEYS
-        if not is_right or not _texts(listed) or type(most) is not int or most < 1:
+        if not is_right or not _are_texts(listed) or type(most) is not int or most < 1:
             raise UserError(
                 f"{path}: {name!r}: {value!r}; expected a model's name and one account or a list of them, or "
                 "{accounts: [ACCOUNT], rows: NUMBER}."
             )
         rows[name] = most
-        if wrong := model_names.wrong(name):
+        if wrong := model_names.model_name_problem(name):
             raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
         other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
         if other is not name:
             raise UserError(f"{path}: {name!r} and {other!r} differ in nothing that a reader sees. Keep one of them.")
         found[name] = tuple(each.casefold() for each in listed)
-    return Owners(found, str(path.name), rows)
+    return ModelOwners(found, str(path.name), rows)
 
 
 def account_of(file: Path, roots: Iterable[Path]) -> str:
@@ -115,5 +124,5 @@ def account_of(file: Path, roots: Iterable[Path]) -> str:
     return ""
 
 
-def _texts(values: Iterable[object]) -> bool:
+def _are_texts(values: Iterable[object]) -> bool:
     return all(isinstance(value, str) and value.strip() for value in values)

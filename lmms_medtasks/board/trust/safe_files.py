@@ -13,23 +13,23 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from lmms_medtasks.board.trust.limits import check as check_number
-from lmms_medtasks.board.trust.limits import limits
+from lmms_medtasks.board.trust.limits import check_limit as check_number
+from lmms_medtasks.board.trust.limits import load_limits
 from lmms_medtasks.errors import UserError
 
 _BLOCK = 2**20
 _GZIP = 31  # zlib: a gzip header with the largest window
 
 
-def below(root: Path, endings: tuple[str, ...]) -> tuple[list[Path], list[tuple[Path, str]]]:
+def list_regular_files(root: Path, endings: tuple[str, ...]) -> tuple[list[Path], list[tuple[Path, str]]]:
     """The files below ``root`` whose name ends so, sorted, and those that are not read with the reason of each.
 
     Folders that are links are not entered. Raises UserError where there are more files than the limits allow.
     """
     inside = root.resolve()
     found, refused = [], []
-    for path in _named(root, endings):
-        if wrong := _wrong(path, inside):
+    for path in _walk_named_files(root, endings):
+        if wrong := _file_problem(path, inside):
             refused.append((path, wrong))
         else:
             found.append(path)
@@ -42,22 +42,24 @@ def linked_folders(root: Path) -> list[tuple[Path, str]]:
     return [(path, f"{path}: a link to a folder. Put the folder itself there.") for path in links]
 
 
-def check(path: Path, inside: Path | None = None) -> None:
+def check_regular_file(path: Path, inside: Path | None = None) -> None:
     """Raise UserError where a file is no regular one, or a link that leads out of the folder ``inside``."""
-    if wrong := _wrong(path, inside.resolve() if inside else None):
+    if wrong := _file_problem(path, inside.resolve() if inside else None):
         raise UserError(wrong)
 
 
-def _named(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+def _walk_named_files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     seen = 0
     for folder, _, names in os.walk(root):
         seen += len(names)
-        if seen > limits()["files"]:
-            raise UserError(f"{root}: more than {limits()['files']:,} files. Name the folder with the runs or packs.")
+        if seen > load_limits()["files"]:
+            raise UserError(
+                f"{root}: more than {load_limits()['files']:,} files. Name the folder with the runs or packs."
+            )
         yield from (Path(folder, name) for name in names if name.endswith(endings))
 
 
-def _wrong(path: Path, inside: Path | None) -> str:
+def _file_problem(path: Path, inside: Path | None) -> str:
     try:
         kind = path.stat().st_mode
         if inside is not None and path.is_symlink() and not path.resolve().is_relative_to(inside):
@@ -73,10 +75,10 @@ def content_of(path: Path) -> bytes:
     Raises UserError where it, or what it unpacks to, is larger than the limits; no more than these is ever read.
     """
     check_number(path.stat().st_size, "file_bytes", path, "bytes")
-    most = limits()["unpacked_bytes"]
+    most = load_limits()["unpacked_bytes"]
     try:
         with path.open("rb") as file:
-            data = _unpacked(file, most) if path.name.endswith(".gz") else file.read(most + 1)
+            data = _unpack_gzip(file, most) if path.name.endswith(".gz") else file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path}: cut off or damaged ({error}).") from error
     if len(data) > most:
@@ -84,7 +86,7 @@ def content_of(path: Path) -> bytes:
     return data
 
 
-def _unpacked(file: BinaryIO, most: int) -> bytes:
+def _unpack_gzip(file: BinaryIO, most: int) -> bytes:
     """What a gzip file holds, at most one byte more than ``most``.
 
     It must be of one member, as packs are: millions of empty ones would unpack to nothing for a minute.
@@ -112,7 +114,7 @@ def read_json(path: Path) -> Any:
     check_form(data, path)
     try:
         return json.loads(
-            data.decode("utf-8"), object_pairs_hook=_mapping, parse_constant=_no_number, parse_float=_finite
+            data.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_no_number, parse_float=_finite_number
         )
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: cut off or damaged ({error}).") from error
@@ -132,7 +134,7 @@ def check_form(data: bytes, where: object) -> None:
     steps = opened.astype(np.int8) - closed.astype(np.int8)
     deepest = int(np.cumsum(steps[steps != 0], dtype=np.int32).max(initial=0))
     check_number(deepest, "depth", where, "lists inside each other")
-    most = limits()["digits"]
+    most = load_limits()["digits"]
     if re.search(rb"[0-9]{%d}" % (most + 1), bare):
         raise UserError(f"{where}: a number of more than {most} digits.")
 
@@ -147,7 +149,7 @@ def _without_texts(data: bytes) -> bytes:
 def check_lines(path: Path) -> None:
     """Raise UserError where a log, or one of its lines, is larger than the limits."""
     check_number(path.stat().st_size, "log_bytes", path, "bytes")
-    most, number, length = limits()["line_bytes"], 1, 0
+    most, number, length = load_limits()["line_bytes"], 1, 0
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             for place, part in enumerate(block.split(b"\n")):
@@ -158,7 +160,7 @@ def check_lines(path: Path) -> None:
                     raise UserError(f"{path}, line {number}: more than {most:,} bytes.")
 
 
-def _mapping(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -171,7 +173,7 @@ def _no_number(text: str) -> float:
     raise ValueError(f"{text} is no number")
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
         raise ValueError(f"{text[:30]} is beyond what a number can be")

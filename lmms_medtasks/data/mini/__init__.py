@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import unknown_name_error
 
 __all__ = ["file_name", "files", "path"]
 
@@ -31,7 +31,7 @@ def path(suite: str, split: str) -> Path:
     """The bundled parquet file of a suite's split; raises UserError for a suite or split that has no mini data."""
     there = files()
     if suite not in there:
-        raise unknown("suite", suite, there, "the mini data")
+        raise unknown_name_error("suite", suite, there, "the mini data")
     if split not in there[suite]:
-        raise unknown("split", split, there[suite], f"the mini data of {suite}")
+        raise unknown_name_error("split", split, there[suite], f"the mini data of {suite}")
     return there[suite][split]

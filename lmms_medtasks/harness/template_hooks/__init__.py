@@ -21,7 +21,7 @@ _OF_NO_SETTINGS = f"{_HOOKS}hooks"
 _ADAPTER = "lmms_medtasks.data.adapter"
 
 
-def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
+def bind_hooks(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
     """``config`` with the metrics that are declared of it, and of a task with settings with hooks that know them.
 
     Raises:
@@ -40,7 +40,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
         return with_declared_metrics(config)
     from lmms_medtasks.harness.template_hooks import binding
 
-    return with_declared_metrics(binding.bound(config, yaml_path))
+    return with_declared_metrics(binding.bind_template_hooks(config, yaml_path))
 
 
 def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
@@ -49,7 +49,7 @@ def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
     modules = [templates.module_of(hook) for hook in hooks if hook is not None]
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     return (
-        folder.is_relative_to(folders.folder().resolve())
+        folder.is_relative_to(folders.suites_root().resolve())
         and config.get("dataset_path") == "parquet"
         and "judge" not in settings
         and not any(module.startswith(_ADAPTER) for module in modules)

@@ -16,7 +16,7 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.data import adapter, sources, text_tables
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.extensions import load, located
+from lmms_medtasks.extensions import load_extension, resolve_extension_path
 from lmms_medtasks.harness.template_hooks import prepared_documents, prompt_hooks
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
@@ -24,7 +24,7 @@ from lmms_medtasks.prompt_files import prompt_text
 from lmms_medtasks.suites import own_metrics, own_parts, templates
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.templates import measures, parsers
-from lmms_medtasks.suites.templates.measures import Own
+from lmms_medtasks.suites.templates.measures import CustomScoring
 from lmms_medtasks.task_yaml import keys, nodes
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -36,7 +36,7 @@ JUDGED = {"choice": (), "open": ("judged",)}
 _ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
 
 
-class Bound(functools.partial):  # type: ignore[type-arg]
+class BoundHook(functools.partial):  # type: ignore[type-arg]
     """A hook with what it knows of its task.
 
     The harness writes hooks into the result file as Python shows them: this one without folders of this machine.
@@ -46,7 +46,7 @@ class Bound(functools.partial):  # type: ignore[type-arg]
         return f"{self.func.__module__}.{self.func.__qualname__} with {', '.join(self.keywords)}"
 
 
-def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
+def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
     """``config`` as it is, or a copy whose hooks know the settings, for a task on a template in ``yaml_path``.
 
     Raises:
@@ -62,22 +62,22 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     if template is None:
         return _with_folder(config, folder) if folder else config
     config, tables = text_tables.with_text_cells(config, _task_label(config))
-    settings = settings_of(config, template, folder)
+    settings = merge_settings(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER, metric_entry
 
-    settings, parts = resolved(settings, template, folder)
+    settings, parts = resolve_custom_parts(settings, template, folder)
     scoring_settings = {**settings, **parts.scoring}
     hook = config["process_results"]
-    process_results = Bound(hook, settings=scoring_settings)
+    process_results = BoundHook(hook, settings=scoring_settings)
     if hasattr(hook, "metrics_of"):
-        process_results.metrics_of = Bound(hook.metrics_of, settings=scoring_settings)  # type: ignore[attr-defined]
+        process_results.metrics_of = BoundHook(hook.metrics_of, settings=scoring_settings)  # type: ignore[attr-defined]
     shown = {key: value for key, value in settings.items() if key != "metrics"}
     if parts.described:
         config = {**config, "metadata": {**(config.get("metadata") or {}), own_parts.KEY: parts.described}}
     return {
         **config,
-        "process_docs": Bound(
-            prepared_documents.prepared,
+        "process_docs": BoundHook(
+            prepared_documents.prepare_documents,
             adapt=_bind_adapter(config, settings, folder),
             settings=settings,
             tables=tables,
@@ -85,7 +85,9 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             training_split=str(config.get("training_split") or ""),
             own=parts.scoring,
         ),
-        "doc_to_visual": prompt_hooks.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
+        "doc_to_visual": prompt_hooks.make_image_hook(config, settings, folder)
+        if folder
+        else config.get("doc_to_visual"),
         "generation_kwargs": _merged_generation(config, template),
         "process_results": process_results,
         "metric_list": [metric_entry(parts.suite.metric(name)) for name in settings["metrics"]],
@@ -97,16 +99,16 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
 def _give_custom(folder: Path) -> None:
     """Make the modalities and the data sets known that a task's folder brings."""
     if (folder / sources.FILE).is_file():
-        sources.give([folder])
+        sources.add_source_folders([folder])
     if (folder / MODALITIES).is_file():
         from lmms_medtasks.degradations import modality_files
 
-        modality_files.give([folder / MODALITIES])
+        modality_files.load_modality_files([folder / MODALITIES])
 
 
-def _merged_generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
+def _merged_generation(config: Mapping[str, Any], template: templates.TaskTemplate) -> dict[str, Any]:
     """The template's ``generation_kwargs`` with the task's own keys above them."""
-    template_generation = nodes.template_generation(templates.text_of(template.name))
+    template_generation = nodes.template_generation(templates.template_yaml(template.name))
     return {**template_generation, **(config.get("generation_kwargs") or {})}
 
 
@@ -115,14 +117,14 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     given = config.get("lmms_eval_specific_kwargs") or {}
     task_settings = given.get("default") or {}
     changed: dict[str, Any] = {}
-    if not folder.is_relative_to(folders.folder().resolve()) and config.get("doc_to_visual") is not None:
-        changed["doc_to_visual"] = prompt_hooks.of_task(config, task_settings, folder)
+    if not folder.is_relative_to(folders.suites_root().resolve()) and config.get("doc_to_visual") is not None:
+        changed["doc_to_visual"] = prompt_hooks.make_image_hook(config, task_settings, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
         config, tables = text_tables.with_text_cells(_with_located_files(config, folder), _task_label(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
-        changed["process_docs"] = Bound(
-            prepared_documents.prepared,
+        changed["process_docs"] = BoundHook(
+            prepared_documents.prepare_documents,
             adapt=adapt,
             settings=task_settings,
             tables=tables,
@@ -130,18 +132,18 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
             training_split=training,
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and task_settings.get("prompt"):
-        prompt = prompt_of(str(task_settings["prompt"]), folder)
+        prompt = find_prompt_text(str(task_settings["prompt"]), folder)
         changed["lmms_eval_specific_kwargs"] = {**given, "default": {**task_settings, "prompt": prompt}}
-    if any(isinstance(name, str) and is_rubric(name) for name in judges_of(task_settings)):
+    if any(isinstance(name, str) and is_rubric(name) for name in list_judges(task_settings)):
         given = changed.get("lmms_eval_specific_kwargs") or given
-        protocol_names = [protocols.get(str(name), folder).name for name in judges_of(task_settings)]
+        protocol_names = [protocols.get(str(name), folder).name for name in list_judges(task_settings)]
         judge = protocol_names if isinstance(task_settings["judge"], list) else protocol_names[0]
         default = {**given["default"], "judge": judge}
         changed["lmms_eval_specific_kwargs"] = {**given, "default": default}
     return {**config, **changed} if changed else config
 
 
-def judges_of(settings: Mapping[str, Any]) -> list[Any]:
+def list_judges(settings: Mapping[str, Any]) -> list[Any]:
     """The judge protocols that settings name."""
     judges = settings.get("judge") or []
     return judges if isinstance(judges, list) else [judges]
@@ -152,21 +154,26 @@ def _with_located_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     kwargs = config.get("dataset_kwargs")
     if config.get("dataset_path") not in nodes.LOCAL or not isinstance(kwargs, dict) or "data_files" not in kwargs:
         return config
-    return {**config, "dataset_kwargs": {**kwargs, "data_files": nodes.located(kwargs["data_files"], folder)}}
+    return {
+        **config,
+        "dataset_kwargs": {**kwargs, "data_files": nodes.resolve_data_files(kwargs["data_files"], folder)},
+    }
 
 
-def tables_of(config: Mapping[str, Any]) -> tuple[Path, ...]:
+def list_tables(config: Mapping[str, Any]) -> tuple[Path, ...]:
     """The tables in the folder of a bound task that its data are read from."""
     tables: tuple[Path, ...] = getattr(config.get("process_docs"), "keywords", {}).get("tables", ())
     return tables
 
 
-def settings_of(config: Mapping[str, Any], template: templates.Template, folder: Path | None = None) -> dict[str, Any]:
+def merge_settings(
+    config: Mapping[str, Any], template: templates.TaskTemplate, folder: Path | None = None
+) -> dict[str, Any]:
     """The template's settings with the task's own above them, checked; ``prompt`` is the text, ``metrics`` a list."""
     where = _task_label(config)
     given = config.get("lmms_eval_specific_kwargs") or {}
     task_settings = given.get("default") or {}
-    schema.check(task_settings, where)
+    schema.check_task_settings(task_settings, where)
     merged = {**template.settings, **task_settings}
     metrics = merged.get("metrics") or template.metrics
     names = [metrics] if isinstance(metrics, str) else list(metrics)
@@ -175,18 +182,22 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
     merged["metrics"] = list(
         dict.fromkeys([*FIRST, *names, *rotated, *JUDGED[template.kind], *templates.ALWAYS[template.kind]])
     )
-    merged["prompt"] = prompt_of(str(merged["prompt"]), folder)
+    merged["prompt"] = find_prompt_text(str(merged["prompt"]), folder)
     return merged
 
 
-def prompt_of(name: str, folder: Path | None) -> str:
+def find_prompt_text(name: str, folder: Path | None) -> str:
     """The prompt's text: a file in ``folder``, the built-in prompt of that name, or what :mod:`.hooks` makes of it."""
     if "{question}" in name:
         return name
     if folder is not None and (folder / name).is_file():
         text = (folder / name).read_text("utf-8").removesuffix("\n")
     else:
-        text = templates.prompt(name) if name in templates.prompts() else _prompt_of_ours(name, folder)
+        text = (
+            templates.builtin_prompt(name)
+            if name in templates.builtin_prompt_names()
+            else _prompt_of_ours(name, folder)
+        )
     if "{question}" not in text:
         raise UserError(f"The prompt {name!r} has no {{question}} in it: the question would not be asked.")
     return text
@@ -198,7 +209,7 @@ def _prompt_of_ours(name: str, folder: Path | None) -> str:
     except UserError as error:
         raise UserError(
             f"No prompt {name!r}: no such file in {folder}, none of the built-in prompts "
-            f"({', '.join(templates.prompts())}), no file of ours in task_configs."
+            f"({', '.join(templates.builtin_prompt_names())}), no file of ours in task_configs."
         ) from error
 
 
@@ -211,8 +222,8 @@ def _bind_adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder
 
 
 @dataclass(frozen=True)
-class OwnParts:
-    """What :func:`resolved` found.
+class CustomParts:
+    """What :func:`resolve_custom_parts` found.
 
     Attributes:
         suite: The declaration by which the task's questions are scored.
@@ -225,16 +236,16 @@ class OwnParts:
     described: Mapping[str, Any] = field(default_factory=dict)
 
 
-def resolved(
-    settings: dict[str, Any], template: templates.Template, folder: Path | None
-) -> tuple[dict[str, Any], OwnParts]:
+def resolve_custom_parts(
+    settings: dict[str, Any], template: templates.TaskTemplate, folder: Path | None
+) -> tuple[dict[str, Any], CustomParts]:
     """The settings with the names of metrics and of the judge's protocol in place of references, and the parts.
 
     Raises:
         UserError: A part is not there, is none of its kind, or has a name that is taken.
     """
-    ours = measures.metrics()
-    references = {name: located(name, folder) for name in settings["metrics"] if name not in ours}
+    ours = measures.template_metrics()
+    references = {name: resolve_extension_path(name, folder) for name in settings["metrics"] if name not in ours}
     custom_metrics = {name: own_metrics.get(reference, tuple(ours)) for name, reference in references.items()}
     if custom_metrics and folder is not None and (folder / "measures.py").is_file():
         raise UserError(
@@ -260,16 +271,16 @@ def resolved(
             scores = tuple(dimension.name for dimension in protocol.dimensions)
             index = metrics.index("score") + 1 if "score" in metrics else len(metrics)
             settings["metrics"] = [*metrics[:index], *(f"score_{score}" for score in scores), *metrics[index:]]
-    elif parsers.is_own(str(settings["parser"])):
-        reference = located(str(settings["parser"]), folder)
+    elif parsers.is_custom_parser(str(settings["parser"])):
+        reference = resolve_extension_path(str(settings["parser"]), folder)
         parsers.get(reference)
-        parser = str(settings["parser"]), load("parser", reference, tuple(parsers.PARSERS))
+        parser = str(settings["parser"]), load_extension("parser", reference, tuple(parsers.PARSERS))
         scoring["parser"] = reference
-    custom = Own(tuple(references.values()), scores)
+    custom = CustomScoring(tuple(references.values()), scores)
     scoring["own"] = custom
-    described = own_parts.described(list(custom_metrics.values()), protocol, parser)
+    described = own_parts.describe_custom_parts(list(custom_metrics.values()), protocol, parser)
     settings["metrics"] = list(dict.fromkeys(settings["metrics"]))
-    return settings, OwnParts(measures.of_kind(template.kind, custom), scoring, described)
+    return settings, CustomParts(measures.of_kind(template.kind, custom), scoring, described)
 
 
 def _task_label(config: Mapping[str, Any]) -> str:

@@ -7,15 +7,15 @@ from typing import Any
 
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness import hooks
-from lmms_medtasks.harness.scoring import MetricValue, values_of
+from lmms_medtasks.harness.scoring import MetricValue, make_metric_values
 from lmms_medtasks.parsing import Reply
-from lmms_medtasks.record import FAILED, MeasureValue, Record, Tag
+from lmms_medtasks.record import FAILED, QuestionRecord, ScoreValue, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
 from lmms_medtasks.suites.own_metrics import with_values
 from lmms_medtasks.suites.templates import get
-from lmms_medtasks.suites.templates.measures import Own, of_kind, own_of
+from lmms_medtasks.suites.templates.measures import CustomScoring, load_custom_metrics, of_kind
 from lmms_medtasks.suites.templates.parsers import get as parser_of
-from lmms_medtasks.suites.templates.parsers import is_own
+from lmms_medtasks.suites.templates.parsers import is_custom_parser
 
 KIND = "choice"
 
@@ -32,15 +32,15 @@ def process_results(
     """
     settings = settings or get("multiple_choice").settings
     names = settings.get("metrics") or get("multiple_choice").metrics
-    custom = settings.get("own") or Own()
-    made = record_of(doc, results, str(settings.get("parser", "option")), settings)
-    record = with_values(made, own_of(custom))
-    return values_of(of_kind(KIND, custom), names, record)
+    custom = settings.get("own") or CustomScoring()
+    made = make_choice_record(doc, results, str(settings.get("parser", "option")), settings)
+    record = with_values(made, load_custom_metrics(custom))
+    return make_metric_values(of_kind(KIND, custom), names, record)
 
 
-def record_of(
+def make_choice_record(
     doc: Mapping[str, Any], results: Sequence[str], parser_name: str, settings: Mapping[str, Any] | None = None
-) -> Record:
+) -> QuestionRecord:
     """The record of a question, its answers read by the parser of this name; ``settings``: the task's."""
     parser = parser_of(parser_name)
     replies = [Reply.of(result) for result in results]
@@ -50,7 +50,7 @@ def record_of(
     correct = [parser.accepts(reading.value, expected) for reading in readings if reading.status != FAILED]
     sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     option_count = len(doc["options"]) or len(answers)
-    possible = len(answers) if parser_name == "several_letters" or is_own(parser_name) else option_count
+    possible = len(answers) if parser_name == "several_letters" or is_custom_parser(parser_name) else option_count
     accepted = sum(parser.accepts(answer, expected) for answer in answers)
     scores: dict[str, float | None] = {
         "accuracy": sum(correct) / len(correct) if correct else None,
@@ -62,18 +62,18 @@ def record_of(
     if parser_name == "position":
         negative = expected == triage.NONE
         tags["negative"] = int(negative)
-        of_triage = triage.measures(trials, negative)
+        of_triage = triage.triage_scores(trials, negative)
     document_tags, details = tags_and_details(doc)
     rendered = _degradation_parameters(doc, settings or {})
     if rendered:
         details["degradation_parameters"] = rendered
-    return Record(
+    return QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
         trials=trials,
         expected=expected,
         measures={
-            name: MeasureValue(score)
+            name: ScoreValue(score)
             for name, score in (scores | of_triage).items()
             if score is not None or name in ("accuracy", *of_triage)
         },
@@ -91,7 +91,7 @@ def _degradation_parameters(doc: Mapping[str, Any], settings: Mapping[str, Any])
     """
     if settings.get("no_image"):
         return []
-    rendered = hooks.RENDERED.get(str(doc["id"]), hooks.order_of(doc, settings))
+    rendered = hooks.RENDERED.get(str(doc["id"]), hooks.describe_degradation(doc, settings))
     level = 0 if settings.get("rendered") else settings.get("severity", doc.get("severity")) or 0
     if level == 0 or not settings.get("degradation", doc.get("degradation")):
         return [{"shown_as": each["shown_as"]} for each in rendered if "shown_as" in each]

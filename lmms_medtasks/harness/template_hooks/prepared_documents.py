@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lmms_medtasks import extensions, parsing
 from lmms_medtasks.data import adapter, picture_checks, text_tables
-from lmms_medtasks.data.rotated_options import rotations
+from lmms_medtasks.data.rotated_options import rotate_documents
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.harness.hooks import RENDERED, TRIALS
 from lmms_medtasks.samples.table import OWN_COLUMNS
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def prepared(
+def prepare_documents(
     dataset: Dataset,
     *,
     adapt: Any,
@@ -53,13 +53,13 @@ def prepared(
             _check_own_parts(own, settings, documents)
         if not settings.get("no_image"):
             with _name_table(tables):
-                picture_checks.check(documents, folder)
+                picture_checks.check_images(documents, folder)
         if settings.get("shift"):
             documents = _add_shift_sides(documents, settings["shift"])
         if settings.get("degradation") == templates.DRAWN:
-            documents = with_draws(documents, settings, folder)
+            documents = add_drawn_degradations(documents, settings, folder)
         if settings.get("rotate_options"):
-            documents = rotations(documents)
+            documents = rotate_documents(documents)
     ids = list(documents["id"])
     TRIALS.reset(ids)
     RENDERED.reset(ids)
@@ -106,10 +106,10 @@ def _add_shift_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
     """The rows of both tests, with the column ``set``: "iid" or "ood"."""
     if shift["column"] not in documents.column_names:
         raise UserError(f"shift.column: the data has no column {shift['column']!r}, it has {documents.column_names}.")
-    side_of = {value: side for side, values in schema.sides(shift).items() for value in values}
+    side_of = {value: side for side, values in schema.shift_side_values(shift).items() for value in values}
     values = [str(value) for value in documents[shift["column"]]]
     rows = [row for row, value in enumerate(values) if value in side_of]
-    for side, side_values in schema.sides(shift).items():
+    for side, side_values in schema.shift_side_values(shift).items():
         if not set(side_values) & set(values):
             raise UserError(
                 f"shift.{side}: no row has {' or '.join(map(repr, side_values))} in {shift['column']!r}. There are: "
@@ -127,7 +127,7 @@ def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
     """Training documents without those whose value of the shift's column is out of distribution, where it is told."""
     if shift["column"] not in documents.column_names:
         return documents
-    ood = schema.sides(shift)["ood"]
+    ood = schema.shift_side_values(shift)["ood"]
     return documents.select([row for row, value in enumerate(documents[shift["column"]]) if str(value) not in ood])
 
 
@@ -135,10 +135,11 @@ def _check_own_parts(scoring_settings: Mapping[str, Any], settings: Mapping[str,
     """Raise UserError where the task's own parts do not fit its questions, before a model is asked.
 
     A metric is restricted by a column that there is not, or counts votes of answers that are no options' letters.
-    ``scoring_settings``: what :func:`lmms_medtasks.harness.template_hooks.binding.resolved` gives for scoring.
+    ``scoring_settings``: what :func:`lmms_medtasks.harness.template_hooks.binding.resolve_custom_parts` gives for
+        scoring.
     """
     columns = [*documents.column_names, *OWN_COLUMNS, "option_count", "set"]
-    own_metrics.check_columns(measures.own_of(scoring_settings["own"]), list(dict.fromkeys(columns)))
+    own_metrics.check_columns(measures.load_custom_metrics(scoring_settings["own"]), list(dict.fromkeys(columns)))
     reference = scoring_settings.get("parser")
     votes = [name for name in settings["metrics"] if measures.NEEDS.get(name) == "letters"]
     if reference is None or not votes:
@@ -218,7 +219,7 @@ def _check_one(row: _RowDegradation, modality_is_told: bool, folder: Path | None
             degradations.canonical_modality(modality)
         if degradations.check_severity(level) == 0 or not name:
             return
-        located = extensions.located(name, folder)
+        located = extensions.resolve_extension_path(name, folder)
         degradations.canonical_name(located)
         degradations.check_modality(located, modality or None)
         depends = not modality and degradations.depends_on_modality(located)
@@ -237,7 +238,7 @@ def _check_one(row: _RowDegradation, modality_is_told: bool, folder: Path | None
         )
 
 
-def with_draws(documents: Dataset, settings: Mapping[str, Any], folder: Path | None) -> Dataset:
+def add_drawn_degradations(documents: Dataset, settings: Mapping[str, Any], folder: Path | None) -> Dataset:
     """The documents with one degradation of their modality each, drawn by question; the level is the settings'.
 
     One of someone's own is written as the YAML of ``folder`` would name it.
@@ -257,6 +258,6 @@ def with_draws(documents: Dataset, settings: Mapping[str, Any], folder: Path | N
         except UserError as error:
             where = "modality" if fixed else f"Column 'modality', row {row + 1} (id {question!r})"
             raise UserError(f"{where}: {error}") from error
-        drawn.append(extensions.portable(chosen, folder))
+        drawn.append(extensions.portable_reference(chosen, folder))
     bare = documents.remove_columns([name for name in ("degradation",) if name in documents.column_names])
     return bare.add_column("degradation", drawn)

@@ -26,7 +26,7 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
     """The prompt (:func:`lmms_medtasks.harness.hooks.doc_to_text`); ``prompt`` is the template's where none is said."""
     settings = settings or {}
     name = settings.get("prompt") or ("multiple_choice" if doc["options"] else "open")
-    prompt = templates.prompt(name) if name in templates.prompts() else name
+    prompt = templates.builtin_prompt(name) if name in templates.builtin_prompt_names() else name
     return hooks.doc_to_text(doc, {**settings, "prompt": prompt})
 
 
@@ -35,26 +35,26 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
     With ``degradation: drawn`` the document's own column says which; ``modality`` counts for every document.
     """
-    return degraded_pictures(doc, settings or {}, None)
+    return load_degraded_images(doc, settings or {}, None)
 
 
-def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
+def load_degraded_images(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
     """As :func:`doc_to_visual`; degradations of someone's own that are named by files are looked for in ``folder``."""
     settings = dict(settings)
     if settings.get("degradation") == "drawn":
         del settings["degradation"]
     if settings.get("modality"):
         doc = {**doc, "modality": settings["modality"]}
-    return hooks.degraded_pictures(doc, settings, folder)
+    return hooks.load_degraded_images(doc, settings, folder)
 
 
 _HOOKS: Mapping[Any, Callable[..., list[Image]]] = {
-    doc_to_visual: degraded_pictures,
-    hooks.doc_to_visual: hooks.degraded_pictures,
+    doc_to_visual: load_degraded_images,
+    hooks.doc_to_visual: hooks.load_degraded_images,
 }
 
 
-class TaskPictures:
+class FolderImages:
     """A hook for ``doc_to_visual`` in place of ``hook``, one of ours, that knows the task's ``folder``.
 
     ``digested``: what the digest of the task's own code takes in: that of degradations of someone's own, and what
@@ -73,8 +73,8 @@ class TaskPictures:
         return _HOOKS[self.hook](doc, settings or {}, self.folder)
 
 
-def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> Any:
-    """The hook for pictures of a task in ``folder``: a :class:`TaskPictures` in place of one of ours.
+def make_image_hook(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> Any:
+    """The hook for pictures of a task in ``folder``: a :class:`FolderImages` in place of one of ours.
 
     ``config``: with text tables as parquet files. Raises UserError where the setting names a degradation of someone's
     own that can't be had.
@@ -86,20 +86,20 @@ def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path
         ours = False
     if not ours or hook is None:
         return hook
-    return TaskPictures(hook, folder, _digest_custom_code(config, settings, folder))
+    return FolderImages(hook, folder, _digest_custom_code(config, settings, folder))
 
 
 def _digest_custom_code(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
     from lmms_medtasks import degradations
     from lmms_medtasks.degradations import own_modalities
-    from lmms_medtasks.degradations.base import is_own
+    from lmms_medtasks.degradations.base import is_custom_degradation
 
     degradation = settings.get("degradation")
     is_drawn = degradation == templates.DRAWN
     names = {str(degradation)} if degradation and not is_drawn else _column_values(config, "degradation")
     modality = settings.get("modality")
     modalities = {str(modality)} if modality else _column_values(config, "modality")
-    known = own_modalities.known()
+    known = own_modalities.list_custom_modalities()
     described: list[Any] = []
     for each in sorted(modalities):
         canonical = _call_or_none(degradations.canonical_modality, each)
@@ -107,15 +107,17 @@ def _digest_custom_code(config: Mapping[str, Any], settings: Mapping[str, Any], 
             definition = known[canonical]
             drawn = degradations.drawn_for(canonical)
             names |= set(drawn) if is_drawn else set()
-            described.append([canonical, definition.levels, [extensions.portable(name, folder) for name in drawn]])
+            described.append(
+                [canonical, definition.levels, [extensions.portable_reference(name, folder) for name in drawn]]
+            )
     for name in sorted(names):
-        located = extensions.located(name, folder)
-        if is_own(located):
+        located = extensions.resolve_extension_path(name, folder)
+        if is_custom_degradation(located):
             # A name in a column is told with its row, when the data are read.
             code = (
                 degradations.code_of(located) if name == degradation else _call_or_none(degradations.code_of, located)
             )
-            described.append([extensions.portable(name, folder), code])
+            described.append([extensions.portable_reference(name, folder), code])
     return json.dumps(described, sort_keys=True) if described else ""
 
 
@@ -133,7 +135,7 @@ def _column_values(config: Mapping[str, Any], name: str) -> set[str]:
     from lmms_medtasks.data import text_tables
 
     values: set[Any] = set()
-    for path in text_tables.files((config.get("dataset_kwargs") or {}).get("data_files")):
+    for path in text_tables.iter_data_files((config.get("dataset_kwargs") or {}).get("data_files")):
         if config.get("dataset_path") == "parquet" and path.is_file() and name in pq.read_schema(path).names:
             values |= set(pq.read_table(path, columns=[name])[name].to_pylist())
     return {value for value in values if isinstance(value, str) and value}

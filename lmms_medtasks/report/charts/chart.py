@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.report import document
 from lmms_medtasks.report.charts.heat import heat_chart
 from lmms_medtasks.report.charts.plane_panels import panels_of, said_of
 from lmms_medtasks.report.charts.planes import Guide, plane_chart, small_plane
 from lmms_medtasks.report.charts.row_charts import bullet_chart, point_chart, range_chart, rows_of
-from lmms_medtasks.report.document import PUBLISHED, Cell, Figure
-from lmms_medtasks.report.views import Source, Table
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.document import PUBLISHED, Cell, ReportFigure
+from lmms_medtasks.report.views import ModelResults, TableSpec
+from lmms_medtasks.samples.table import QuestionTable
 
 Kind = Literal["ranges", "points", "plane", "heat", "bullets"]
 Sort = Literal["", "falling", "rising"]
@@ -27,7 +27,7 @@ Scale = Literal["", "fitted", "ranks"]
 _NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
 """Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
 KINDS: tuple[str, ...] = get_args(Kind)
-Made = Callable[[Sequence[Source]], document.Frame | None]
+Made = Callable[[Sequence[ModelResults]], document.Frame | None]
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class Chart:
     kind: Kind
     key: str
     title: str
-    about: str | Callable[[Sequence[Source]], str]
-    table: Table | Made | str
+    about: str | Callable[[Sequence[ModelResults]], str]
+    table: TableSpec | Made | str
     columns: Sequence[str] | Mapping[str, Sequence[str]]
     x: str = ""
     name: str = ""
@@ -150,15 +150,15 @@ class Chart:
     scale: Scale = ""
     ends: tuple[float, float] | None = None
     diagonal: bool = False
-    guide: Callable[[Samples], Guide] | None = None
+    guide: Callable[[QuestionTable], Guide] | None = None
     worst: bool = False
-    shown: Callable[[Sequence[Source]], bool] = lambda sources: True
+    shown: Callable[[Sequence[ModelResults]], bool] = lambda sources: True
     folded: bool = False
     numbers: str = ""
     declared: str = field(init=False, default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "declared", _caller())
+        object.__setattr__(self, "declared", _calling_line())
         for what, got, allowed in (
             ("kind of chart", self.kind, Kind),
             ("sort", self.sort, Sort),
@@ -166,20 +166,20 @@ class Chart:
             ("scale", self.scale, Scale),
         ):
             if got not in get_args(allowed):
-                raise unknown(what, got, filter(None, get_args(allowed)), self.declared)
+                raise unknown_name_error(what, got, filter(None, get_args(allowed)), self.declared)
         if self.kind == "bullets" and len(self.columns) != 1:
             raise UserError(f"{self.declared}: a chart of bullets has one column; got {len(self.columns)}.")
-        if isinstance(self.table, Table) and not callable(self.table.columns):
+        if isinstance(self.table, TableSpec) and not callable(self.table.columns):
             self._marks(document.Frame(self.table.key, "", self.table.heads(self.table.columns), ()))  # for its errors
 
-    def figure(self, sources: Sequence[Source]) -> Figure | None:
+    def figure(self, sources: Sequence[ModelResults]) -> ReportFigure | None:
         """The figure of these sources; None where they have none."""
         if not self.shown(sources):
             return None
         about = self.about(sources) if callable(self.about) else self.about
         return self._figure(self.marks(sources), about, self._guides(sources))
 
-    def of(self, table: document.Frame) -> Figure | None:
+    def of(self, table: document.Frame) -> ReportFigure | None:
         """The figure of a table that is made already; None where it has no number of its own."""
         return self._figure(self.marks_of(table), str(self.about), (), table.key)
 
@@ -187,7 +187,7 @@ class Chart:
         """What is drawn of a table that is made already."""
         return self._marks(table)
 
-    def small(self, source: Source) -> str:
+    def small(self, source: ModelResults) -> str:
         """The chart of one source for a column of a page, without legend and titles; "" where it has none."""
         marks = self.marks([source])
         return self.drawn(marks, self._guides([source]), small=True) if _is_own(marks) else ""
@@ -220,7 +220,7 @@ class Chart:
             return bullet_chart(self, marks, small=small)
         return range_chart(self, marks) if self.kind == "ranges" else point_chart(self, marks)
 
-    def published_names(self, sources: Sequence[Source]) -> list[str]:
+    def published_names(self, sources: Sequence[ModelResults]) -> list[str]:
         """The published rows that are drawn, the best first where not all are."""
         return list(self.chosen(self.marks(sources)))
 
@@ -238,9 +238,9 @@ class Chart:
         places = dict.fromkeys(round(number * step) for number in range(min(self.printed, len(ranked))))
         return {ranked[place]: rows[ranked[place]] for place in places}
 
-    def marks(self, sources: Sequence[Source]) -> list[Mark]:
+    def marks(self, sources: Sequence[ModelResults]) -> list[Mark]:
         """What is drawn of these sources."""
-        if isinstance(self.table, Table):
+        if isinstance(self.table, TableSpec):
             rows = self.table.rows_of(sources)
             apart = len(sources) > 1 and not any(row.source for row in rows)
             if apart:
@@ -252,18 +252,18 @@ class Chart:
         made = self.table(sources) if callable(self.table) else None
         return self.marks_of(made) if made else []
 
-    def _guides(self, sources: Sequence[Source]) -> tuple[Guide, ...]:
+    def _guides(self, sources: Sequence[ModelResults]) -> tuple[Guide, ...]:
         return (self.guide(sources[0].rows),) if self.guide else ()
 
-    def _figure(self, marks: Sequence[Mark], about: str, guides: Sequence[Guide], key: str = "") -> Figure | None:
+    def _figure(self, marks: Sequence[Mark], about: str, guides: Sequence[Guide], key: str = "") -> ReportFigure | None:
         if not _is_own(marks):
             return None
-        key = self.numbers or key or (self.table.key if isinstance(self.table, Table) else self.key)
+        key = self.numbers or key or (self.table.key if isinstance(self.table, TableSpec) else self.key)
         kept = {id(each) for row in self.chosen(marks).values() for each in row}
         shown = (mark for mark in marks if mark.kind != "reference" or id(mark) in kept)
         records = tuple(each.as_record(self) for each in shown)
         svg = self.drawn(marks, guides)
-        return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records)
+        return ReportFigure(self.key, self.title, about, svg, key, self.folded, self.kind, records)
 
     def _marks(self, table: document.Frame, apart: bool = False) -> list[Mark]:
         """The marks of a table; ``apart``: of rows that it has for each of several sources."""
@@ -277,24 +277,24 @@ class Chart:
         places = {column: place_of_number(column) for columns in panels.values() for column in columns}
         found, times = [], Counter[tuple[str, ...]]()
         for row in table.rows:
-            if row.kind == "run" and any(_text(row, texts[name]) != text for name, text in self.where.items()):
+            if row.kind == "run" and any(_cell_text(row, texts[name]) != text for name, text in self.where.items()):
                 continue
-            name = _text(row, texts.get(self.name, 0))
+            name = _cell_text(row, texts.get(self.name, 0))
             # Beside a mark stands the short name, its tooltip has the whole.
             name = name if self.names == "points" else self.heads.get(name, name)
-            group = _text(row, texts[self.group]).removeprefix("published, ") if self.group else ""
+            group = _cell_text(row, texts[self.group]).removeprefix("published, ") if self.group else ""
             for panel, columns in panels.items():
-                title = _text(row, texts[self.panel]) if self.panel else panel
+                title = _cell_text(row, texts[self.panel]) if self.panel else panel
                 for column in columns:
                     at = places[column]
                     own = table.columns[at]
                     head = self.heads.get(column, own.name)
                     x = Cell(None) if over is None or table.columns[over].kind == "text" else row.cells[over]
-                    across = _text(row, over) if over is not None and table.columns[over].kind == "text" else head
+                    across = _cell_text(row, over) if over is not None and table.columns[over].kind == "text" else head
                     said = head if self.x and len(columns) > 1 else ""
                     of = said or name
                     if self.series:
-                        of = _text(row, texts[self.series])
+                        of = _cell_text(row, texts[self.series])
                     elif (apart and row.source) or (self.x and self.joined and not said):
                         of = row.source
                     times[same := (name, across, panel, row.kind)] += 1
@@ -304,7 +304,7 @@ class Chart:
                         name + again * (self.kind != "plane"), self.heads.get(across, across), self.heads.get(of, of),
                         self.heads.get(title, title), row.kind, self._cell(column, row.cells[at]),
                         self._cell(self.x, x), row.cells[at].n, group,
-                        _number(row, size), _number(row, total),
+                        _cell_number(row, size), _cell_number(row, total),
                         own.unit, own.signed, own.digits, row.cells[texts.get(self.name, 0)].href,
                     ))  # fmt: skip
         return self._sorted(found) if self.sort else found
@@ -322,7 +322,7 @@ class Chart:
         own = [said for said, each in zip(names, table.columns, strict=True) if kind in ("", each.kind)]
         if name not in own:
             what = f"{kind} column" if name in names else "column"
-            raise unknown(f"{what} of table {table.key!r}", name, own, self.declared)
+            raise unknown_name_error(f"{what} of table {table.key!r}", name, own, self.declared)
         return names.index(name)
 
     def _cell(self, column: str, cell: Cell) -> Cell:
@@ -336,12 +336,12 @@ class Chart:
         return Cell(best - cell.value, low, high, cell.mark)
 
 
-def _text(row: document.FrameRow, place: int) -> str:
+def _cell_text(row: document.FrameRow, place: int) -> str:
     value = row.cells[place].value
     return "" if value is None else str(value)
 
 
-def _number(row: document.FrameRow, place: int | None) -> float | None:
+def _cell_number(row: document.FrameRow, place: int | None) -> float | None:
     value = None if place is None else row.cells[place].value
     return value if isinstance(value, int | float) else None
 
@@ -355,7 +355,7 @@ def _is_own(marks: Iterable[Mark]) -> bool:
     )
 
 
-def _caller() -> str:
+def _calling_line() -> str:
     """File and line of the declaration that is being made."""
     frame: Any = sys._getframe(2)
     while frame and ("dataclasses" in frame.f_code.co_filename or frame.f_code.co_filename in ("<string>", __file__)):

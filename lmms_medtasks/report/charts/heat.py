@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.charts.row_charts import NAMES, name, name_lines, own_rows, plot_place, rows_of
-from lmms_medtasks.report.charts.svg import Elements, Svg, signed
+from lmms_medtasks.report.charts.row_charts import NAMES, draw_row_name, name_lines, own_rows, plot_place, rows_of
+from lmms_medtasks.report.charts.svg import Elements, Svg, signed_number
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.short_texts import first_listed, interval_text
@@ -53,7 +53,7 @@ def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> s
     height = top + height_of * len(rows) + 4
     width = 100 / max(len(heads), 1)
     style = "sketch" if small else "heat long" if long else "heat"
-    svg, names, plot = Svg(_said(chart.title, heads, rows), style), Elements(), Elements()
+    svg, names, plot = Svg(_describe_heat(chart.title, heads, rows), style), Elements(), Elements()
     for number, head in enumerate(heads):
         plot.head(width * (number + 0.5), top - 8, head)
     if total:
@@ -64,9 +64,9 @@ def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> s
     for line, (said, row) in enumerate(rows.items()):
         y = float(top + height_of * line)
         href = row[0].href if row else ""
-        name(names, said, y + height_of / 2, "" if row else "soft", lines, href=href)
+        draw_row_name(names, said, y + height_of / 2, "" if row else "soft", lines, href=href)
         for number, mark in enumerate(row):
-            _cell(plot, mark, (width * number, y, width, height_of), kind)
+            _draw_heat_cell(plot, mark, (width * number, y, width, height_of), kind)
         if total and row and row[-1].total is not None:
             svg.text(100, y + height_of / 2 + 4, f"{row[-1].total:.1f}", "strong", "end")
     svg.frame(names, *(_SMALL_NAMES if small else NAMES), height)
@@ -74,7 +74,7 @@ def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> s
     return svg.written(height)
 
 
-def _cell(plot: Elements, mark: Mark, box: tuple[float, float, float, float], kind: str) -> None:
+def _draw_heat_cell(plot: Elements, mark: Mark, box: tuple[float, float, float, float], kind: str) -> None:
     x, y, width, height = box
     middle = x + width / 2
     if mark.number is None:
@@ -86,37 +86,39 @@ def _cell(plot: Elements, mark: Mark, box: tuple[float, float, float, float], ki
     said += interval_text(mark.y.low, mark.y.high, digits)
     said += ", published" if mark.is_published else "" if mark.n is None else f", {mark.n:,} questions"
     few = _is_few(mark)
-    look, opaque = ("published", 1.0) if mark.is_published else (kind, 0.72 * _strength(mark) * (0.5 if few else 1))
+    look, opaque = (
+        ("published", 1.0) if mark.is_published else (kind, 0.72 * _colour_strength(mark) * (0.5 if few else 1))
+    )
     plot.box(x + 0.2, y + 1, width - 0.4, height - 2, look, opaque, said)
     style = "soft" if mark.is_published else "few" if few else "value"
-    plot.text(middle, y + height / 2 + 4, _shown(mark), style, "middle")
+    plot.text(middle, y + height / 2 + 4, _number_with_marks(mark), style, "middle")
 
 
 def _is_few(mark: Mark) -> bool:
     return mark.n is not None and mark.n < _FEW
 
 
-def _strength(mark: Mark) -> float:
+def _colour_strength(mark: Mark) -> float:
     """How strong a cell's colour is, from 0 to 1; of what compares words, which is no score, 0."""
     if LEXICAL in mark.y.mark:
         return 0.0
     return min(1.0, max(0.0, -mark.value / _STRONGEST if mark.signed else mark.value / 100))
 
 
-def _shown(mark: Mark) -> str:
+def _number_with_marks(mark: Mark) -> str:
     """The number with its signs, without why it has no interval: none is shown."""
     signs = "".join(each for each in mark.y.mark if each not in MARKS)
-    return (signed(mark.value, 0) if mark.signed else f"{mark.value:.0f}") + signs
+    return (signed_number(mark.value, 0) if mark.signed else f"{mark.value:.0f}") + signs
 
 
-def _said(title: str, heads: Sequence[str], rows: Mapping[str, Sequence[Mark]]) -> str:
+def _describe_heat(title: str, heads: Sequence[str], rows: Mapping[str, Sequence[Mark]]) -> str:
     """The three cells with the strongest colour, those over few questions apart."""
     cells = [
-        (mark, f"{said}, {head} {_shown(mark)}")
+        (mark, f"{said}, {head} {_number_with_marks(mark)}")
         for said, row in rows.items()
         for head, mark in zip(heads, row, strict=False)
         if mark.number is not None and not _is_few(mark) and not mark.is_published
     ]
-    strongest = sorted(cells, key=lambda cell: -_strength(cell[0]))[:3]
+    strongest = sorted(cells, key=lambda cell: -_colour_strength(cell[0]))[:3]
     most = f" Strongest: {first_listed([said for _, said in strongest])}." if strongest else ""
     return f"{title}. {len(rows)} rows, {len(heads)} columns.{most}"

@@ -28,7 +28,7 @@ from lmms_medtasks.report.charts.svg import (
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.report.judged_tables import LEXICAL
-from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, short
+from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, shorten_text
 
 if TYPE_CHECKING:
     from lmms_medtasks.report.charts.chart import Chart, Mark
@@ -80,7 +80,7 @@ def without_common_end(texts: Sequence[str]) -> tuple[list[str], str]:
     return ([text.partition(" (")[0] for text in texts], common) if common else (list(texts), "")
 
 
-def _within(guide: Guide, x: Axis, y: Axis) -> Guide:
+def _clip_guide(guide: Guide, x: Axis, y: Axis) -> Guide:
     """The line with ends that are not beyond the plot's."""
     ends = [min(max(end, axis.low), axis.high) for end, axis in
             ((guide.x1, x), (guide.y1, y), (guide.x2, x), (guide.y2, y))]  # fmt: skip
@@ -109,11 +109,11 @@ class _Panel:
 
     def made(self, guides: Sequence[Guide]) -> Panel:
         x, y = self._axes([guide.x1 for guide in guides if guide.x1 == guide.x2])
-        lines = [*(_within(guide, x, y) for guide in guides), *self._guides(x, y)]
+        lines = [*(_clip_guide(guide, x, y) for guide in guides), *self._guides(x, y)]
         if self._small:
             lines = [replace(line, label=line.label if len(self._own) > 1 else "") for line in lines]
             x, y = replace(x, title=""), replace(y, title="")
-        title = "" if self._small else short(self._title, 40)
+        title = "" if self._small else shorten_text(self._title, 40)
         series = [*self._published(), *self._of_guessing(), *self._of_ours(x)]
         return Panel(x, y, tuple(series), title, tuple(lines), upside_down=self._chart.scale == "ranks")
 

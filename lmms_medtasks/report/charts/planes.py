@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from lmms_medtasks.report.charts.svg import DISC, PHONE, Axis, Elements, Entry, Look, Svg, legend, text_width
+from lmms_medtasks.report.charts.svg import DISC, PHONE, Axis, Elements, Entry, Look, Svg, draw_legend, text_width
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.statistics import confidence
 
@@ -69,18 +69,20 @@ def name_places(
             total = 0.0
             for width, others in zip(widths, taken, strict=True):
                 box = box_of(name, width * x / 100, y, place)
-                total += _WEIGHT * _covered(box, width, points, _MARGIN) + _covered(box, width, bars, _MARGIN)
+                total += _WEIGHT * _count_covered(box, width, points, _MARGIN) + _count_covered(
+                    box, width, bars, _MARGIN
+                )
                 outside = box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height
-                hides = outside or any(touch(box, each) for each in others)
+                hides = outside or any(boxes_touch(box, each) for each in others)
                 hides = (
                     hides
-                    or _covered(box, width, points, _MARK) > 0
-                    or _misleads(box, (x, y), leader(place) is None, width, points)
+                    or _count_covered(box, width, points, _MARK) > 0
+                    or _label_misleads(box, (x, y), draw_leader(place) is None, width, points)
                 )
-                total += _REFUSED * (hides or _passes((width * x / 100, y), place, width, points))
+                total += _REFUSED * (hides or _leader_misleads((width * x / 100, y), place, width, points))
             return total
 
-        best = min((_lifted(place, more) for place in _PLACES), key=cost)
+        best = min((_lift_label(place, more) for place in _PLACES), key=cost)
         fits = cost(best) < _REFUSED
         found.append(best if fits else None)
         for own, width in zip(taken, widths, strict=True):
@@ -88,13 +90,13 @@ def name_places(
     return found
 
 
-def leader(place: Place) -> tuple[float, float] | None:
+def draw_leader(place: Place) -> tuple[float, float] | None:
     """Where the line ends that leads from a mark to its name, in pixels from the mark; None where the name is near."""
     dx, dy, _ = place
     return None if abs(dy) <= _LED else (dx, dy - 4 if dy > 0 else dy + 3)
 
 
-def _lifted(place: Place, more: float) -> Place:
+def _lift_label(place: Place, more: float) -> Place:
     """Where a name with ``more`` pixels of further lines begins: above its mark it ends there, beside it is halved."""
     dx, dy, anchor = place
     return dx, dy - (more if dy < 0 else more / 2 if abs(dx) == _BESIDE else 0.0), anchor
@@ -109,12 +111,12 @@ def box_of(name: str, x: float, y: float, place: Place) -> Box:
     return left, y + dy - _ABOVE, left + width, y + dy + _BELOW + LINE * (len(lines) - 1)
 
 
-def touch(one: Box, other: Box) -> bool:
+def boxes_touch(one: Box, other: Box) -> bool:
     """Whether two names have a place in common."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _covered(box: Box, width: float, places: Sequence[tuple[float, float]], margin: float) -> int:
+def _count_covered(box: Box, width: float, places: Sequence[tuple[float, float]], margin: float) -> int:
     """How many places a name lies on, or within so many pixels of."""
     left, top, right, bottom = box
     return sum(
@@ -122,7 +124,7 @@ def _covered(box: Box, width: float, places: Sequence[tuple[float, float]], marg
     )
 
 
-def _misleads(
+def _label_misleads(
     box: Box, own: tuple[float, float], near: bool, width: float, marked: Sequence[tuple[float, float]]
 ) -> bool:
     """Whether a name seems to be another mark's: nearer than to its own, or close where it has a line to its own."""
@@ -135,9 +137,11 @@ def _misleads(
     return any(distance(*each) < nearest for each in marked if each != own)
 
 
-def _passes(start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]) -> bool:
+def _leader_misleads(
+    start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]
+) -> bool:
     """Whether the name's leading line seems to lead to another mark."""
-    end = leader(place)
+    end = draw_leader(place)
     if end is None:
         return False
     length = math.hypot(*end)
@@ -150,7 +154,7 @@ def _passes(start: tuple[float, float], place: Place, width: float, marked: Sequ
     return False
 
 
-def spread(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
+def spread_labels(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
     """The places moved apart, in their order, between ``low`` and ``high``; closer where there is no room."""
     order = sorted(range(len(places)), key=lambda number: places[number])
     room = min(apart, (high - low) / max(1, len(places) - 1)) if len(places) > 1 else apart
@@ -257,7 +261,7 @@ def plane_chart(
     count = min(2, len(panels))
     kind = "planes" if count > 1 else "planes alone"
     svg = Svg(said, kind)
-    top = legend(svg, _entries(panels) if entries is None else entries)
+    top = draw_legend(svg, _legend_entries(panels) if entries is None else entries)
     above = 14 + 20 * any(each.title for each in panels)
     below = 24 + 18 * any(each.x.title for each in panels)
     above += 16 * any(each.y.title for each in panels)
@@ -278,7 +282,7 @@ def small_plane(said: str, panel: Panel) -> str:
     return plane_chart(said, [panel], height=SMALL, entries=(), widths=SMALL_WIDTHS)
 
 
-def _entries(panels: Sequence[Panel]) -> list[Entry]:
+def _legend_entries(panels: Sequence[Panel]) -> list[Entry]:
     found: dict[str, Look | Literal["guess"]] = {}
     for series in (each for panel in panels for each in panel.series):
         if series.name and not series.named_at_end and series.points:
@@ -287,7 +291,7 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
     entries: list[Entry] = [(look, cut[name]) for name, look in found.items()] if len(found) > 1 else []
     points = (point for panel in panels for each in panel.series for point in each.points)
     has_bars = any(point.low is not None or point.x_low is not None for point in points)
-    return [*entries, ("interval", f"{confidence.percent()} interval")] if has_bars else entries
+    return [*entries, ("interval", f"{confidence.format_current_level()} interval")] if has_bars else entries
 
 
 @dataclass(frozen=True)
@@ -372,7 +376,7 @@ class _Plot:
                 continue  # Its tooltip has it, and so has the table.
             dx, dy, anchor = place
             with own.of(point.model):
-                if end := leader(place):
+                if end := draw_leader(place):
                     kind = f"leader{' quiet' if series.quiet else ''}"
                     own.at(x, self.top + y, f'<path d="M0 0L{end[0]:g} {end[1]:g}" class="{kind}"/>')
                 for number, line in enumerate(name.split("\n")):
@@ -410,7 +414,7 @@ class _Plot:
     def _end_names(self, own: Elements) -> None:
         shown = [each for each in self.panel.series if each.points and each.named_at_end]
         places = [self.place(each.points[-1].x, each.points[-1].y) for each in shown]
-        moved = spread([y for _, y in places], _APART, self.top, self.top + self.height)
+        moved = spread_labels([y for _, y in places], _APART, self.top, self.top + self.height)
         edge = max((x for x, _ in places), default=0.0)
         cut = cut_apart([each.name for each in shown], 22)
         names = [cut[each.name] for each in shown]

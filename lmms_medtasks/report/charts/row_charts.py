@@ -20,11 +20,11 @@ from lmms_medtasks.report.charts.svg import (
     Look,
     Svg,
     axis_around,
-    legend,
+    draw_legend,
     lines_of,
-    number,
     percent_axis,
-    signed,
+    signed_number,
+    svg_number,
     text_width,
 )
 from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text
@@ -69,7 +69,7 @@ def plot_place(numbers: int) -> tuple[float, float]:
     return _PLOT, {0: 67.0, 1: 57.0, 2: 47.0}[numbers]
 
 
-def grid(plot: Elements, axis: Axis, top: float, bottom: float) -> None:
+def draw_grid(plot: Elements, axis: Axis, top: float, bottom: float) -> None:
     """A line down and a text above it for each tick of the axis."""
     for tick, said in axis.texts:
         plot.line(axis.place(tick), top - 6, axis.place(tick), bottom, "grid")
@@ -104,18 +104,18 @@ def name_lines(said: Iterable[str], *, is_bold: bool, two_lines: bool = True) ->
     return {each: (found[0][each], found[1][each]) for each in names}
 
 
-def name(names: Elements, said: str, y: float, kind: str, lines: NameLines, *, href: str = "") -> None:
+def draw_row_name(names: Elements, said: str, y: float, kind: str, lines: NameLines, *, href: str = "") -> None:
     """A row's name, on the lines that :func:`name_lines` has for it; the whole is its tooltip."""
     wide, narrow = lines[said]
     with names.link(href):
         if href:  # What a finger is to hit is at least 24 px high.
-            place = f'x="0" y="{number(y - 12)}" width="100%" height="24"'
+            place = f'x="0" y="{svg_number(y - 12)}" width="100%" height="24"'
             names.parts.append(f'<rect {place} fill="none" pointer-events="all"/>')
         if wide == narrow:
-            names.parts.append(_name(said, wide, y, kind))
+            names.parts.append(_draw_name(said, wide, y, kind))
         else:
-            names.parts.append(_name(said, wide, y, f"{kind} wide"))
-            names.parts.append(_name(said, narrow, y, f"{kind} narrow"))
+            names.parts.append(_draw_name(said, wide, y, f"{kind} wide"))
+            names.parts.append(_draw_name(said, narrow, y, f"{kind} narrow"))
 
 
 def _without_middle(said: str, most: int) -> str:
@@ -129,11 +129,11 @@ def _without_middle(said: str, most: int) -> str:
     return f"{kept}…{last}" if kept else cut_apart([said], most)[said]
 
 
-def _name(said: str, lines: Sequence[str], y: float, kind: str) -> str:
+def _draw_name(said: str, lines: Sequence[str], y: float, kind: str) -> str:
     title = f"<title>{escape(said)}</title>" if list(lines) != [said] or len(said) > _LETTERS else ""
     first = y + 4 - 6.5 * (len(lines) - 1)
     spans = "".join(
-        f'<tspan x="0" y="{number(first + 13 * place)}">{escape(each)}</tspan>' for place, each in enumerate(lines)
+        f'<tspan x="0" y="{svg_number(first + 13 * place)}">{escape(each)}</tspan>' for place, each in enumerate(lines)
     )
     return f'<text class="name {kind}">{spans}{title}</text>'
 
@@ -162,13 +162,13 @@ def range_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     svg = Svg(_describe_ranges(chart.title, series, own, len(printed), guess, axis), "ranges")
     entries: list[Entry] = [(RING, each) for each in series[:-1][:1]]
     entries += [*((BETWEEN, each) for each in series[1:-1]), (DISC, series[-1])]
-    entries += [("interval", f"{confidence.percent()} interval")] if bars else []
+    entries += [("interval", f"{confidence.format_current_level()} interval")] if bars else []
     entries += [(PUBLISHED, "published")] if printed else []
     entries += [("guess", f"guessing, {guess:.{axis.digits}f}")] if guess is not None else []
-    top = legend(svg, entries) + 36
+    top = draw_legend(svg, entries) + 36
     height = top + _RANGE_HEIGHT * len(own) + (_PRINTED_HEIGHT * (len(printed) + 1) if printed else 0) + 8
     names, plot = Elements(), Elements()
-    grid(plot, axis, top, height - 6)
+    draw_grid(plot, axis, top, height - 6)
     if guess is not None:
         # The line leaves out the row that says what the rows below it are.
         rows_end = top + _RANGE_HEIGHT * len(own)
@@ -229,7 +229,7 @@ def _draw_range(
     known = {each: row[each].value for each in series if each in row and row[each].number is not None}
     any_mark = next(iter(row.values()))
     own, last = not any_mark.is_published, series[-1]
-    name(names, any_mark.row, y, "strong" if own else "soft", lines, href=any_mark.href)
+    draw_row_name(names, any_mark.row, y, "strong" if own else "soft", lines, href=any_mark.href)
     if not known:
         return
     kind = "joined" if own else "joined-published"
@@ -246,7 +246,7 @@ def _draw_range(
         final = known[last]
         svg.text(100, y + 4, f"{final:.{axis.digits}f}", "strong" if own else "soft", "end", dx=-50)
         if series[0] in known and len(series) > 1:
-            svg.text(100, y + 4, signed(final - known[series[0]], axis.digits), "" if own else "soft", "end")
+            svg.text(100, y + 4, signed_number(final - known[series[0]], axis.digits), "" if own else "soft", "end")
 
 
 _APART = 10
@@ -277,14 +277,14 @@ def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     entries = entries if len(series) > 1 else []
     entries += [(OTHER, f"{len(others)} more")] if others else []
     has_bars = any(each.y.low is not None for each in own)
-    entries += [("interval", f"{confidence.percent()} interval")] if has_bars else []
+    entries += [("interval", f"{confidence.format_current_level()} interval")] if has_bars else []
     entries += [(PUBLISHED, "published")] if any(id(each) in kept for row in rows.values() for each in row) else []
     entries += [("guess", "guessing")] if any(guess_of(row) is not None for row in rows.values()) else []
-    top = legend(svg, entries) + 24
+    top = draw_legend(svg, entries) + 24
     bottom = top + each_row * len(rows)
     height = bottom + (26 if axis.title else 8)
     names, plot = Elements(), Elements()
-    grid(plot, axis, top, bottom)
+    draw_grid(plot, axis, top, bottom)
     if own[0].signed:
         plot.line(axis.place(0), top - 6, axis.place(0), bottom, "zero")
     if axis.title:
@@ -292,7 +292,7 @@ def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     lines = name_lines(rows, is_bold=True)
     for line, (said, row) in enumerate(rows.items()):
         y = top + each_row * (line + 0.5)
-        name(names, said, y, "strong", lines)
+        draw_row_name(names, said, y, "strong", lines)
         for each in (each for each in row if id(each) in kept):
             shown = f"{said}: {each.row}, published, {axis.text(each.value)}"
             plot.mark(axis.place(each.value), y, PUBLISHED, shown, 3)
@@ -375,7 +375,7 @@ def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) ->
     rows = own_rows(chart, marks)
     lines = name_lines(rows, is_bold=True)
     for place, (row, own) in enumerate(rows.items()):
-        name(names, row, _BULLET_HEIGHT * place + _MIDDLE, "strong", lines, href=own[-1].href)
+        draw_row_name(names, row, _BULLET_HEIGHT * place + _MIDDLE, "strong", lines, href=own[-1].href)
         said.append(_describe_bullet(own[-1], guess, printed))
         _draw_bullet(plot, own[-1], axis, guess, printed, _BULLET_HEIGHT * place, said[-1])
     svg = Svg(f"{chart.title}. {first_listed(said)}.", "bullets")

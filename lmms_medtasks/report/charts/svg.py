@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from lmms_medtasks.short_texts import cut_apart
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 if TYPE_CHECKING:
     from lmms_medtasks.report.charts.chart import Mark
@@ -65,13 +65,13 @@ def text_width(text: str) -> float:
     return sum(wide.get(each, 8.3 if each.isupper() else 6.8) for each in text)
 
 
-def number(value: float) -> str:
+def svg_number(value: float) -> str:
     """A place with two decimals at most."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
-def signed(value: float, digits: int = 1) -> str:
+def signed_number(value: float, digits: int = 1) -> str:
     """A change with its sign; none where it is rounded to nothing."""
     text = f"{value:+.{digits}f}"
     return text.lstrip("+-") if not text.strip("+-0.") else text.replace("-", "−")
@@ -85,13 +85,13 @@ class Elements:
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str, said: str = "") -> None:
         """A line of the style ``kind``; ``said`` is its tooltip."""
-        ends = f'x1="{number(x1)}%" y1="{number(y1)}" x2="{number(x2)}%" y2="{number(y2)}"'
+        ends = f'x1="{svg_number(x1)}%" y1="{svg_number(y1)}" x2="{svg_number(x2)}%" y2="{svg_number(y2)}"'
         self.parts.append(_with_title(f'line {ends} class="{kind}"', "line", said))
 
     def mark(self, x: float, y: float, look: Look, said: str = "", size: float = 5) -> None:
         """A mark with its middle at a place; ``said`` is its tooltip."""
         if look.shape == "circle":
-            place = f'cx="{number(x)}%" cy="{number(y)}" r="{size:g}" class="{look.kind}"'
+            place = f'cx="{svg_number(x)}%" cy="{svg_number(y)}" r="{size:g}" class="{look.kind}"'
             self.parts.append(_with_title(f"circle {place}", "circle", said))
         else:
             path = _PATHS[look.shape].format(f"{size * _WEIGHTS.get(look.shape, 1):.3g}")
@@ -99,15 +99,15 @@ class Elements:
 
     def box(self, x: float, y: float, width: float, height: float, kind: str, opacity: float, said: str = "") -> None:
         """A rectangle, 0 to 1 opaque; ``width`` is percent."""
-        place = f'x="{number(x)}%" y="{number(y)}" width="{number(width)}%" height="{number(height)}"'
+        place = f'x="{svg_number(x)}%" y="{svg_number(y)}" width="{svg_number(width)}%" height="{svg_number(height)}"'
         self.parts.append(_with_title(f'rect {place} class="{kind}" fill-opacity="{opacity:.2f}"', "rect", said))
 
     def text(self, x: float, y: float, said: str, kind: str = "", anchor: str = "start", dx: float = 0) -> None:
         """A text whose baseline is at ``y``; ``dx``: pixels to the right of ``x``."""
         style = f' class="{kind}"' if kind else ""
-        more = f' dx="{number(dx)}"' if dx else ""
+        more = f' dx="{svg_number(dx)}"' if dx else ""
         side = f' text-anchor="{anchor}"' if anchor != "start" else ""
-        self.parts.append(f'<text x="{number(x)}%" y="{number(y)}"{more}{side}{style}>{escape(said)}</text>')
+        self.parts.append(f'<text x="{svg_number(x)}%" y="{svg_number(y)}"{more}{side}{style}>{escape(said)}</text>')
 
     def head(self, x: float, y: float, said: str) -> None:
         """A text in the middle of a column, of many letters on two lines; on a phone the style sheet turns it."""
@@ -133,8 +133,8 @@ class Elements:
 
     def frame(self, inner: Elements, x: float, width: float, height: float = 0) -> None:
         """Other elements within a part of the width, both percent; with a ``height`` they are cut at its edges."""
-        cut = f'height="{number(height)}" overflow="hidden"' if height else 'overflow="visible"'
-        self.parts.append(f'<svg x="{number(x)}%" width="{number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
+        cut = f'height="{svg_number(height)}" overflow="hidden"' if height else 'overflow="visible"'
+        self.parts.append(f'<svg x="{svg_number(x)}%" width="{svg_number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
 
     @contextmanager
     def link(self, href: str) -> Iterator[None]:
@@ -154,7 +154,7 @@ class Elements:
 
     def at(self, x: float, y: float, text: str) -> None:
         """An element that is drawn around (0, 0), at a place."""
-        self.parts.append(f'<svg x="{number(x)}%" y="{number(y)}" overflow="visible">{text}</svg>')
+        self.parts.append(f'<svg x="{svg_number(x)}%" y="{svg_number(y)}" overflow="visible">{text}</svg>')
 
 
 class Svg(Elements):
@@ -166,8 +166,10 @@ class Svg(Elements):
 
     def written(self, height: float) -> str:
         """The element, ``height`` pixels high."""
-        head = f'<svg class="{self._kind}" xmlns="http://www.w3.org/2000/svg" width="100%" height="{number(height)}"'
-        return visible(f'{head} role="img" aria-label={quoteattr(self._said)}>{"".join(self.parts)}</svg>')
+        head = (
+            f'<svg class="{self._kind}" xmlns="http://www.w3.org/2000/svg" width="100%" height="{svg_number(height)}"'
+        )
+        return replace_invisible(f'{head} role="img" aria-label={quoteattr(self._said)}>{"".join(self.parts)}</svg>')
 
 
 def _with_title(start: str, tag: str, said: str) -> str:
@@ -178,7 +180,7 @@ Entry = tuple[Look | Literal["interval", "guess", "line"], str]
 """What a legend says: a look, or a line, and its meaning."""
 
 
-def legend(svg: Elements, entries: Sequence[Entry]) -> float:
+def draw_legend(svg: Elements, entries: Sequence[Entry]) -> float:
     """What marks mean, in columns from the top; returns the height that it takes."""
     if not entries:
         return 0.0
@@ -196,7 +198,7 @@ def legend(svg: Elements, entries: Sequence[Entry]) -> float:
             own.at(0, y, f'<path d="M-6 0H6" class="{look}"/>')
         own.text(0, y + 4, said, dx=12)
         entry = f'<g class="entry" transform="translate(7)">{"".join(own.parts)}</g>'
-        svg.parts.append(f'<svg x="{number(x)}%" overflow="visible">{entry}</svg>')
+        svg.parts.append(f'<svg x="{svg_number(x)}%" overflow="visible">{entry}</svg>')
     return LINE * lines + 6.0
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.visible_text import replace_invisible
 
 Record = Mapping[str, Any]
 Spec = dict[str, Any]
@@ -22,36 +22,36 @@ _POINT = {"type": "point", "filled": True, "size": 50}
 _CATEGORIES = ("ranges", "points", "bullets")
 
 
-def specification(kind: str, title: str, records: Sequence[Record]) -> Spec:
+def vega_lite_specification(kind: str, title: str, records: Sequence[Record]) -> Spec:
     """The specification of a chart of one of the kinds; ``records``: its frame, see :class:`Mark`."""
-    rows = [_row(record) for record in records if record["value"] is not None]
+    rows = [_vega_row(record) for record in records if record["value"] is not None]
     for name in ("panel", "name", "series", "place"):
         order = {text: number for number, text in enumerate(dict.fromkeys(row[name] for row in rows))}
         for row in rows:
             row[f"{name} number"] = order[row[name]]
-    made = _heat(rows) if kind == "heat" else _rows(rows) if kind in _CATEGORIES else _panels(rows)
-    return {"$schema": SCHEMA, "description": visible(title), "data": {"values": rows}, **made,
+    made = _heat_layers(rows) if kind == "heat" else _row_layers(rows) if kind in _CATEGORIES else _panel_layers(rows)
+    return {"$schema": SCHEMA, "description": replace_invisible(title), "data": {"values": rows}, **made,
             "config": {"view": {"stroke": None}, "aria": False}}  # fmt: skip
 
 
-def _row(record: Record) -> Spec:
-    texts = {name: visible(text) if isinstance(text, str) else text for name, text in record.items()}
+def _vega_row(record: Record) -> Spec:
+    texts = {name: replace_invisible(text) if isinstance(text, str) else text for name, text in record.items()}
     shade = _GREY if record["whose"] != "run" else _HARM if record["unit"] == "points" else _OWN
     return texts | {"colour": shade}
 
 
-def _place(field: str, count: int) -> Spec:
+def _place_scale(field: str, count: int) -> Spec:
     return {"field": field, "type": "quantitative", "scale": {"domain": [-0.5, max(count, 1) - 0.5]}, "axis": None}
 
 
-def _number(field: str) -> Spec:
+def _number_scale(field: str) -> Spec:
     return {"field": field, "type": "quantitative", "scale": {"zero": False}, "axis": {"title": None}}
 
 
-def _texts(field: str, channel: str, at: float, count: int, **mark: Any) -> Spec:
+def _text_layer(field: str, channel: str, at: float, count: int, **mark: Any) -> Spec:
     """The names along one side, each once."""
     other = "y" if channel == "x" else "x"
-    scale = _place(f"{field} number", count)
+    scale = _place_scale(f"{field} number", count)
     if channel == "y":
         scale["scale"]["reverse"] = True
     return {
@@ -61,11 +61,11 @@ def _texts(field: str, channel: str, at: float, count: int, **mark: Any) -> Spec
     }
 
 
-def _count(rows: Sequence[Record], field: str) -> int:
+def _count_values(rows: Sequence[Record], field: str) -> int:
     return len({row[field] for row in rows})
 
 
-def _marked(rows: Sequence[Record]) -> Spec:
+def _mark_looks(rows: Sequence[Record]) -> Spec:
     """The looks of marks, in the rows themselves."""
     for row in rows:
         row["shape"] = _SHAPES[row["series number"] % len(_SHAPES)]  # type: ignore[index]
@@ -76,21 +76,21 @@ def _marked(rows: Sequence[Record]) -> Spec:
     }
 
 
-def _rows(rows: list[Spec]) -> Spec:
-    count = _count(rows, "name")
-    y = _place("name number", count)
+def _row_layers(rows: list[Spec]) -> Spec:
+    count = _count_values(rows, "name")
+    y = _place_scale("name number", count)
     y["scale"]["reverse"] = True
-    looks = _marked(rows)
-    ends = {"x": _number("low"), "x2": {"field": "high"}, "y": y, "color": looks["color"]}
+    looks = _mark_looks(rows)
+    ends = {"x": _number_scale("low"), "x2": {"field": "high"}, "y": y, "color": looks["color"]}
     layers: list[Spec] = [{"mark": "rule", "encoding": ends}]
-    layers.append({"mark": _POINT, "encoding": {"x": _number("value"), "y": y, **looks}})
-    layers.append(_texts("name", "y", -8, count, align="right", baseline="middle"))
+    layers.append({"mark": _POINT, "encoding": {"x": _number_scale("value"), "y": y, **looks}})
+    layers.append(_text_layer("name", "y", -8, count, align="right", baseline="middle"))
     return {"width": _WIDTH, "height": _ROW * max(count, 1), "layer": layers}
 
 
-def _heat(rows: list[Spec]) -> Spec:
-    names, places = _count(rows, "name"), _count(rows, "place")
-    y, x = _place("name number", names), _place("place number", places)
+def _heat_layers(rows: list[Spec]) -> Spec:
+    names, places = _count_values(rows, "name"), _count_values(rows, "place")
+    y, x = _place_scale("name number", names), _place_scale("place number", places)
     y["scale"]["reverse"] = True
     most = max((abs(row["value"]) for row in rows), default=0) or 1
     for row in rows:
@@ -104,34 +104,39 @@ def _heat(rows: list[Spec]) -> Spec:
     layers = [
         {"mark": box, "encoding": where | tint},
         {"mark": "text", "encoding": where | {"text": {"field": "said number"}}},
-        _texts("name", "y", -8, names, align="right", baseline="middle"),
-        _texts("place", "x", -10, places),
+        _text_layer("name", "y", -8, names, align="right", baseline="middle"),
+        _text_layer("place", "x", -10, places),
     ]
     return {"width": _WIDTH, "height": _ROW * max(names, 1), "layer": layers}
 
 
-def _panels(rows: list[Spec]) -> Spec:
-    looks = _marked(rows)
-    panels = [[row for row in rows if row["panel number"] == number] for number in range(_count(rows, "panel"))]
-    return {"hconcat": [_panel(number, own, looks) for number, own in enumerate(panels)]}
+def _panel_layers(rows: list[Spec]) -> Spec:
+    looks = _mark_looks(rows)
+    panels = [[row for row in rows if row["panel number"] == number] for number in range(_count_values(rows, "panel"))]
+    return {"hconcat": [_panel_layer(number, own, looks) for number, own in enumerate(panels)]}
 
 
-def _panel(number: int, rows: Sequence[Record], looks: Spec) -> Spec:
+def _panel_layer(number: int, rows: Sequence[Record], looks: Spec) -> Spec:
     is_number = any(row["x"] is not None for row in rows)
     count = 1 + max((row["place number"] for row in rows), default=0)
-    x = _number("x") if is_number else _place("place number", count)
-    upright = {"x": x, "y": _number("low"), "y2": {"field": "high"}, "color": looks["color"]}
-    along = {"y": _number("value"), "x": _number("x low"), "x2": {"field": "x high"}, "color": looks["color"]}
-    line = {"x": x, "y": _number("value"), "detail": [{"field": "series number"}, {"field": "name number"}]}
+    x = _number_scale("x") if is_number else _place_scale("place number", count)
+    upright = {"x": x, "y": _number_scale("low"), "y2": {"field": "high"}, "color": looks["color"]}
+    along = {
+        "y": _number_scale("value"),
+        "x": _number_scale("x low"),
+        "x2": {"field": "x high"},
+        "color": looks["color"],
+    }
+    line = {"x": x, "y": _number_scale("value"), "detail": [{"field": "series number"}, {"field": "name number"}]}
     layers: list[Spec] = [{"mark": "rule", "encoding": upright}]
     layers += [{"mark": "rule", "encoding": along}] if is_number else []
     layers += [{"mark": {"type": "line", "color": _GREY, "strokeWidth": 1}, "encoding": line}] if not is_number else []
-    layers.append({"mark": _POINT, "encoding": {"x": x, "y": _number("value"), **looks}})
+    layers.append({"mark": _POINT, "encoding": {"x": x, "y": _number_scale("value"), **looks}})
     if any(row["panel"] for row in rows):
         title = {"x": {"value": _WIDTH / 4}, "y": {"value": -10}, "text": {"field": "said"}}
-        layers.append(_texts("panel", "x", -10, 1) | {"encoding": title})
+        layers.append(_text_layer("panel", "x", -10, 1) | {"encoding": title})
     if not is_number:
-        layers.append(_texts("place", "x", _HEIGHT + 14, count))
+        layers.append(_text_layer("place", "x", _HEIGHT + 14, count))
     return {
         "transform": [{"filter": f"datum['panel number'] === {number}"}],
         "width": _WIDTH / 2,

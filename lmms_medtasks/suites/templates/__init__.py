@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import unknown_name_error
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
 
 FILE = "_template_yaml"
@@ -31,7 +31,7 @@ TEMPLATE_OF_HOOK = {
 
 
 @dataclass(frozen=True)
-class Template:
+class TaskTemplate:
     """A row of templates.yml.
 
     ``kind``: "choice" for answers that are read, "open" for answers that are judged. ``settings``: what counts where a
@@ -48,7 +48,7 @@ class Template:
     variants: Mapping[str, Mapping[str, Any]]
 
 
-def of_hook(module: str, metadata: object = None) -> Template | None:
+def of_hook(module: str, metadata: object = None) -> TaskTemplate | None:
     """The template of a task scored by a hook of ``module``: the one named in ``metadata``, else the plain one.
 
     None if the module is not a template's. Raises UserError if there is no template of that name.
@@ -58,7 +58,7 @@ def of_hook(module: str, metadata: object = None) -> Template | None:
     return get(str(template_name or plain)) if plain else None
 
 
-def template_of(config: Mapping[str, Any]) -> Template | None:
+def template_of(config: Mapping[str, Any]) -> TaskTemplate | None:
     """The template of a task, whether its hook is bound to settings or not; see :func:`of_hook`."""
     return of_hook(module_of(config.get("process_results")), config.get("metadata"))
 
@@ -79,13 +79,13 @@ def names() -> tuple[str, ...]:
 
 
 @functools.cache
-def get(name: str) -> Template:
+def get(name: str) -> TaskTemplate:
     """Get a template by name. Raises UserError, with the allowed names, if there is none."""
     rows = _load_yaml("templates.yml")
     if name not in rows:
-        raise unknown("template", name, rows)
+        raise unknown_name_error("template", name, rows)
     row = rows[name]
-    return Template(
+    return TaskTemplate(
         name=name,
         about=row["about"],
         kind=row["kind"],
@@ -97,26 +97,26 @@ def get(name: str) -> Template:
     )
 
 
-def prompts() -> tuple[str, ...]:
+def builtin_prompt_names() -> tuple[str, ...]:
     """The names of the built-in prompts."""
     files = importlib.resources.files(__package__).joinpath("prompts").iterdir()
     return tuple(sorted(file.name.removesuffix(".txt") for file in files if file.name.endswith(".txt")))
 
 
 @functools.cache
-def prompt(name: str) -> str:
+def builtin_prompt(name: str) -> str:
     """The text of the built-in prompt called ``name``, without its last line break."""
-    return resource(f"prompts/{name}.txt").removesuffix("\n")
+    return read_resource(f"prompts/{name}.txt").removesuffix("\n")
 
 
-def resource(name: str) -> str:
+def read_resource(name: str) -> str:
     """The text of a file of this package."""
     return importlib.resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
 @functools.cache
 def _load_yaml(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(resource(name))
+    content: dict[str, Any] = yaml.safe_load(read_resource(name))
     return content
 
 
@@ -125,7 +125,7 @@ def _load_yaml(name: str) -> dict[str, Any]:
 _BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
 
 
-def text_of(name: str) -> str:
+def template_yaml(name: str) -> str:
     """The YAML that a task of this template includes: the lines of base_yaml and of its parts.
 
     A part's block of lines takes the place of the base's of the same key, as the harness's own ``include`` would.
@@ -133,7 +133,7 @@ def text_of(name: str) -> str:
     template = get(name)
     blocks: dict[str, str] = {}
     for part in ("base_yaml", *template.parts):
-        blocks.update(blocks_of(resource(part)))
+        blocks.update(blocks_of(read_resource(part)))
     head = (
         f"# The template {name} of lmms-medtasks. Not a task itself: the harness reads only files that end in .yaml.\n"
     )

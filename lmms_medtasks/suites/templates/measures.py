@@ -19,15 +19,15 @@ from lmms_medtasks.extensions import is_reference
 from lmms_medtasks.grids import triage
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
-from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.judges.protocol import JudgeProtocol
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import reliability_draw
-from lmms_medtasks.statistics.votes import VoteTable, votes
+from lmms_medtasks.statistics.votes import VoteTable, count_votes
 from lmms_medtasks.suites import judged_measures, own_metrics, own_parts, templates
 from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, LOWEST, READ, WRONG
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
-from lmms_medtasks.suites.own_metrics import OwnMetric
+from lmms_medtasks.suites.own_metrics import CustomMetric
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -43,9 +43,9 @@ CHOICE_MEASURES = (
 )
 
 
-def measures_of_judged(protocol: Protocol) -> tuple[Measure, ...]:
+def measures_of_judged(protocol: JudgeProtocol) -> tuple[Measure, ...]:
     """The measures of answers that are judged under ``protocol``, on its scale."""
-    worst, best = records.bounds(protocol, scored_of(protocol))
+    worst, best = records.score_bounds(protocol, scored_of(protocol))
     about = f"What the judge gave by the protocol {protocol.name}. {LOWEST}"
     return (
         replace(_on_scale("score", about, (worst, best)), higher_is_better=best > worst),
@@ -65,7 +65,7 @@ def _on_scale(name: str, about: str, ends: tuple[float, float]) -> Measure:
     return Measure(name, about, low, high, "%" if share else f"of {high:.4g}", 1 if share else 2)
 
 
-def scored_of(protocol: Protocol) -> records.Measure:
+def scored_of(protocol: JudgeProtocol) -> records.Measure:
     """The score of a judgement: the protocol's total, or its first dimension."""
     return protocol.total or protocol.dimensions[0].name
 
@@ -73,21 +73,21 @@ def scored_of(protocol: Protocol) -> records.Measure:
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
 
-def votes_of(rows: Samples) -> VoteTable:
+def votes_of(rows: QuestionTable) -> VoteTable:
     """The votes of questions whose trials are option letters, sorted by id."""
     names = ("id", "cluster", "pair", "trials", "expected", "option_count")
     keys = ("id", "image_id", "question_id", "trials", "answer", "option_count")
     votes_by_row = zip(*(rows.column(name) for name in names), strict=True)
-    return votes(
+    return count_votes(
         sorted((dict(zip(keys, row, strict=True)) for row in votes_by_row), key=lambda row_votes: row_votes["id"])
     )
 
 
-def _confidence_draw(rows: Samples) -> Draw:
+def _confidence_draw(rows: QuestionTable) -> Draw:
     return Draw(*calibration.calibration_draw(votes_of(rows)))
 
 
-def _reliability_plan(rows: Samples) -> Draw:
+def _reliability_plan(rows: QuestionTable) -> Draw:
     return Draw(*reliability_draw(votes_of(rows)))
 
 
@@ -102,7 +102,7 @@ def _robustness_contrast(measure: str) -> Contrast:
     return Contrast(measure=measure, first=IID, second=OOD, main="ratio")
 
 
-def shared_images(rows: Samples) -> int:
+def shared_images(rows: QuestionTable) -> int:
     """Number of images that both tests have questions about."""
     iid, ood = (set(rows.where(side).column("cluster")) for side in (IID, OOD))
     return len(iid & ood)
@@ -200,7 +200,7 @@ NEEDS: Mapping[str, str] = {
 
 
 @functools.cache
-def metrics() -> Mapping[str, Metric]:
+def template_metrics() -> Mapping[str, Metric]:
     """All metrics that a task on a template can name."""
     return {metric.name: metric for kind_metrics in METRICS.values() for metric in kind_metrics}
 
@@ -231,16 +231,17 @@ PAIRED = ("pair", "cluster", "expected")
 
 
 @functools.cache
-def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Path | None = None) -> Suite:
+def contributed_suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Path | None = None) -> Suite:
     """The declaration of a contributed folder called ``benchmark``.
 
     Args:
         benchmark: Its name.
         protocol: The judge's, one of ours; it has the scale.
-        own: What the tasks say of parts that are not ours (:func:`lmms_medtasks.suites.own_parts.declared`).
+        own: What the tasks say of parts that are not ours
+            (:func:`lmms_medtasks.suites.own_parts.serialize_declaration`).
         folder: Where such parts may lie.
     """
-    added = own_parts.restored(own, folder)
+    added = own_parts.restore_declaration(own, folder)
     judged_by = added.protocol or protocols.get(protocol)
     judged_ones = measures_of_judged(judged_by)
     dimension_measures = [
@@ -256,12 +257,12 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
         cluster="image",
         measures=(*CHOICE_MEASURES, *judged_ones, *dimension_measures, *added.measures),
         metrics=(
-            *(bounds.get(name, metric) for name, metric in metrics().items()),
+            *(bounds.get(name, metric) for name, metric in template_metrics().items()),
             *map(dimension_metric, dimension_measures),
             *added.metrics,
         ),
         tasks={name: templates.get(name).metrics for name in templates.names()},
-        condition=condition,
+        condition=describe_condition,
         task_tags=task_tags,
         identity=("task", "id"),
         paired=(*PAIRED, "severity"),
@@ -269,7 +270,7 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
     )
 
 
-def condition(task: str, settings: Mapping[str, Any]) -> str:
+def describe_condition(task: str, settings: Mapping[str, Any]) -> str:
     """The condition of a task: "no image", "rotated options", both, or "" as published."""
     conditions = {"no image": "no_image", ROTATED: "rotate_options"}
     return ", ".join(name for name, key in conditions.items() if settings.get(key))
@@ -294,21 +295,21 @@ def of_config(
         return None
     name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    judge, declared = settings.get("judge"), own_parts.declared(metadata)
+    judge, declared = settings.get("judge"), own_parts.serialize_declaration(metadata)
     if not declared:
         # What a log alone names is not run; a judge protocol that is code is declared as data.
-        return suite(name, judge if isinstance(judge, str) and not is_reference(judge) else OPEN_ANSWER)
+        return contributed_suite(name, judge if isinstance(judge, str) and not is_reference(judge) else OPEN_ANSWER)
     # Only what is made by code needs the folder: with it and without it other declarations are the same.
     folder = folder_of(name) if folder_of and "reference" in declared else None
     known = judge if isinstance(judge, str) and judge in protocols.names() else OPEN_ANSWER
-    return suite(name, known, declared, folder)
+    return contributed_suite(name, known, declared, folder)
 
 
-def _contributed_name(recorded: str, task: str, template: templates.Template) -> str:
+def _contributed_name(recorded: str, task: str, template: templates.TaskTemplate) -> str:
     """A file-safe benchmark name that differs from installed ones, for a task whose folder is unknown."""
     base_name = (recorded or _without_ending(task, template.variants)).lower()
     name = re.sub(r"[^a-z0-9_]+", "-", base_name).strip("-_")[:_LONGEST].strip("-_") or "task"
-    taken = {"index", *map(_fold_name, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
+    taken = {"index", *map(_fold_name, (path.name for path in folders.suites_root().iterdir() if path.is_dir()))}
     return f"{name}_contributed" if _fold_name(name) in taken else name
 
 
@@ -329,7 +330,7 @@ def _without_ending(task: str, variants: Iterable[str]) -> str:
 # stands that makes it again in any process.
 
 
-class Own(NamedTuple):
+class CustomScoring(NamedTuple):
     """The custom metrics of a task on a template, for its scoring.
 
     ``metrics``: references to metrics, of files with the folder before them. ``scores``: the named scores of a rubric
@@ -341,12 +342,12 @@ class Own(NamedTuple):
 
 
 @functools.cache
-def of_kind(kind: str, own: Own = Own()) -> Suite:  # noqa: B008 (immutable)
+def of_kind(kind: str, own: CustomScoring = CustomScoring()) -> Suite:  # noqa: B008 (immutable)
     """The declaration that scores tasks on templates of a kind, "choice" or "open", whatever benchmark they are of."""
-    declaration = replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
-    if own == Own():
+    declaration = replace(contributed_suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
+    if own == CustomScoring():
         return declaration
-    added = own_of(own)
+    added = load_custom_metrics(own)
     scores = [dimension_measure(name, (0.0, 1.0)) for name in own.scores]
     return replace(
         declaration,
@@ -362,9 +363,9 @@ def of_name(name: str) -> Suite:
     if not content.startswith("["):
         return of_kind(content)
     kind, metrics, scores = json.loads(content)
-    return of_kind(kind, Own(tuple(metrics), tuple(scores)))
+    return of_kind(kind, CustomScoring(tuple(metrics), tuple(scores)))
 
 
-def own_of(own: Own) -> list[OwnMetric]:
+def load_custom_metrics(own: CustomScoring) -> list[CustomMetric]:
     """Load the custom metrics."""
-    return [own_metrics.get(reference, tuple(metrics())) for reference in own.metrics]
+    return [own_metrics.get(reference, tuple(template_metrics())) for reference in own.metrics]

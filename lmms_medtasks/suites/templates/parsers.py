@@ -23,29 +23,29 @@ from typing import Any, NamedTuple
 
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError, line_of
-from lmms_medtasks.extensions import Part, check_arguments, load, located
+from lmms_medtasks.extensions import Extension, check_arguments, load_extension, resolve_extension_path
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_first_capital, read_option
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
-from lmms_medtasks.parsing.reply import Answer, Reply
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
 
 Document = Mapping[str, Any]
 
 
-class Parser(NamedTuple):
+class ReplyParser(NamedTuple):
     """``read``: parses a reply to a document. ``answers``: all possible values of ``read``, or () if unknown.
     ``expected``: the correct one. ``accepts``: whether an answer is correct, given the expected one."""
 
     about: str
-    read: Callable[[Document, Reply | str | None], Answer]
+    read: Callable[[Document, Reply | str | None], ParsedAnswer]
     answers: Callable[[Document], tuple[str, ...]]
     expected: Callable[[Document], str]
     accepts: Callable[[str, str], bool] = operator.eq
 
 
-def get(name: str, folder: Path | None = None) -> Parser:
+def get(name: str, folder: Path | None = None) -> ReplyParser:
     """Get the parser that a task names: built-in, installed, ``FILE.py:NAME`` or ``package.module:NAME``.
 
     Args:
@@ -55,17 +55,17 @@ def get(name: str, folder: Path | None = None) -> Parser:
     Raises:
         UserError: There is none, or it is no parser.
     """
-    return PARSERS[name] if name in PARSERS else _load_custom(located(name, folder))
+    return PARSERS[name] if name in PARSERS else _load_custom(resolve_extension_path(name, folder))
 
 
-def is_own(name: str) -> bool:
+def is_custom_parser(name: str) -> bool:
     """Whether a parser is custom."""
     return name not in PARSERS
 
 
 @functools.cache
-def _load_custom(reference: str) -> Parser:
-    return parser_of(load("parser", reference, tuple(PARSERS)))
+def _load_custom(reference: str) -> ReplyParser:
+    return parser_of(load_extension("parser", reference, tuple(PARSERS)))
 
 
 # --- Ours -------------------------------------------------------------------------------------------------------------
@@ -81,14 +81,14 @@ def _expected_answer(doc: Document) -> str:
     return str(doc["answer"])
 
 
-def _read_letter(doc: Document, reply: Reply | str | None) -> Answer:
+def _read_letter(doc: Document, reply: Reply | str | None) -> ParsedAnswer:
     choice = read_first_capital(reply, len(_option_letters(doc)))
-    return Answer(choice.status, choice.value, choice.rule)
+    return ParsedAnswer(choice.status, choice.value, choice.rule)
 
 
-def _read_option(doc: Document, reply: Reply | str | None) -> Answer:
+def _read_option(doc: Document, reply: Reply | str | None) -> ParsedAnswer:
     choice = read_option(reply, doc["options"])
-    return Answer(choice.status, choice.value, choice.rule)
+    return ParsedAnswer(choice.status, choice.value, choice.rule)
 
 
 MOST_OPTIONS = 10
@@ -104,7 +104,7 @@ def _letter_sets(doc: Document) -> tuple[str, ...]:
     return tuple("".join(letter_set) for count in counts for letter_set in combinations(letters, count))
 
 
-def _read_letters(doc: Document, reply: Reply | str | None) -> Answer:
+def _read_letters(doc: Document, reply: Reply | str | None) -> ParsedAnswer:
     return read_letters(reply, doc["options"])
 
 
@@ -120,11 +120,11 @@ def _is_accepted(answer: str, expected: str) -> bool:
     return bool(answer) and answer in expected
 
 
-def _read_yes_no(doc: Document, reply: Reply | str | None) -> Answer:
+def _read_yes_no(doc: Document, reply: Reply | str | None) -> ParsedAnswer:
     return read_yes_no(reply, str(doc["question"]))
 
 
-def _read_position(doc: Document, reply: Reply | str | None) -> Answer:
+def _read_position(doc: Document, reply: Reply | str | None) -> ParsedAnswer:
     size = parse_size(doc["grid"])
     return read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
 
@@ -150,27 +150,27 @@ def _expected_text(doc: Document) -> str:
     return _fold_text(_expected_answer(doc))
 
 
-PARSERS: Mapping[str, Parser] = {
-    "option": Parser(
+PARSERS: Mapping[str, ReplyParser] = {
+    "option": ReplyParser(
         "An option's letter or text as the reply states it; what is ambiguous is no answer.", _read_option,
         _option_letters, _expected_answer,
     ),
-    "letter": Parser(
+    "letter": ReplyParser(
         "MedQ-Deg's rule, literally: a single letter, else the first capital letter. Only to compare with its paper.",
         _read_letter, _option_letters, _expected_answer,
     ),
-    "several_letters": Parser(
+    "several_letters": ReplyParser(
         "The letters of several options, where several are right together: all of them and no other must be named.",
         _read_letters, _letter_sets, _expected_answer,
     ),
-    "any_letter": Parser(
+    "any_letter": ReplyParser(
         "An option's letter or text, read as `option` reads it, where several are right and one of them is asked for: "
         "any of the right ones is right.", _read_option, _option_letters, _accepted_letters, _is_accepted,
     ),
-    "yes_no": Parser(
+    "yes_no": ReplyParser(
         "Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _expected_text,
     ),
-    "position": Parser(
+    "position": ReplyParser(
         "A position in a grid, or that there is no outlier; the document's `grid` is its size, as in 2x2.",
         _read_position, _possible_positions, _expected_position,
     ),
@@ -186,7 +186,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredParser:
     """A function with the answers that it may return, see :func:`reads`."""
 
     read: ReadReply
@@ -197,7 +197,7 @@ class Declared:
         return self.read(reply, doc)
 
 
-def reads(*answers: str) -> Callable[[ReadReply], Declared]:
+def reads(*answers: str) -> Callable[[ReadReply], DeclaredParser]:
     """Declare the possible answers of a parser function to questions without options.
 
     >>> @reads("benign", "malignant")
@@ -212,10 +212,10 @@ def reads(*answers: str) -> Callable[[ReadReply], Declared]:
     folded = {str(answer).strip().casefold() for answer in answers}
     if len(folded) < max(2, len(answers)) or not all(folded):
         raise UserError(f"reads{answers!r}: expected two or more different answers, none of them empty.")
-    return lambda read: Declared(read, tuple(answers))
+    return lambda read: DeclaredParser(read, tuple(answers))
 
 
-def parser_of(part: Part) -> Parser:
+def parser_of(part: Extension) -> ReplyParser:
     """Make a parser of a custom function; its mistakes are reported with file and question.
 
     Raises:
@@ -224,12 +224,12 @@ def parser_of(part: Part) -> Parser:
     value, subject = part.value, f"{part.origin}: the parser {part.name!r}"
     if inspect.isclass(value) or not callable(value):
         raise UserError(f"{subject} is no function ({type(value).__name__}). {_WANTED}")
-    function = value.read if isinstance(value, Declared) else value
+    function = value.read if isinstance(value, DeclaredParser) else value
     check_arguments(function, ("a reply", {}), "(reply, doc)", subject, _WANTED)
-    possible = value.answers if isinstance(value, Declared) else ()
+    possible = value.answers if isinstance(value, DeclaredParser) else ()
     about = (inspect.getdoc(function) or "").partition("\n")[0] or f"{part.name} of {part.origin}."
     answers = functools.partial(_own_answers, possible)
-    return Parser(
+    return ReplyParser(
         about,
         functools.partial(_read_own, function, answers, subject),
         answers,
@@ -256,10 +256,10 @@ def _fold_text(text: str) -> str:
 def _read_own(
     function: ReadReply, answers: Callable[[Document], tuple[str, ...]], parser_title: str, doc: Document,
     reply: Reply | str | None,
-) -> Answer:  # fmt: skip
+) -> ParsedAnswer:  # fmt: skip
     taken = Reply.of(reply)
     if taken.outcome is not None:
-        return Answer(taken.outcome)
+        return ParsedAnswer(taken.outcome)
     text = taken.answer
     subject = f"{parser_title} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
     try:
@@ -270,7 +270,7 @@ def _read_own(
             "one without an answer."
         ) from error
     if answer is None:
-        return Answer(taken.unread)
+        return ParsedAnswer(taken.unread)
     if not isinstance(answer, str):
         raise UserError(f"{subject}: returns {answer!r:.40} ({type(answer).__name__}). Expected a text, or None.")
     possible = answers(doc)
@@ -278,10 +278,10 @@ def _read_own(
     if not folded:
         raise UserError(f"{subject}: returns an empty text. Return None for a reply without an answer.")
     if not possible:
-        return Answer("ok", folded)
+        return ParsedAnswer("ok", folded)
     same = next((candidate for candidate in possible if _fold_text(candidate) == folded), None)
     if same is None:
         raise UserError(
             f"{subject}: returns {answer!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None."
         )
-    return Answer("ok", same)
+    return ParsedAnswer("ok", same)

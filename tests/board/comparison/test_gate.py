@@ -11,15 +11,15 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.gate import gate, outcomes, read_rules
-from lmms_medtasks.board.comparison.gate_summary import decision, document
+from lmms_medtasks.board.comparison.gate import read_rules, run_gate, test_outcomes
+from lmms_medtasks.board.comparison.gate_summary import gate_decision, gate_report
 from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import markdown as markdown_writer
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
-from lmms_medtasks.report.terminal import screen
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.report.terminal import screen_text
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites import registry
 
@@ -29,7 +29,7 @@ QUESTIONS = 3 * IMAGES
 
 
 def answers(share, seed, count=QUESTIONS):
-    rng = generator("test", "gate", seed)
+    rng = seeded_generator("test", "gate", seed)
     return {f"q{row:03d}": "A" if hit else "B" for row, hit in enumerate(rng.random(count) < share)}
 
 
@@ -48,17 +48,19 @@ def decided(tmp_path, runs):
         path = tmp_path / "rules.yml"
         path.write_text(rules)
         read = read_rules(path)
-        return gate(*(compared_entries.read(tmp_path / name, rules=read.board) for name in ("base", "new")), read)
+        return run_gate(
+            *(compared_entries.read_compared_runs(tmp_path / name, rules=read.board) for name in ("base", "new")), read
+        )
 
     return run
 
 
 def markdown(found):
-    return markdown_writer.markdown(document(found))
+    return markdown_writer.render_markdown(gate_report(found))
 
 
 def gate_lines(found):
-    return screen(document(found, is_screen=True)).splitlines()
+    return screen_text(gate_report(found, is_screen=True)).splitlines()
 
 
 def test_a_planted_drop_fails_it(decided):
@@ -130,8 +132,8 @@ def test_answers_that_are_all_equal_say_how_far_a_drop_is_ruled_out(decided):
 
 def test_the_same_run_on_both_sides_is_not_worse(tmp_path, runs):
     runs.write(tmp_path / "base", {TASK: runs.choice_rows(answers(0.8, 1), images=IMAGES)})
-    side = compared_entries.read(tmp_path / "base")
-    found = gate(side, side, read_rules())
+    side = compared_entries.read_compared_runs(tmp_path / "base")
+    found = run_gate(side, side, read_rules())
     assert (found.verdicts[0].outcome, found.verdicts[0].adjusted, found.decision) == ("not worse", None, "passed")
     # No drop can be: a limit or a p value would look as if it had been measured.
     assert (found.verdicts[0].test, found.verdicts[0].most, found.verdicts[0].detectable) == (None, None, None)
@@ -141,7 +143,7 @@ def test_a_limit_is_said_before_the_table_and_folders_tell_the_runs_apart(tmp_pa
     for name, count, original in (("base", 60, None), ("new", 20, 60)):
         rows = runs.choice_rows(with_wrong(0, count))
         runs.write(tmp_path / name, {TASK: rows}, original=original, limit=20 if original else None)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
     assert list(gate_lines(found))[5].strip() == "The candidate asked 20 questions a task (--limit 20)."
     text = "".join(line.strip() for line in gate_lines(found))
     assert text.count("--limit 20") == 1
@@ -167,7 +169,7 @@ def test_a_small_task_that_loses_everything_fails(tmp_path, runs):
     for side, total in (("base", "A"), ("new", "B")):
         own = {"bones_joints_t3_image": runs.choice_rows({f"q{row}": total for row in range(8)})}
         runs.write(tmp_path / side, own)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
     assert {each.outcome for each in found.verdicts} == {"worse"} and found.decision == "failed"
 
 
@@ -176,12 +178,12 @@ def margin_tests(sums, questions=3, margin=0.02):
 
 
 def test_false_alarms_of_a_gate_of_many_tasks_are_those_of_one():
-    rng = generator("test", "many tasks")
+    rng = seeded_generator("test", "many tasks")
     failed = {"holm": 0, "none": 0}
     for _ in range(200):
         tests = margin_tests(rng.integers(-2, 3, (10, IMAGES)).astype(float), margin=0.0)
         for correction in failed:
-            failed[correction] += any(each == "worse" for each, _ in outcomes(tests, [0.05] * 10, correction))
+            failed[correction] += any(each == "worse" for each, _ in test_outcomes(tests, [0.05] * 10, correction))
     assert failed["holm"] <= 18
     assert failed["none"] > 50  # 1 - 0.95**10 is 40 %
 
@@ -192,7 +194,7 @@ def test_the_correction_is_for_worse_only():
         SimpleNamespace(worse_p=worse, not_worse_p=not_worse)
         for worse, not_worse in ((0.01, 1.0), (0.03, 1.0), (0.9, 0.04), (0.5, 0.3))
     ]
-    assert [(each, round(p, 6)) for each, p in outcomes(tests, [0.05] * 4, "holm")] == [
+    assert [(each, round(p, 6)) for each, p in test_outcomes(tests, [0.05] * 4, "holm")] == [
         ("worse", 0.04), ("can't tell", 0.09), ("not worse", 1.0), ("can't tell", 1.0),
     ]  # fmt: skip
 
@@ -246,7 +248,7 @@ def test_a_baseline_without_a_score_is_nothing_to_hold_against(decided):
         ("not tested", "warn", "The baseline has no score.")
     ]
     assert found.decision == "passed"
-    assert decision(found) == "passed (nothing was compared)"
+    assert gate_decision(found) == "passed (nothing was compared)"
     found = decided(unread, unread, "old_problems: ignore")
     assert not found.verdicts
     assert f"{TASK}: The baseline has no score, so nothing was compared." in found.warnings
@@ -320,7 +322,7 @@ def test_judgements_that_are_missing_fail_it(tmp_path, runs):
     lacking = {name: None if row < 10 else total for row, (name, total) in enumerate(totals.items())}
     for name, own in (("base", totals), ("new", lacking)):
         runs.write(tmp_path / name, {"med_cmr_open": runs.judged_rows(own)}, metadata={"judge": runs.JUDGE})
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
     assert [problem.code for action, problem in found.problems if action == "fail"] == ["low_coverage"]
 
 
@@ -336,7 +338,7 @@ def test_numbers_of_the_judge_that_compares_words_and_of_mini_data_are_said_to_b
             row["questions"]["tags"]["data"] = data
         metadata = {"judge": {**runs.JUDGE, "name": judge}, "data": data}
         runs.write(tmp_path / side, {"med_cmr_open": rows}, metadata=metadata)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
     assert {each.pairs.by_words for each in found.verdicts if each.test} == {words}
     lines, text = list(gate_lines(found)), markdown(found)
     both = "(baseline: med_cmr_open; candidate: med_cmr_open)"
@@ -364,8 +366,8 @@ def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
     totals = {f"q{row}": float(20 + row) for row in range(60)}
     for name, judge in (("base", {}), ("same", {}), ("new", other)):
         runs.write_judged(tmp_path / name, totals, **judge)
-    base, same, new = (compared_entries.read(tmp_path / name) for name in ("base", "same", "new"))
-    shut, held = (gate(base, each, read_rules()) for each in (new, same))
+    base, same, new = (compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "same", "new"))
+    shut, held = (run_gate(base, each, read_rules()) for each in (new, same))
     assert shut.decision == "failed" and {each.outcome for each in shut.verdicts} == {"not comparable"}
     assert held.decision != "failed" and {each.outcome for each in held.verdicts} <= {"not worse", "can't tell"}
     (warning,) = compare(base, new).warnings
@@ -380,7 +382,7 @@ def test_several_models_are_matched_by_name(tmp_path, runs):
         for model in ("x", "y"):
             own = answers(share if model == "y" else 0.9, f"{side}{model}")
             runs.write(tmp_path / side / model, {TASK: runs.choice_rows(own, images=IMAGES)}, model=model)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
     assert [(each.model, each.outcome) for each in found.verdicts] == [("x", "can't tell"), ("y", "worse")]
 
 
@@ -391,16 +393,18 @@ def test_several_runs_against_one_are_refused_with_their_names(tmp_path, runs, s
         for model in ("x", "y") if side == several else ("x",):
             rows = runs.choice_rows(answers(0.9, f"{side}{model}"), images=IMAGES)
             runs.write(tmp_path / side / model, {TASK: rows}, model=model)
-    sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
+    sides = [compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")]
     with pytest.raises(UserError, match=f"{several} has two entries on {TASK}: x .*/x/.* and y .*/y/"):
-        gate(*sides, read_rules())
+        run_gate(*sides, read_rules())
 
 
 def test_hostile_names_do_no_harm_in_the_summary(tmp_path, runs):
     for side in ("base", "new"):
         own = {TASK: runs.choice_rows(answers(0.8, 1), images=IMAGES)}
         runs.write(tmp_path / side, own, model="<img src=x>|`\x1b[31m")
-    text = markdown(gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules()))
+    text = markdown(
+        run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
+    )
     assert "<img" not in text.replace("\\<", "") and "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in rows} == {17}

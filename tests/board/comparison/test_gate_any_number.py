@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import Pairs
-from lmms_medtasks.board.comparison.gate import Verdict, _decided, _measured, gate, read_rules
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.board.comparison.compared_entries import PairedScores
+from lmms_medtasks.board.comparison.gate import GateVerdict, _decide_verdicts, _with_test_numbers, read_rules, run_gate
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Units
 from lmms_medtasks.suites.suite import Measure
@@ -19,8 +19,8 @@ from tests.board.made_up_entries import board_of, of_every_kind
 def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_never_shown_to_be_not_worse():
     """60 images; B loses one hard question, and its easy ones are as before."""
     one, other = of_every_kind("a", "1" * 60, "10" * 30), of_every_kind("b", "1" * 60, "10" * 29 + "00")
-    found = gate(
-        *(compared_entries.Side(Path(each.model.name), board_of(each)) for each in (one, other)),
+    found = run_gate(
+        *(compared_entries.ComparedRuns(Path(each.model.name), board_of(each)) for each in (one, other)),
         replace(read_rules(margin=0.2), correction="none"),
     )
     by_name = {each.measure: each for each in found.verdicts}
@@ -53,7 +53,9 @@ def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_ne
 def test_a_main_metric_that_the_baseline_has_no_number_of_is_not_tested_and_said():
     one, other = (of_every_kind(name, "1" * 8, "10" * 4) for name in "ab")
     without = replace(one, metrics=tuple(name for name in one.metrics if name != "balanced"))
-    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in (without, other)), read_rules())
+    found = run_gate(
+        *(compared_entries.ComparedRuns(Path("x"), board_of(each)) for each in (without, other)), read_rules()
+    )
     (balanced,) = [each for each in found.verdicts if each.measure == "balanced"]
     assert (balanced.outcome, balanced.effect, balanced.detail) == ("not tested", "warn", "The baseline has no score.")
 
@@ -61,7 +63,7 @@ def test_a_main_metric_that_the_baseline_has_no_number_of_is_not_tested_and_said
 def test_a_number_without_a_test_says_why():
     """Four images: a ratio has no jackknife of them; its numbers stand there all the same."""
     sides = (of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000"))
-    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in sides), read_rules())
+    found = run_gate(*(compared_entries.ComparedRuns(Path("x"), board_of(each)) for each in sides), read_rules())
     (robust,) = [each for each in found.verdicts if each.measure == "robust"]
     assert (robust.outcome, robust.test, robust.detail) == ("can't tell", None, "No test: fewer than 5 images.")
     assert (robust.baseline, robust.candidate) == pytest.approx((0.5, 1 / 3))
@@ -72,20 +74,22 @@ def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
     agree = Units(units=lambda rows: list(zip(rows.column("cluster"), rows.column("agrees"), strict=True)))
 
     def table(*agrees):
-        return lambda: Samples.of_rows(
+        return lambda: QuestionTable.of_rows(
             {"id": f"q{row:02}", "cluster": f"i{row:02}", "agrees": each} for row, each in enumerate(agrees)
         )
 
     rule = replace(read_rules().of("task", "agree"), min_images=5, on_cannot_tell="fail")
-    base = Verdict("task", "agree", "model", Measure("agree"), rule)
+    base = GateVerdict("task", "agree", "model", Measure("agree"), rule)
     sides = table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0)
     change = paired_change(*sides, agree)
     images, (before, after) = change.contributions.clusters, change.contributions.sums.T
-    (found,) = _decided([_measured(base, Pairs(False, images, images, before, after, change))], "none")
+    (found,) = _decide_verdicts(
+        [_with_test_numbers(base, PairedScores(False, images, images, before, after, change))], "none"
+    )
     assert (found.outcome, found.effect, found.test.not_worse_p) == ("can't tell", "undecided", None)
     assert found.detail.startswith("No test shows “not worse” where the two have not the same units")
     contributions = replace(change.contributions, other_rows=False)
     of_all = replace(found.pairs, change=replace(change, contributions=contributions))
     smooth = replace(found, pairs=of_all, effect="ignore", detail="")
-    (warned,) = _decided([smooth], "none")
+    (warned,) = _decide_verdicts([smooth], "none")
     assert warned.effect == "warn" and "no sum over images" in warned.detail

@@ -12,17 +12,17 @@ from statsmodels.stats.contingency_tables import mcnemar
 from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.comparison import compared_entries, measure_comparison
-from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
-from lmms_medtasks.board.comparison.gate import gate, read_rules
+from lmms_medtasks.board.comparison.comparison_document import comparison_report, comparison_screen, comparison_to_json
+from lmms_medtasks.board.comparison.gate import read_rules, run_gate
 from lmms_medtasks.board.comparison.measure_comparison import cohens_h
 from lmms_medtasks.board.trust import pins
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import terminal
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
-from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.statistics.intervals import estimate_mean
 from tests.board.made_up_entries import KINDS, board_of, of_every_kind
 
 TASK = "medq_deg_l1"
@@ -43,7 +43,7 @@ def both(tmp_path, runs):
 
 
 def compared(folders, **chosen):
-    return measure_comparison.compare(*(compared_entries.read(folder) for folder in folders), **chosen)
+    return measure_comparison.compare(*(compared_entries.read_compared_runs(folder) for folder in folders), **chosen)
 
 
 def test_numbers_by_hand(both):
@@ -75,11 +75,11 @@ def test_compare_and_gate_take_the_interval_that_reports_take(both):
     (comparison,) = compared(folders).comparisons
     of = comparison
     images = [f"image {number}" for number in range(5)]
-    expected = mean_interval(images, [0, 1, 1, -1, 1])
+    expected = estimate_mean(images, [0, 1, 1, -1, 1])
     assert expected.low < 0.4 < expected.high
     assert list(of.pairs.clusters) == images
     assert (of.change.interval.low, of.change.interval.high) == pytest.approx((expected.low, expected.high))
-    decided = gate(*(compared_entries.read(folder) for folder in folders), read_rules(None))
+    decided = run_gate(*(compared_entries.read_compared_runs(folder) for folder in folders), read_rules(None))
     (verdict,) = decided.verdicts
     assert (verdict.interval.low, verdict.interval.high) == pytest.approx((-expected.high, -expected.low))
 
@@ -88,7 +88,7 @@ def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):
     first, second = {"q1": 20.0, "q2": 60.0, "q3": 40.0}, {"q1": 60.0, "q2": 50.0, "q3": 40.0}
     found = compared(both(first, second, runs.judged_rows, "med_cmr_open"))
     (of,) = found.comparisons
-    (section, *_) = document(found).parts[0].sections
+    (section, *_) = comparison_report(found).parts[0].sections
     # Points of 100, which no table multiplies.
     assert [cell.value for cell in section.tables[0].rows[0].cells[4:7]] == pytest.approx([40, 50, 10])
     # Differences +40, -10, 0: ranks 2 and 1, so (2 - 1) / 3.
@@ -106,7 +106,7 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_and_the_sign_is_sai
         runs.write(tmp_path / side, tasks, model=side, metadata=metadata)
     found = compared([tmp_path / "a", tmp_path / "b"])
     assert {each.pairs.by_words for each in found.comparisons} == {words}
-    for table in (each for _, each in document(found).tables()):
+    for table in (each for _, each in comparison_report(found).tables()):
         columns = [[column.name for column in table.columns].index(name) for name in "AB"]
         assert {tuple(row.cells[place].mark == LEXICAL for place in columns) for row in table.rows} == {words}
         assert sum(MEANINGS[LEXICAL] in note for note in table.all_notes) == any(words)
@@ -114,7 +114,9 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_and_the_sign_is_sai
     rows = [line for line in lines if "med_cmr_open," in line and line[0] in "=≠"]
     assert rows and {line.count(LEXICAL) for line in rows} == {sum(words)} and max(map(len, lines)) <= 100
     assert sum(MEANINGS[LEXICAL] in line for line in lines) == any(words)
-    assert [each["by_words"] for each in to_json(found)["comparisons"]] == [dict(zip("ab", words, strict=True))]
+    assert [each["by_words"] for each in comparison_to_json(found)["comparisons"]] == [
+        dict(zip("ab", words, strict=True))
+    ]
 
 
 def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, runs):
@@ -124,7 +126,7 @@ def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, 
                    others=({}, {"reported": {"total,trials": None}}))  # fmt: skip
     (comparison,) = compared(folders).comparisons
     assert (len(comparison.pairs), comparison.change.second, comparison.change.p) == (0, None, None)
-    found = gate(*map(compared_entries.read, folders), read_rules(None))
+    found = run_gate(*map(compared_entries.read_compared_runs, folders), read_rules(None))
     assert [(verdict.candidate, verdict.test) for verdict in found.verdicts] == [(None, None)]
 
 
@@ -158,7 +160,7 @@ def test_sentences_that_all_prompts_share_stand_below_the_table_once(tmp_path, r
         for row in rows:
             row["input"] = f"{same}Which sign is in {row['input'].split()[-1]}?"
         runs.write(tmp_path / name, {TASK: rows}, model=name)
-    found = document(compared([tmp_path / "a", tmp_path / "b"]))
+    found = comparison_report(compared([tmp_path / "a", tmp_path / "b"]))
     [table] = [table for part in found.parts for section in part.sections if section.key == "telling"
                for table in section.tables]  # fmt: skip
     asked = [column.name for column in table.columns].index("asked")
@@ -174,7 +176,7 @@ def test_credentialed_data_is_named_by_ids_alone(both, side):
     others[side] = {"metadata": {"agreement": "a signed one"}}
     found = compared(both(others=others))
     assert {each["id"] for each in found.telling} == {"q2", "q3", "q4", "q5"}
-    text = json.dumps(to_json(found)) + repr(document(found))
+    text = json.dumps(comparison_to_json(found)) + repr(comparison_report(found))
     assert "reply" not in text and "prompt of" not in text
 
 
@@ -198,7 +200,7 @@ def test_what_does_not_compare_is_said(both):
 
 
 def _screen(found):
-    return terminal.screen(screen(found)).splitlines()
+    return terminal.screen_text(comparison_screen(found)).splitlines()
 
 
 def test_runs_of_other_things_are_no_wins_and_said_to_be_others_first(both):
@@ -221,8 +223,8 @@ def test_only_rows_of_the_same_thing_are_counted(tmp_path, runs):
     lines = _screen(found)
     assert lines[0] == f"A and B are not of the same thing in 1 of 2 tasks: task version 1.2 and 2.0 ({TASK})."
     assert any(line.startswith("B is better in 1 of 1 numbers") for line in lines)
-    assert [each["same_thing"] for each in to_json(found)["comparisons"]] == [False, True]
-    rows = document(found).parts[0].sections[0].tables[0].rows
+    assert [each["same_thing"] for each in comparison_to_json(found)["comparisons"]] == [False, True]
+    rows = comparison_report(found).parts[0].sections[0].tables[0].rows
     assert [row.cells[0].mark for row in rows] == ["≠", ""]
 
 
@@ -250,7 +252,7 @@ def test_a_broken_log_is_the_first_remark(tmp_path, runs):
         runs.write(tmp_path / name, tasks, model=name, metadata={"data": "mini"})
     (log,) = (tmp_path / "b").glob("*_l2.jsonl")
     log.write_text(log.read_text()[:-40])
-    found = screen(compared([tmp_path / "a", tmp_path / "b"]))
+    found = comparison_screen(compared([tmp_path / "a", tmp_path / "b"]))
     (remarks,) = [section.items for section in found.parts[0].sections if section.title == "Remarks"]
     assert log.name[-10:] in remarks[0]
     assert "Mini data" not in remarks[0] and any("Mini data" in each for each in remarks[1:])
@@ -265,11 +267,11 @@ def test_questions_of_one_side_alone_are_counted(both):
 def test_what_is_not_as_a_board_pins_it_is_said_by_compare_and_by_the_gate(both, tmp_path):
     folders = both(second={name: letter for name, letter in SECOND.items() if name != "q2"})
     path = tmp_path / "pins.yml"
-    pins.write(collect(folders[:1]).entries, path)
+    pins.write_pins(collect_entries(folders[:1]).entries, path)
     said = "Its 5 questions are not the 6 pinned ones"
     for options, is_said in ((["--pins", str(path)], True), ([], False)):
         assert (said in " ".join(_invoke([*map(str, folders), *options]).output.split())) is is_said
-    found = gate(*compared_entries.read_both(*folders, pins=path), read_rules())
+    found = run_gate(*compared_entries.read_both(*folders, pins=path), read_rules())
     assert [action for action, problem in found.problems if problem.code == "other_questions"] == ["warn"]
 
 
@@ -287,7 +289,7 @@ def test_no_common_task_and_nothing_to_read(both, runs, tmp_path):
 
 def test_a_task_that_a_side_has_no_result_of_is_told_with_those_it_has(both, tmp_path):
     with pytest.raises(UserError) as told:
-        compared_entries.read(both()[0], tasks=[TASK, "medq_deg_l0"])
+        compared_entries.read_compared_runs(both()[0], tasks=[TASK, "medq_deg_l0"])
     for word in ("medq_deg_l0", str(tmp_path / "a"), f"Did you mean '{TASK}'?", f"Tasks there: {TASK}."):
         assert word in str(told.value)
 
@@ -296,16 +298,16 @@ def test_a_folder_without_a_run_is_told_what_is_expected_there(both, tmp_path):
     folder = both()[0]
     (folder / "20260101_000000_results.json").unlink()  # its logs alone are no run
     with pytest.raises(UserError, match=r"No \*_results\.json .* Give the --output_path of a run"):
-        compared_entries.read(folder)
+        compared_entries.read_compared_runs(folder)
     with pytest.raises(UserError, match=f"Did you mean '{tmp_path / 'b'}'"):
-        compared_entries.read(tmp_path / "bb")
+        compared_entries.read_compared_runs(tmp_path / "bb")
 
 
 def test_reasons_beyond_three_are_counted(tmp_path, runs):
     tasks = [TASK, "medq_deg_l0", "medq_deg_l2", "medq_deg_calib", "medobvious"]
     runs.write(tmp_path / "a", {task: runs.choice_rows(FIRST) for task in tasks}, samples=False)
     with pytest.raises(UserError) as told:
-        compared_entries.read(tmp_path / "a")
+        compared_entries.read_compared_runs(tmp_path / "a")
     assert str(told.value).count("No sample log") == 3 and str(told.value).endswith(" And 2 more.")
 
 
@@ -313,10 +315,10 @@ def test_of_a_pack_only_the_task_that_is_named_is_compared(runs, tmp_path):
     rows = runs.choice_rows(FIRST)
     runs.write(tmp_path / "a", {TASK: rows, "medq_deg_l2": rows})
     pack = tmp_path / "pack.json"
-    packing.write(packing.pack(collect([tmp_path / "a"]).entries, "A <a@b.org>"), pack)
-    assert compared_entries.tasks_of(compared_entries.read(pack, tasks=[TASK]).board.entries) == [TASK]
+    packing.write_submission(packing.make_submission(collect_entries([tmp_path / "a"]).entries, "A <a@b.org>"), pack)
+    assert compared_entries.entry_tasks(compared_entries.read_compared_runs(pack, tasks=[TASK]).board.entries) == [TASK]
     with pytest.raises(UserError, match=f"Tasks there: {TASK}, medq_deg_l2"):
-        compared_entries.read(pack, tasks=["nope"])
+        compared_entries.read_compared_runs(pack, tasks=["nope"])
 
 
 def _invoke(arguments):
@@ -355,7 +357,7 @@ def test_where_no_question_differs_p_is_1_and_said(both):
     found = compared(both(same, same))
     (comparison,) = found.comparisons
     assert (comparison.change.p, comparison.p_holm, comparison.p_questions) == (1.0, 1.0, None)
-    (table,) = document(found).parts[0].sections[0].tables
+    (table,) = comparison_report(found).parts[0].sections[0].tables
     columns = [column.name for column in table.columns]
     assert [table.rows[0].cells[columns.index(name)].value for name in ("p", "p (Holm)")] == [1.0, 1.0]
 
@@ -393,7 +395,7 @@ def test_the_terminal_shows_the_screen_and_markdown_all(both):
 
 
 def sides(*entries):
-    return [compared_entries.Side(Path(entry.model.name), board_of(entry)) for entry in entries]
+    return [compared_entries.ComparedRuns(Path(entry.model.name), board_of(entry)) for entry in entries]
 
 
 def test_what_is_no_mean_over_questions_is_compared_image_by_image():
@@ -413,7 +415,7 @@ def test_what_is_no_mean_over_questions_is_compared_image_by_image():
     assert (balanced.change.first, balanced.change.p) == pytest.approx((7 / 12, 0.125))
     assert (robust.change.first, robust.change.second) == pytest.approx((0.4, 1.0))
     assert robust.test == "signs flipped, asymptotic"
-    written = {each["measure"]: each for each in to_json(found)["comparisons"]}
+    written = {each["measure"]: each for each in comparison_to_json(found)["comparisons"]}
     assert {name: each["of"] for name, each in written.items()} == {
         "accuracy": "questions", **dict.fromkeys((each.name for each in KINDS), "images")
     }  # fmt: skip
@@ -421,7 +423,7 @@ def test_what_is_no_mean_over_questions_is_compared_image_by_image():
     assert [written["robust"][key] for key in ("images", "wins", "ties", "losses")] == [6, None, None, None]
     # The telling questions are questions of the mean.
     assert {each["measure"] for each in found.telling} == {"accuracy"} and len(found.telling) == 5
-    tables = document(found).parts[0].sections[0].tables
+    tables = comparison_report(found).parts[0].sections[0].tables
     assert [table.title.removeprefix("Differences in ") for table in tables] == [
         "percentage points", "points, of changes", "numbers"
     ]  # fmt: skip

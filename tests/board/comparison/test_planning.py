@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board.comparison import compared_entries, planning
-from lmms_medtasks.board.comparison.planning import Plan
+from lmms_medtasks.board.comparison.planning import PowerPlan
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.terminal import screen
-from lmms_medtasks.statistics.power import Criterion, standard_errors_needed
+from lmms_medtasks.report.terminal import screen_text
+from lmms_medtasks.statistics.power import TestCriterion, standard_errors_needed
 from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
 
 
 def plan(points=5.0, **chosen):
-    return Plan(points / 100, Criterion(), **chosen)
+    return PowerPlan(points / 100, TestCriterion(), **chosen)
 
 
 def side(tmp_path, runs, name, answers, images=40):
     rows = runs.choice_rows(answers, images=images)
-    return compared_entries.read(runs.write(tmp_path / name, {TASK: rows}, model=name))
+    return compared_entries.read_compared_runs(runs.write(tmp_path / name, {TASK: rows}, model=name))
 
 
 def test_the_smallest_difference_from_two_runs_by_hand(tmp_path, runs):
@@ -61,11 +61,13 @@ def test_too_few_images_have_no_plan(tmp_path, runs):
 
 def test_before_a_run_by_hand():
     """400 images with one question: a fifth changes, so the variance is 0.2 - 0.05^2 and the error its root over 20."""
-    (found,) = planning.assumed({"x": (400, 400, 3)}, plan(), changed=0.2, correlation=0.3)
+    (found,) = planning.plan_before_run({"x": (400, 400, 3)}, plan(), changed=0.2, correlation=0.3)
     error = np.sqrt((0.2 - 0.05**2) / 400)
     assert found.shown == pytest.approx(standard_errors_needed(400) * error + 1 / 400)
     # So many images show it, and no fewer: the two columns are of one rule.
-    (again,) = planning.assumed({"x": (400, 400, 3)}, Plan(found.shown, Criterion()), changed=0.2, correlation=0.3)
+    (again,) = planning.plan_before_run(
+        {"x": (400, 400, 3)}, PowerPlan(found.shown, TestCriterion()), changed=0.2, correlation=0.3
+    )
     assert again.needed[1] == pytest.approx(400, rel=0.03)
     # (1.96 + 0.84)^2 * 0.1975 / 0.05^2 = 620; the step of a question takes some more.
     assert found.needed[1] == pytest.approx(660, rel=0.05)
@@ -73,7 +75,7 @@ def test_before_a_run_by_hand():
 
 def test_no_difference_is_larger_than_the_share_of_questions_that_change():
     """With 10 images that would be 44 points of 20 that can differ: no number then, but images still."""
-    (found,) = planning.assumed({"x": (10, 10, 1)}, plan(), changed=0.2, correlation=0.2)
+    (found,) = planning.plan_before_run({"x": (10, 10, 1)}, plan(), changed=0.2, correlation=0.2)
     assert found.shown is None and found.needed[1] is not None
 
 
@@ -84,9 +86,9 @@ def test_no_difference_is_larger_than_the_share_of_questions_that_change():
         lambda: plan(101),
         lambda: plan(trials=(0,)),
         lambda: plan(trials=()),
-        lambda: planning.assumed({"x": (10, 10, 1)}, plan(), 0.0, 0.2),
-        lambda: planning.assumed({"x": (10, 10, 1)}, plan(), 0.2, 1.5),
-        lambda: planning.assumed({"x": (10, 10, 1)}, plan(30), 0.2, 0.2),
+        lambda: planning.plan_before_run({"x": (10, 10, 1)}, plan(), 0.0, 0.2),
+        lambda: planning.plan_before_run({"x": (10, 10, 1)}, plan(), 0.2, 1.5),
+        lambda: planning.plan_before_run({"x": (10, 10, 1)}, plan(30), 0.2, 0.2),
     ],
     ids=["nothing", "too much", "no trial", "no trials", "no change", "correlation", "more than changes"],
 )
@@ -96,7 +98,7 @@ def test_out_of_range(call):
 
 
 def test_compare_says_what_it_could_have_shown(tmp_path, runs):
-    from lmms_medtasks.board.comparison.comparison_document import document
+    from lmms_medtasks.board.comparison.comparison_document import comparison_report
     from lmms_medtasks.board.comparison.measure_comparison import compare
 
     rng = np.random.default_rng(1)
@@ -104,7 +106,7 @@ def test_compare_says_what_it_could_have_shown(tmp_path, runs):
         side(tmp_path, runs, name, {f"q{row:02}": "AB"[int(rng.random() > 0.7)] for row in range(40)}) for name in "ab"
     )
     compared = compare(one, other)
-    (table,) = [each for _, each in document(compared).tables() if each.key == "differences"]
+    (table,) = [each for _, each in comparison_report(compared).tables() if each.key == "differences"]
     place = [column.name for column in table.columns].index("detectable")
     least = compared.comparisons[0].detectable
     assert table.rows[0].cells[place].value == pytest.approx(100 * least.difference)
@@ -116,7 +118,7 @@ def test_what_is_no_mean_over_questions_is_planned_by_image():
     two = {"expected": ["A"] * 24, "trials": [["A", "B"]] * 24}
     answers = (("a", "111111111110", "110011001100"), ("b", "111110111111", "100000001111"))
     one, other = (
-        compared_entries.Side(Path(name), board_of(of_every_kind(name, *letters, columns=two)))
+        compared_entries.ComparedRuns(Path(name), board_of(of_every_kind(name, *letters, columns=two)))
         for name, *letters in answers
     )
     found = {each.measure: each for each in planning.of_runs(one, other, plan())}
@@ -129,6 +131,8 @@ def test_what_is_no_mean_over_questions_is_planned_by_image():
         assert (found[name].images, found[name].questions, set(found[name].needed)) == (12, None, {2})
     assert found["balanced"].shown == pytest.approx(found["accuracy"].shown)
     (line,) = [
-        line for line in screen(planning.document([found["balanced"]], plan(), ())).splitlines() if "balanced" in line
+        line
+        for line in screen_text(planning.power_report([found["balanced"]], plan(), ())).splitlines()
+        if "balanced" in line
     ]
     assert line.split()[2:5] == ["12", "–", "2"]

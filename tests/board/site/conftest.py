@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.record import Judgement, MeasureValue, Record
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.task_configs.med_cmr import measures as med_cmr
 from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 from lmms_medtasks.task_configs.medobvious import measures as medobvious_measures
@@ -44,7 +44,7 @@ def medq_deg(letters, said):
                 "image_id": f"image {number}", "data": "full", "modality": "CT", "capability": HOSTILE,
                 "degradation": "gaussian_noise" if level else "", "severity": level, "options": ["1", "2", "3", "4"],
             }  # fmt: skip
-            found = measures.record(doc, read)
+            found = measures.choice_question_record(doc, read)
             levels = {f"accuracy_l{each}": {} for each in range(3)}
             levels[f"accuracy_l{level}"] = {"score": found.measures["accuracy"].score, "cluster": found.cluster}
             row = {"questions": found.to_json(), **levels, "filtered_resps": [said, letter], "target": "A"}
@@ -71,16 +71,16 @@ def med_cmr_open(letters, said):
         labels = dict.fromkeys(WEIGHTS, "5" if letter == "A" else "1")
         verdict = {"status": "judged", "labels": labels, "reason": "", "reply": "{}"}
         item = {"question": "?", "visual_description": "", "reference": "r", "reasoning": said, "answer": said}
-        record = Record(
+        record = QuestionRecord(
             id=f"o{number}", cluster=f"image {number}", trials=("ok",), expected=None,
-            measures={"exact_match": MeasureValue(0.0)},
+            measures={"exact_match": ScoreValue(0.0)},
             tags={
                 "data": "full", "dimension": "SOD", "modality": HOSTILE, "subtype": "x", "question_type": "Counting",
                 "organ_system": "Chest", "form": "open", "parts": "both",
             },
-            judgement=Judgement(JUDGE, (item,), ((verdict,),)),
+            judgement=QuestionJudgement(JUDGE, (item,), ((verdict,),)),
         )  # fmt: skip
-        values = metric_values(med_cmr.SUITE, "open", med_cmr.remeasured(record))
+        values = metric_values(med_cmr.SUITE, "open", med_cmr.record_with_verdicts(record))
         rows.append({**values, "filtered_resps": [said], "target": "a cyst", "input": said})
     return rows
 
@@ -112,21 +112,21 @@ def sure(letters, said):
         side, kind = ("iid", "ood")[number % 2], ("closed", "open")[number // 2 % 2]
         label = ("1" if letter == "A" else "0") if kind == "closed" else ("5" if letter == "A" else "1")
         labels = {sure_measures.DIMENSIONS[kind]: label}
-        judgement = Judgement(
+        judgement = QuestionJudgement(
             judge={**JUDGE, "protocol": f"sure_{kind}"},
             items=({"question": said, "reference": "r", "answer": said},),
             verdicts=(({"status": "judged", "labels": labels, "reason": "", "reply": "", "model": None},),),
         )
-        made = Record(
+        made = QuestionRecord(
             id=f"s{number}",
             cluster=f"image {number}",
             trials=("ok",),
             expected=None,
-            measures=dict.fromkeys(sure_measures.TEXT, MeasureValue(0.5)),
+            measures=dict.fromkeys(sure_measures.TEXT, ScoreValue(0.5)),
             tags={"data": "full", "set": side, "answer_type": kind, "modality": "CT"},
             judgement=judgement,
         )
-        values = metric_values(sure_measures.SUITE, "pair", sure_measures.remeasured(made))
+        values = metric_values(sure_measures.SUITE, "pair", sure_measures.record_with_judged_score(made))
         rows.append({**values, "filtered_resps": [said], "target": "r", "input": said})
     return rows
 
@@ -183,7 +183,7 @@ def board_folder(tmp_path_factory, write):
 
 @pytest.fixture(scope="session")
 def board(board_folder):
-    return collect([board_folder])
+    return collect_entries([board_folder])
 
 
 @pytest.fixture(scope="session")
@@ -196,7 +196,7 @@ def site_cache(tmp_path_factory):
 def site(tmp_path_factory, board, board_folder, site_cache):
     """The whole site of :func:`board_folder`."""
     output = tmp_path_factory.mktemp("out") / "site"
-    build(board, output, Options(resamples=40, roots=(board_folder,), cache=BuildCache.at(site_cache)))
+    build_site(board, output, SiteOptions(resamples=40, roots=(board_folder,), cache=BuildCache.at(site_cache)))
     return output
 
 

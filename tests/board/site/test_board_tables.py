@@ -11,43 +11,43 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.site import board_tables, finding_words, index_page, suite_words
-from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Links, Standings, guessing, ranking
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, BoardStandings, PageLinks, guessing_score, ranking_table
 from lmms_medtasks.board.site.suite_charts import suite_chart
-from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.board.word_verdicts import is_by_words
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
+from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.task_configs.medobvious import measures
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, right_and_wrong
 
 TASK, HEAD = "med_cmr_open", ("med_cmr_open", "total")
-LINKS = Links(model=str, suite=str)
+LINKS = PageLinks(model=str, suite=str)
 
 
 @pytest.fixture
-def standings(tmp_path: Path, runs: ModuleType) -> Standings:
+def standings(tmp_path: Path, runs: ModuleType) -> BoardStandings:
     """Two models whose open answers the judge ``lexical`` scored; of the second one it scored none, rules did."""
     for name, total, settled in (("said", 80.0, ()), ("silent", 0.0, range(12))):
         totals = {f"q{number:02}": total for number in range(12)}
         rows = runs.judged_rows(totals, "lexical", {f"q{number:02}" for number in settled})
         runs.write(tmp_path / name, {TASK: rows}, model=name, metadata={"judge": {**runs.JUDGE, "name": "lexical"}})
-    return Standings(collect([tmp_path]), 20)
+    return BoardStandings(collect_entries([tmp_path]), 20)
 
 
-def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand(standings: Standings) -> None:
+def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand(standings: BoardStandings) -> None:
     said, silent = sorted(standings.board.entries, key=lambda entry: entry.model.name)
-    assert is_by_words(said, "total") and not is_by_words(silent, "total")
-    table = ranking(TASK, standings, LINKS)
+    assert is_lexical_metric(said, "total") and not is_lexical_metric(silent, "total")
+    table = ranking_table(TASK, standings, LINKS)
     assert table is not None and [LEXICAL in row.cells[2].mark for row in table.rows[:2]] == [True, False]
     assert MEANINGS[LEXICAL] in " ".join(table.all_notes)
-    own = {row.name: row.scores[0] for row in index_page.leaderboard(standings, LINKS).measured}
+    own = {row.name: row.scores[0] for row in index_page.leaderboard_table(standings, LINKS).measured}
     # The first place has no tint, and is not the best of anything.
     assert (own["said"].rank, own["said"].cell.tier, own["said"].cell.mark) == ("1", 0, LEXICAL)
-    assert finding_words.headlines([said], standings)[0].number.by_words
+    assert finding_words.model_headlines([said], standings)[0].number.by_words
     series = {"open": [[*HEAD]]}
-    about = suite_words.About("med_cmr", "CMR", chart={"kind": "heat", "title": "t", "series": series})
+    about = suite_words.SuiteTexts("med_cmr", "CMR", chart={"kind": "heat", "title": "t", "series": series})
     drawn = suite_chart(about, standings, LINKS, HEAD)
     assert drawn is not None
     ((_, picture),) = drawn.drawings
@@ -55,9 +55,9 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand
     assert dict(drawn.legend) == {LEXICAL: MEANINGS[LEXICAL]}
 
 
-def test_each_page_with_such_numbers_says_so(standings: Standings, tmp_path: Path) -> None:
+def test_each_page_with_such_numbers_says_so(standings: BoardStandings, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    build(standings.board, site, Options(resamples=20, reports=False))
+    build_site(standings.board, site, SiteOptions(resamples=20, reports=False))
     suite, index = ((site / name).read_text("utf-8") for name in ("suites/med_cmr.html", "index.html"))
     models = {path.stem.rpartition("-")[0]: path.read_text("utf-8") for path in (site / "models").glob("*.html")}
     for text in (suite, models["said"]):
@@ -91,18 +91,18 @@ def test_guessing_is_as_the_benchmark_declares_and_no_level_of_it_stands_beside_
     tmp_path: Path, write: Callable[..., Path]
 ) -> None:
     write(tmp_path, "a", "AABB" * 5, tasks={"medobvious": highlighted})
-    standings = Standings(collect([tmp_path]), resamples=20)
-    [head] = index_page.leaderboard(standings, LINKS).heads
-    [own] = finding_words.headlines(standings.board.entries, standings)
+    standings = BoardStandings(collect_entries([tmp_path]), resamples=20)
+    [head] = index_page.leaderboard_table(standings, LINKS).heads
+    [own] = finding_words.model_headlines(standings.board.entries, standings)
     [number] = standings.numbers(head.task, head.measure).values()
-    assert guessing(standings.board.entries[0], head.measure) == 0.5
+    assert guessing_score(standings.board.entries[0], head.measure) == 0.5
     assert number.chance is own.number.chance is None and number.cell.mark == HARD_TO_READ
 
 
 def test_of_questions_with_options_guessing_gets_the_mean_of_one_over_their_number() -> None:
     # (1/2 + 1/4 + 1/4) / 3; the question without a score does not count.
     entry = made_up_entry("m", right_and_wrong("101-"), tags={"option_count": [2, 4, 4, 10]})
-    assert guessing(entry, "accuracy") == pytest.approx(1 / 3)
+    assert guessing_score(entry, "accuracy") == pytest.approx(1 / 3)
 
 
 def test_what_the_benchmark_says_of_each_question_goes_before_its_options() -> None:
@@ -110,37 +110,37 @@ def test_what_the_benchmark_says_of_each_question_goes_before_its_options() -> N
         "m", right_and_wrong("10-"), tags={"option_count": [2, 2, 2]}, columns={"chance.score": [0.1, 0.4, 0.9]}
     )
     # (0.1 + 0.4) / 2
-    assert guessing(entry, "accuracy") == pytest.approx(0.25)
+    assert guessing_score(entry, "accuracy") == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("said", [[0.5, None], [None, None]])
 def test_where_one_question_does_not_say_it_guessing_is_not_known(said: list[float | None]) -> None:
     columns = {"chance.score": pa.array(said, pa.float64()).to_pylist()}
-    assert guessing(made_up_entry("m", right_and_wrong("10"), columns=columns), "accuracy") is None
+    assert guessing_score(made_up_entry("m", right_and_wrong("10"), columns=columns), "accuracy") is None
 
 
 def test_questions_without_options_or_without_a_score_have_none() -> None:
-    assert guessing(made_up_entry("m", right_and_wrong("10")), "accuracy") is None
+    assert guessing_score(made_up_entry("m", right_and_wrong("10")), "accuracy") is None
     unscored = made_up_entry("m", right_and_wrong("--"), columns={"chance.score": [0.5, 0.5]})
-    assert guessing(unscored, "accuracy") is None
+    assert guessing_score(unscored, "accuracy") is None
 
 
 def test_only_the_first_measure_has_guessing_and_only_a_share() -> None:
     options = {"option_count": [4, 4]}
     letters = right_and_wrong("10")
     two = made_up_entry("m", {ACCURACY: letters, ERRORS: letters}, tags=options)
-    assert (guessing(two, "accuracy"), guessing(two, "errors")) == (0.25, None)
-    assert guessing(made_up_entry("m", {STARS: {"q0": 3.0, "q1": 4.0}}, tags=options), "stars") is None
+    assert (guessing_score(two, "accuracy"), guessing_score(two, "errors")) == (0.25, None)
+    assert guessing_score(made_up_entry("m", {STARS: {"q0": 3.0, "q1": 4.0}}, tags=options), "stars") is None
 
 
 def test_closed_questions_have_the_guessing_that_their_benchmark_declares_and_stars_have_none(
     tmp_path: Path, write: Callable[..., Path], rows_of: dict[str, Any]
 ) -> None:
     write(tmp_path, "a", "AABB" * 10, tasks={"sure_slake_modality": rows_of["sure_slake_modality"]})
-    standings = Standings(collect([tmp_path]), resamples=20)
+    standings = BoardStandings(collect_entries([tmp_path]), resamples=20)
     [entry] = standings.board.entries
-    assert {name: guessing(entry, name) for name in ("closed_iid", "closed_ood", "open_ood")} == {
+    assert {name: guessing_score(entry, name) for name in ("closed_iid", "closed_ood", "open_ood")} == {
         "closed_iid": 0.5, "closed_ood": 0.5, "open_ood": None
     }  # fmt: skip
-    [head] = index_page.leaderboard(standings, LINKS).heads
+    [head] = index_page.leaderboard_table(standings, LINKS).heads
     assert [each.chance for each in standings.numbers(head.task, head.measure).values()] == [50.0]

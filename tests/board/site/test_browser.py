@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from lmms_medtasks.board.site.question_cards import question_address
-from lmms_medtasks.report import Options as ReportOptions
-from lmms_medtasks.report import build as build_report
-from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report import ReportOptions as ReportOptions
+from lmms_medtasks.report import build_report as build_report
+from lmms_medtasks.report.report_page import render_html
 
 WAIT = """new Promise((done) => {
   const ready = () => document.getElementById("place")?.textContent || document.querySelector(".flag:has(+ #browser)");
@@ -294,7 +294,7 @@ def test_a_report_opens_at_any_address_and_says_which_part_is_shown(browser, wri
     runs = [write_run(name, model=name) for name in ("one", "two")]
     path = tmp_path / "report.html"
     document = build_report(runs, ReportOptions(resamples=0, drawn=False))
-    path.write_text(page(document), "utf-8")
+    path.write_text(render_html(document), "utf-8")
     browser.errors.clear()
     for address in ("", "#%E0%A4%A", f"#{document.parts[-1].key}"):
         browser.open(tmp_path / "report.html", address) if not address else browser.run(
@@ -308,7 +308,7 @@ def test_a_report_opens_at_any_address_and_says_which_part_is_shown(browser, wri
 def test_copies_are_latex_with_its_signs_escaped_and_figures_on_the_pages_colour(browser, write_run, tmp_path):
     path = tmp_path / "report.html"
     runs = [write_run(name, model=name) for name in ("a_b&c", "[two]")]
-    path.write_text(page(build_report(runs, ReportOptions(resamples=0))), "utf-8")
+    path.write_text(render_html(build_report(runs, ReportOptions(resamples=0))), "utf-8")
     browser.errors.clear()
     browser.open(path)
     assert browser.run(r"latexText(' [1] a_b 50% −2 [-3.1, 4] 2026-11 ‖† x^2 \\ <b ')") == (
@@ -357,7 +357,7 @@ def test_a_chart_says_what_the_nearest_mark_is_by_pointer_and_key_and_brings_out
     browser, write_run, tmp_path
 ):
     path = tmp_path / "report.html"
-    path.write_text(page(build_report([write_run("one", model="one")], ReportOptions(resamples=0))), "utf-8")
+    path.write_text(render_html(build_report([write_run("one", model="one")], ReportOptions(resamples=0))), "utf-8")
     browser.errors.clear()
     browser.open(path)
     tip = "(tip => tip.hidden ? '' : tip.textContent)(document.querySelector('.tip'))"

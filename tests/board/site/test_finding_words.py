@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from lmms_medtasks.board.entries import Problem
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.finding_words import ModelHeadline, headlines
-from lmms_medtasks.board.site.ranking import Standing
+from lmms_medtasks.board.entries import EntryProblem
+from lmms_medtasks.board.site.board_tables import BoardStandings
+from lmms_medtasks.board.site.finding_words import ModelHeadline, model_headlines
+from lmms_medtasks.board.site.ranking import ModelStanding
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Number
-from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from tests.board.made_up_entries import (
     ACCURACY,
     ERRORS,
@@ -26,7 +26,7 @@ from tests.board.made_up_entries import (
 )
 
 QUESTIONS = 20
-APART = Problem("limited", "unranked", "Few questions were asked.", "r.json")
+APART = EntryProblem("limited", "unranked", "Few questions were asked.", "r.json")
 
 
 def model(name: str, right: int, **more: object) -> MadeUpEntry:
@@ -37,7 +37,7 @@ def model(name: str, right: int, **more: object) -> MadeUpEntry:
 def headline_of(*entries: MadeUpEntry, resamples: int = 20) -> ModelHeadline:
     """Of the first one's model."""
     own = [each for each in entries if each.model == entries[0].model]
-    (found,) = headlines(own, Standings(board_of(*entries), resamples))
+    (found,) = model_headlines(own, BoardStandings(board_of(*entries), resamples))
     return found
 
 
@@ -90,7 +90,7 @@ def test_each_suite_has_one_headline_in_the_order_of_the_entries() -> None:
         model("m", 6, suite="made_up_a", task="made_up_a_x"),
         model("m", 7, suite="made_up_b", task="made_up_b_y"),
     ]
-    found = headlines(own, Standings(board_of(*own), 0))
+    found = model_headlines(own, BoardStandings(board_of(*own), 0))
     assert [each.suite for each in found] == ["made_up_b", "made_up_a"]
     assert [each.number.value for each in found] == [25.0, 30.0]
 
@@ -99,15 +99,15 @@ def test_the_task_is_said_where_it_is_not_that_of_the_boards_headline() -> None:
     """The suite's page ranks another task, without this model."""
     suite = {"suite": "made_up_b"}
     on_x, on_y = model("m", 5, task="made_up_b_x", **suite), model("n", 7, task="made_up_b_y", **suite)
-    standings = Standings(board_of(on_x, on_y), 0)
-    words = [each.number.title for own in (on_x, on_y) for each in headlines([own], standings)]
+    standings = BoardStandings(board_of(on_x, on_y), 0)
+    words = [each.number.title for own in (on_x, on_y) for each in model_headlines([own], standings)]
     assert sorted("made_up_b" in each for each in words) == [False, True], words
 
 
 def test_without_a_score_there_is_no_headline() -> None:
     nothing = made_up_entry("m", {ACCURACY: dict.fromkeys(("a", "b"))})
-    assert headlines([nothing], Standings(board_of(nothing), 20)) == []
-    assert headlines([], Standings(board_of(), 20)) == []
+    assert model_headlines([nothing], BoardStandings(board_of(nothing), 20)) == []
+    assert model_headlines([], BoardStandings(board_of(), 20)) == []
 
 
 def test_a_measure_without_a_value_gives_way_to_the_next() -> None:
@@ -128,7 +128,7 @@ def test_the_words_have_every_number_that_is_drawn() -> None:
 def test_ranks_that_chance_leaves_open_stand_in_place_of_the_rank(
     rank: int | None, best: int | None, worst: int | None, ranks: str
 ) -> None:
-    assert Standing(Interval(0.5, None, None, 9, 9), rank, best, worst, 9).ranks == ranks
+    assert ModelStanding(IntervalEstimate(0.5, None, None, 9, 9), rank, best, worst, 9).ranks == ranks
 
 
 def test_a_scale_is_that_of_the_number_and_longer_where_a_ratio_is_beyond_it() -> None:

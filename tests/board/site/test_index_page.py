@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from lmms_medtasks.board import model_facts
-from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.rules import with_own
 from lmms_medtasks.board.site import board_tables, finding_words, index_page
-from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.index_page import Leaderboard
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks
+from lmms_medtasks.board.site.index_page import LeaderboardTable
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 
 IMAGES = 40
 RIGHT = {"org/best": (38, 28), "org/like": (37, 27), "poor": (8, 6), "odd": (30, 4)}
@@ -49,41 +49,41 @@ def folder(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -> Path:
 
 
 @pytest.fixture(scope="module")
-def board(folder: Path) -> Board:
-    return collect([folder])
+def board(folder: Path) -> Leaderboard:
+    return collect_entries([folder])
 
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> model_facts.KnownModels:
     path = tmp_path_factory.mktemp("facts") / "models.yml"
     path.write_text("org/best: {parameters_b: 7, open_weights: true}\npoor: {parameters_b: 120, about: large}\n")
-    return model_facts.read(path)
+    return model_facts.read_model_facts(path)
 
 
 @pytest.fixture(scope="module")
-def standings(board: Board, known: model_facts.KnownModels) -> Standings:
-    return Standings(board, 100, known)
+def standings(board: Leaderboard, known: model_facts.KnownModels) -> BoardStandings:
+    return BoardStandings(board, 100, known)
 
 
 @pytest.fixture(scope="module")
-def found(standings: Standings) -> Leaderboard:
-    links = Links(model=lambda key: f"models/{key}.html", suite=lambda name: f"suites/{name}.html")
-    return index_page.leaderboard(standings, links)
+def found(standings: BoardStandings) -> LeaderboardTable:
+    links = PageLinks(model=lambda key: f"models/{key}.html", suite=lambda name: f"suites/{name}.html")
+    return index_page.leaderboard_table(standings, links)
 
 
 @pytest.fixture(scope="module")
-def index_site(tmp_path_factory: pytest.TempPathFactory, board: Board, known: model_facts.KnownModels) -> Path:
+def index_site(tmp_path_factory: pytest.TempPathFactory, board: Leaderboard, known: model_facts.KnownModels) -> Path:
     output = tmp_path_factory.mktemp("out") / "site"
-    build(board, output, Options(resamples=100, reports=False, questions=False, models=known))
+    build_site(board, output, SiteOptions(resamples=100, reports=False, questions=False, models=known))
     return output
 
 
-def board_says(standings: Standings) -> str:
-    heads = index_page.leaderboard(standings, Links(model=str, suite=str)).heads
+def board_says(standings: BoardStandings) -> str:
+    heads = index_page.leaderboard_table(standings, PageLinks(model=str, suite=str)).heads
     return finding_words.of_board(standings, [(each.about, (each.task, each.measure)) for each in heads])
 
 
-def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: Leaderboard) -> None:
+def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: LeaderboardTable) -> None:
     assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
     # One question between the first two: not told apart.
     # The others are no better than guessing: they have a rank and no tint.
@@ -96,7 +96,7 @@ def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: 
     assert legend[1:3] == ["1–2: the model may be first or second", "no tint: no better than guessing or with a mark"]
 
 
-def test_a_cell_says_what_is_missing_or_to_be_doubted(found: Leaderboard) -> None:
+def test_a_cell_says_what_is_missing_or_to_be_doubted(found: LeaderboardTable) -> None:
     assert [head.about.name for head in found.heads] == ["medq_deg", "med_cmr"]
     rows = {row.name: row for row in found.measured}
     assert rows["odd"].scores[0].cell.mark == "†" and not rows["poor"].scores[0].cell.mark
@@ -104,17 +104,17 @@ def test_a_cell_says_what_is_missing_or_to_be_doubted(found: Leaderboard) -> Non
     assert rows["org/like"].scores[1].sort is None
 
 
-def test_the_table_says_what_became_of_replies_without_an_answer(board: Board, standings: Standings) -> None:
+def test_the_table_says_what_became_of_replies_without_an_answer(board: Leaderboard, standings: BoardStandings) -> None:
     entry = next(each for each in board.of(task="medq_deg_l2") if each.model.name == "odd")
     assert entry.outcomes == {"answered": 30, "unreadable": 10, "cut": 0, "empty": 0, "refused": 0, "failed": 0}
-    table = board_tables.ranking("medq_deg_l2", standings, Links(model=str, suite=str))
+    table = board_tables.ranking_table("medq_deg_l2", standings, PageLinks(model=str, suite=str))
     assert table is not None and [row.cells[6].value for row in table.rows if row.cells[0].value == "odd"] == [
         "10 unreadable"
     ]
     assert standings.numbers("medq_deg_l2", "accuracy")[entry.model.key].cell.mark == "†"
 
 
-def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leaderboard) -> None:
+def test_published_models_have_no_rank_and_one_row_over_all_suites(found: LeaderboardTable) -> None:
     rows = {row.name: row for row in (*found.published, *found.folded)}
     assert len(rows) > 40
     assert [score.number for score in rows["Lingshu 7B"].scores] == ["61.3", "27.3"]
@@ -124,7 +124,7 @@ def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leader
     assert [row.name for row in found.published] == ["InternVL3 78B", "GPT-5"]
 
 
-def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(standings: Standings) -> None:
+def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(standings: BoardStandings) -> None:
     said = board_says(standings)
     assert said.startswith("MedQ-Deg: org/best 70.0 % [") and said.endswith("not told apart from it: org/like.")
     assert "under severe degradation, 95.0 % on clean images: loses 25.0 points [" in said
@@ -132,16 +132,16 @@ def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(sta
 
 def test_people_are_no_model_of_the_papers(tmp_path: Path, write: Callable[..., Path], rows_of: Any) -> None:
     write(tmp_path, "a", "AABB" * 5, tasks={"medobvious": rows_of["medobvious"]})
-    made = Standings(collect([tmp_path]), resamples=20)
-    table = index_page.leaderboard(made, Links(model=str, suite=str))
+    made = BoardStandings(collect_entries([tmp_path]), resamples=20)
+    table = index_page.leaderboard_table(made, PageLinks(model=str, suite=str))
     assert [row.name for row in table.rows if row.note == "people, no model"] == ["Human expert"]
-    [headline] = finding_words.headlines(made.board.entries, made)
+    [headline] = finding_words.model_headlines(made.board.entries, made)
     assert headline.number.published is not None and headline.number.published[1] == pytest.approx(64.6, abs=0.05)
 
 
 def test_a_single_model_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
     runs.write(tmp_path / "m", {"medq_deg_l2": runs.choice_rows(letters(20), images=IMAGES)}, model="m")
-    lone = Standings(collect([tmp_path]), resamples=0)
+    lone = BoardStandings(collect_entries([tmp_path]), resamples=0)
     said = board_says(lone)
     assert "50.0 %" in said and "the only model that is ranked" in said
 
@@ -149,7 +149,7 @@ def test_a_single_model_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
 def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
     for name in ("a", "b"):
         runs.write(tmp_path / name, {"med_cmr_mcq": runs.choice_rows(letters(10), images=IMAGES)}, model=name)
-    alike = Standings(collect([tmp_path]), resamples=20)
+    alike = BoardStandings(collect_entries([tmp_path]), resamples=20)
     said = board_says(alike)
     assert said.startswith("Med-CMR: a and b share the first place") and "no better than guessing (25.0 %)" in said
 
@@ -165,7 +165,7 @@ def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path
             for row in rows:
                 row[f"accuracy_l{level}"] = row.pop("accuracy")
         runs.write(tmp_path / name, {"medq_deg": sum(of_level, [])}, model=name)
-    alike = Standings(collect([tmp_path]), resamples=20)
+    alike = BoardStandings(collect_entries([tmp_path]), resamples=20)
     said = board_says(alike)
     assert said.startswith("MedQ-Deg: a and b share the first place") and "loses 50.0 points" in said
     assert "best" not in said and "told apart" not in said
@@ -226,8 +226,8 @@ def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(tmp_path: 
     )
     runs.write(tmp_path / "one", one, model="one")
     runs.write(tmp_path / "other", other, model="other")
-    links = Links(model=str, suite=lambda name: f"suites/{name}.html")
-    made = index_page.leaderboard(Standings(collect([tmp_path]), 0), links)
+    links = PageLinks(model=str, suite=lambda name: f"suites/{name}.html")
+    made = index_page.leaderboard_table(BoardStandings(collect_entries([tmp_path]), 0), links)
     assert [(row.name, row.scores[0].why) for row in made.measured] == [("one", ""), ("other", "other tasks")]
     assert (0, "other tasks: ranked on other tasks of the benchmark") in made.legend
 
@@ -242,18 +242,18 @@ def test_a_copy_of_an_entry_that_stands_is_a_remark_and_no_warning(tmp_path: Pat
         for task in rows:
             content["configs"][task]["metadata"] = {**content["configs"][task]["metadata"], "judge": None}
         path.write_text(json.dumps(content), "utf-8")
-    copied = collect([tmp_path], by_measure=True)
+    copied = collect_entries([tmp_path], by_measure=True)
     assert {entry.task: (entry.ranked, entry.source.results.parent.name) for entry in copied.entries} == dict.fromkeys(
         (*rows, "med_cmr_open"), (True, "with_verdicts")
     )
     assert len(copied.entries) == 3 and not copied.bad
-    build(copied, tmp_path / "site", Options(resamples=20, reports=False, questions=False))
+    build_site(copied, tmp_path / "site", SiteOptions(resamples=20, reports=False, questions=False))
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert "Refused." not in text and "<summary>1 remark on the entries</summary>" in text
     page = next((tmp_path / "site" / "models").glob("*.html")).read_text("utf-8")
     assert "Not ranked:" not in page and "not judged" not in page
     # By its own rules a board may refuse a copy.
-    strict = collect([tmp_path], by_measure=True, rules=with_own({"levels": {"duplicate": "refused"}}, "here"))
+    strict = collect_entries([tmp_path], by_measure=True, rules=with_own({"levels": {"duplicate": "refused"}}, "here"))
     assert [each.code for each in strict.bad] == ["duplicate"] * 3
 
 
@@ -262,7 +262,9 @@ def test_remarks_are_rows_of_the_table(tmp_path: Path, runs: ModuleType) -> None
         runs.write(tmp_path / name, {task: runs.choice_rows(letters(30), images=IMAGES, severity=2)}, model=name)
     two = {task: runs.choice_rows(letters(30), images=IMAGES) for task in ("med_cmr_mcq", "medq_deg_l2")}
     runs.write(tmp_path / "part", two, model="part", limit=40.0, original=80)
-    build(collect([tmp_path]), tmp_path / "site", Options(resamples=20, reports=False, questions=False))
+    build_site(
+        collect_entries([tmp_path]), tmp_path / "site", SiteOptions(resamples=20, reports=False, questions=False)
+    )
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
     # One reason for both tasks of a run is one row of the table.
     assert "<summary>1 remark on the entries</summary>" in text

@@ -8,13 +8,13 @@ from types import ModuleType
 
 import pytest
 
-from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.site import finding_words, model_page
-from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Standings
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, BoardStandings
 from lmms_medtasks.board.site.finding_words import ModelHeadline
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Number
 
@@ -49,25 +49,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -> Path:
 
 
 @pytest.fixture(scope="module")
-def board(folder: Path) -> Board:
-    return collect([folder])
+def board(folder: Path) -> Leaderboard:
+    return collect_entries([folder])
 
 
 @pytest.fixture(scope="module")
-def standings(board: Board) -> Standings:
-    return Standings(board, 100)
+def standings(board: Leaderboard) -> BoardStandings:
+    return BoardStandings(board, 100)
 
 
-def key_of(board: Board, name: str) -> str:
+def key_of(board: Leaderboard, name: str) -> str:
     return next(model.key for model in board.models if model.name == name)
 
 
-def headline_of(board: Board, standings: Standings, name: str) -> ModelHeadline:
-    (found,) = finding_words.headlines(model_page.entries_of(key_of(board, name), board), standings)
+def headline_of(board: Leaderboard, standings: BoardStandings, name: str) -> ModelHeadline:
+    (found,) = finding_words.model_headlines(model_page.entries_of(key_of(board, name), board), standings)
     return found
 
 
-def test_a_headline_has_score_field_and_guessing(board: Board, standings: Standings) -> None:
+def test_a_headline_has_score_field_and_guessing(board: Leaderboard, standings: BoardStandings) -> None:
     found = headline_of(board, standings, "odd")
     assert (found.number.value, found.place[-5:], found.number.chance) == (50.0, " of 6", 25.0)
     assert "50.0 %" in found.chart and "guessing 25.0" in found.chart
@@ -85,7 +85,7 @@ def test_the_sentence_has_the_best_place_and_guessing_and_compares_no_levels_of_
         headline("Three", 26.0, 2),
         headline("Four", 9.0, 3),
     ]
-    assert finding_words.of_model("name", found) == (
+    assert finding_words.model_finding("name", found) == (
         "name: 80.0 % [77.0, 83.0] on Two, rank 1–2 of 4, its best place on 4 benchmarks; "
         "no better than guessing on Three; below guessing on Four."
     )
@@ -94,7 +94,7 @@ def test_the_sentence_has_the_best_place_and_guessing_and_compares_no_levels_of_
 def test_of_a_model_whose_replies_could_not_be_read_that_is_said_and_no_guessing() -> None:
     number = Number("words", cell=Cell(9.0, 6.0, 12.0, HARD_TO_READ))
     unread = replace(headline("One", 9.0, 3), number=number)
-    said = finding_words.of_model("name", [unread, headline("Two", 26.0, 2)])
+    said = finding_words.model_finding("name", [unread, headline("Two", 26.0, 2)])
     assert said.startswith(
         "name: under 90 % of the replies could be read on One: nothing is said about the model there"
     )
@@ -102,16 +102,16 @@ def test_of_a_model_whose_replies_could_not_be_read_that_is_said_and_no_guessing
     assert "below guessing" not in said
 
 
-def test_what_is_known_of_a_model_is_said_and_nothing_else(board: Board, tmp_path: Path) -> None:
+def test_what_is_known_of_a_model_is_said_and_nothing_else(board: Leaderboard, tmp_path: Path) -> None:
     known = KnownModels({"odd": ModelFacts(family="Odd", parameters_b=7.0, open_weights=False)})
-    build(board, tmp_path / "site", Options(resamples=0, reports=False, questions=False, models=known))
+    build_site(board, tmp_path / "site", SiteOptions(resamples=0, reports=False, questions=False, models=known))
     text = next((tmp_path / "site" / "models").glob("odd*.html")).read_text("utf-8")
     assert "Run by runner; family Odd; 7 billion parameters; closed weights. " in text
     assert "unknown" not in text and "licence" not in text
 
 
 def test_the_page_leads_to_its_report_and_that_back_and_holds_no_copy(folder: Path, tmp_path: Path) -> None:
-    build(collect([folder / "odd", folder / "a"]), tmp_path / "site", Options(resamples=20))
+    build_site(collect_entries([folder / "odd", folder / "a"]), tmp_path / "site", SiteOptions(resamples=20))
     page = next((tmp_path / "site" / "models").glob("odd*.html"))
     text = page.read_text("utf-8")
     assert f'href="../reports/{page.name}"' in text and "published, Table" not in text
@@ -119,6 +119,6 @@ def test_the_page_leads_to_its_report_and_that_back_and_holds_no_copy(folder: Pa
     report = (tmp_path / "site" / "reports" / page.name).read_text("utf-8")
     assert f'<a href="../models/{page.name}">← odd</a>' in report
     assert report.count("<table") > 3 and "published, Table" not in report
-    build(collect([folder / "odd"]), tmp_path / "without", Options(resamples=20, reports=False))
+    build_site(collect_entries([folder / "odd"]), tmp_path / "without", SiteOptions(resamples=20, reports=False))
     assert not (tmp_path / "without" / "reports").exists()
     assert "report" not in next((tmp_path / "without" / "models").glob("*.html")).read_text("utf-8")

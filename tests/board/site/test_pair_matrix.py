@@ -8,27 +8,27 @@ import re
 import numpy as np
 import pytest
 
-from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.suite_page import MOST, Matrix, Pair, matrix
+from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks, ranking_table
+from lmms_medtasks.board.site.suite_page import MOST, PairCell, PairMatrix, pair_matrix
 from tests.board.made_up_entries import ERRORS, STARS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
 
 TASK = "made_up_task"
 QUESTIONS = 40
 
 
-def made(standings: Standings, metric: str = "accuracy") -> Matrix:
-    found = matrix(standings, (TASK, metric), Links(model=lambda key: f"{key}.html", suite=str))
+def made(standings: BoardStandings, metric: str = "accuracy") -> PairMatrix:
+    found = pair_matrix(standings, (TASK, metric), PageLinks(model=lambda key: f"{key}.html", suite=str))
     assert found is not None
     return found
 
 
-def models(**right: int) -> Standings:
+def models(**right: int) -> BoardStandings:
     """Models that are right on the first so many of the questions."""
     own = [made_up_entry(name, right_and_wrong("1" * n + "0" * (QUESTIONS - n))) for name, n in right.items()]
-    return Standings(board_of(*own), 20)
+    return BoardStandings(board_of(*own), 20)
 
 
-def ends(pair: Pair) -> list[float]:
+def ends(pair: PairCell) -> list[float]:
     return [float(each) for each in pair.interval.strip("[]").split(", ")]
 
 
@@ -49,7 +49,7 @@ def test_the_difference_is_that_of_the_means_in_the_units_that_are_shown() -> No
 def test_the_matrix_is_antisymmetric() -> None:
     rng = np.random.default_rng(3)
     letters = ["".join(rng.choice(["0", "1"], QUESTIONS, p=(1 - p, p))) for p in (0.2, 0.4, 0.5, 0.9, 0.9)]
-    standings = Standings(
+    standings = BoardStandings(
         board_of(*(made_up_entry(f"m{n}", right_and_wrong(own)) for n, own in enumerate(letters))), 20
     )
     found = made(standings)
@@ -91,7 +91,7 @@ def test_models_that_are_tied_are_alike_and_their_difference_has_no_sign() -> No
 def test_questions_without_a_score_of_one_of_the_models_do_not_count() -> None:
     whole = made_up_entry("whole", right_and_wrong("1" * 10 + "0" * 30))
     part = made_up_entry("part", right_and_wrong("-" * 10 + "1" * 15 + "0" * 15))
-    found = made(Standings(board_of(whole, part), 20))
+    found = made(BoardStandings(board_of(whole, part), 20))
     # On the common 30 questions part has 15, whole none.
     pair = found.rows[0][1]
     assert found.names == ("part", "whole") and pair is not None and pair.difference == "+50.0"
@@ -101,7 +101,7 @@ def test_stars_are_shown_as_stars() -> None:
     def entry(name: str, stars: float) -> MadeUpEntry:
         return made_up_entry(name, {STARS: {f"q{n:02}": stars + n % 2 for n in range(QUESTIONS)}})
 
-    found = made(Standings(board_of(entry("good", 4.0), entry("bad", 2.0)), 20), "stars")
+    found = made(BoardStandings(board_of(entry("good", 4.0), entry("bad", 2.0)), 20), "stars")
     pair = found.rows[0][1]
     assert pair is not None and (pair.sign, pair.difference) == ("▲", "+2.0")
     assert found.unit == found.table.columns[3].unit == "stars"
@@ -112,7 +112,7 @@ def test_of_errors_fewer_are_better() -> None:
         scores = {f"q{n:02}": float(n < errors) for n in range(QUESTIONS)}
         return made_up_entry(name, {ERRORS: scores})
 
-    found = made(Standings(board_of(entry("bad", 30), entry("good", 4)), 20), "errors")
+    found = made(BoardStandings(board_of(entry("bad", 30), entry("good", 4)), 20), "errors")
     assert found.names == ("good", "bad")
     pair = found.rows[0][1]
     # 30 of 40 less 4 of 40: by 65 points the first has fewer, which is its lead.
@@ -126,13 +126,13 @@ def test_of_errors_fewer_are_better() -> None:
 @pytest.mark.parametrize("questions", [9, 0])
 def test_too_few_pictures_are_not_compared(questions: int) -> None:
     own = [made_up_entry(name, right_and_wrong("1" * questions + "-")) for name in "ab"]
-    standings = Standings(board_of(*own), 20)
-    assert matrix(standings, (TASK, "accuracy"), Links(model=str, suite=str)) is None
+    standings = BoardStandings(board_of(*own), 20)
+    assert pair_matrix(standings, (TASK, "accuracy"), PageLinks(model=str, suite=str)) is None
 
 
 def test_one_model_is_not_compared() -> None:
     standings = models(alone=20)
-    assert matrix(standings, (TASK, "accuracy"), Links(model=str, suite=str)) is None
+    assert pair_matrix(standings, (TASK, "accuracy"), PageLinks(model=str, suite=str)) is None
 
 
 def test_ten_models_stand_in_the_matrix_and_all_pairs_in_the_table() -> None:
@@ -153,15 +153,15 @@ def test_no_end_is_beyond_the_scale_and_two_that_never_differ_say_so() -> None:
         (one, other): found.rows[row][column]
         for (row, one), (column, other) in itertools.product(enumerate(found.names), repeat=2)
     }
-    assert texts["best", "twin"] == Pair("=", "0.0", "no image differs")
+    assert texts["best", "twin"] == PairCell("=", "0.0", "no image differs")
     lead = texts["best", "poor"]
     assert lead is not None and lead.difference == "+100.0" and max(map(abs, ends(lead))) <= 100
 
 
 def test_tied_models_stand_in_one_order_on_all_of_a_page() -> None:
     standings = models(b=31, C=30, a=29, d=31)
-    links = Links(model=str, suite=str)
-    table = ranking(TASK, standings, links)
+    links = PageLinks(model=str, suite=str)
+    table = ranking_table(TASK, standings, links)
     assert table is not None
     ranked = [str(row.cells[0].value) for row in table.rows if row.kind == "run"]
     assert (

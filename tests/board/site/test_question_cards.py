@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board import packing
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.shown_answers import ShownAnswer
 from lmms_medtasks.board.site import pages, suite_words
-from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.question_cards import QuestionCards, content, question_address, read_replies
-from lmms_medtasks.board.site.question_data import Material, QuestionData
+from lmms_medtasks.board.site.folder import SiteFolder
+from lmms_medtasks.board.site.question_cards import QuestionCards, mark_replies, question_address, question_content
+from lmms_medtasks.board.site.question_data import QuestionData, QuestionTexts
 
 
 @pytest.fixture
 def cards_of(tmp_path):
     def make(board, task, ids, tasks=()):
-        folder = Folder(tmp_path / "site")
+        folder = SiteFolder(tmp_path / "site")
         entries = [entry for entry in board.entries if entry.task in (task, *tasks)]
         found = QuestionCards(QuestionData(folder, suite_words.AllowedData()), lambda entry: entry.model.name)
         return found.of(task, ids, entries)
@@ -28,7 +28,7 @@ def cards_of(tmp_path):
 
 
 def rendered(cards):
-    template = pages._environment().from_string(
+    template = pages._page_environment().from_string(
         '{% from "question_card.html" import question_card %}'
         '{% for card in cards %}{{ question_card(card, "../") }}{% endfor %}'
     )
@@ -56,7 +56,7 @@ def test_a_clean_question_has_no_replies_to_its_degraded_forms(board, cards_of):
 def test_what_a_model_got_for_a_question_in_two_tasks_says_in_which(tmp_path, write, rows_of, cards_of):
     tasks = ("sure_slake_modality", "sure_mimic_age")
     write(tmp_path / "run", "m", "AB", "SAID", tasks=dict.fromkeys(tasks, rows_of["sure_slake_modality"]))
-    board = collect([tmp_path / "run"])
+    board = collect_entries([tmp_path / "run"])
     (card,) = cards_of(board, tasks[0], ["s0"], tasks)
     assert [each.condition for each in card.answers[0]] == [
         "MIMIC-CXR: other age", "SLAKE: unseen modality"
@@ -76,7 +76,7 @@ def test_cards_of_credentialed_data_have_scores_and_say_why_no_more(tmp_path, wr
     write(
         tmp_path / "run", "m", "AB", "SAID", tasks={"sure_mimic_age": rows_of["sure_slake_modality"]}, metadata=metadata
     )
-    (card,) = cards_of(collect([tmp_path / "run"]), "sure_mimic_age", ["s0"])
+    (card,) = cards_of(collect_entries([tmp_path / "run"]), "sure_mimic_age", ["s0"])
     assert "terms" in card.withheld and not card.text and not card.pictures and not card.right
     assert [each.replies for each in card.answers[0]] == [()]
     assert card.answers[0][0].score == "100.0%"
@@ -85,9 +85,9 @@ def test_cards_of_credentialed_data_have_scores_and_say_why_no_more(tmp_path, wr
 
 def test_a_card_of_submissions_has_scores_alone(tmp_path, write, rows_of, cards_of):
     write(tmp_path / "run", "m", "AB", "SAID", tasks={"medq_deg": rows_of["medq_deg"]})
-    content = packing.pack(collect([tmp_path / "run"]).entries, "Ada Lovelace <ada@example.org>")
-    packing.write(content, tmp_path / "packs" / "entry.json")
-    (card,) = cards_of(collect([tmp_path / "packs"]), "medq_deg", ["q0"])
+    content = packing.make_submission(collect_entries([tmp_path / "run"]).entries, "Ada Lovelace <ada@example.org>")
+    packing.write_submission(content, tmp_path / "packs" / "entry.json")
+    (card,) = cards_of(collect_entries([tmp_path / "packs"]), "medq_deg", ["q0"])
     assert card.withheld and not card.text
     assert [(each.replies, each.score, each.mark) for each in card.answers[0]][0] == ((), "100.0%", "✓")
 
@@ -100,7 +100,7 @@ def test_the_models_beyond_three_are_folded(board, cards_of):
 
 
 def test_a_log_is_gone_through_once_for_all_of_its_questions(board, tmp_path, monkeypatch):
-    data = QuestionData(Folder(tmp_path / "site"), suite_words.AllowedData())
+    data = QuestionData(SiteFolder(tmp_path / "site"), suite_words.AllowedData())
     cards = QuestionCards(data, lambda entry: entry.model.name)
     entries = [entry for entry in board.entries if entry.task == "medq_deg"]
     cards.of("medq_deg", ["q0"], entries)
@@ -121,22 +121,26 @@ def test_a_log_is_gone_through_once_for_all_of_its_questions(board, tmp_path, mo
     ],
 )  # fmt: skip
 def test_a_reply_has_the_mark_that_its_score_bears_out(trials, expected, normal, texts, said):
-    assert [each.text + each.mark for each in read_replies(trials, expected, normal, texts)] == said
+    assert [each.text + each.mark for each in mark_replies(trials, expected, normal, texts)] == said
 
 
 def test_options_stand_apart_where_the_model_was_asked_just_them():
-    material = Material("Which?\n\n  A) one\n  B) two\n\nOne letter only.", ("one", "two"), "B")
-    asked = Shown("Look.\nWhich?\n\n  A) one\n  B) two\n\nOne letter only.", "two", ())
-    assert content(material, asked) == ("Which?\n\nOne letter only.", (("A", "one"), ("B", "two")), "B")
-    bare = Material("Which?", ("one", "two"), "A")
-    assert content(bare, Shown("Which?\nA. one\nB. two", "A", ())) == ("Which?", (("A", "one"), ("B", "two")), "A")
+    material = QuestionTexts("Which?\n\n  A) one\n  B) two\n\nOne letter only.", ("one", "two"), "B")
+    asked = ShownAnswer("Look.\nWhich?\n\n  A) one\n  B) two\n\nOne letter only.", "two", ())
+    assert question_content(material, asked) == ("Which?\n\nOne letter only.", (("A", "one"), ("B", "two")), "B")
+    bare = QuestionTexts("Which?", ("one", "two"), "A")
+    assert question_content(bare, ShownAnswer("Which?\nA. one\nB. two", "A", ())) == (
+        "Which?",
+        (("A", "one"), ("B", "two")),
+        "A",
+    )
     for prompt in ("Which?\nA. two\nB. one", "Which one?\nA. one\nB. two"):
-        assert content(bare, Shown(prompt, "A", ())) == (prompt, (), "A")
-    assert content(None, Shown("Which?", "x", ())) == ("Which?", (), "x")
+        assert question_content(bare, ShownAnswer(prompt, "A", ())) == (prompt, (), "A")
+    assert question_content(None, ShownAnswer("Which?", "x", ())) == ("Which?", (), "x")
 
 
 def test_of_a_log_without_texts_the_datas_own_are_shown() -> None:
-    found = content(Material("Which?", ("left", "right"), "A"), Shown("", "", ()))
+    found = question_content(QuestionTexts("Which?", ("left", "right"), "A"), ShownAnswer("", "", ()))
     assert found == ("Which?", (("A", "left"), ("B", "right")), "A")
 
 

@@ -9,10 +9,10 @@ import pytest
 from PIL import Image, UnidentifiedImageError
 
 from lmms_medtasks import build_cache
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.entries import Questions
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.entries import EntryQuestions
 from lmms_medtasks.board.site import question_data
-from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.folder import SiteFolder
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_words import AllowedData
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
@@ -27,7 +27,7 @@ DEGRADED = {"mini-ct-000-q1": "gaussian_noise", "mini-dermoscopy-001-q1": "motio
 @pytest.fixture(scope="module")
 def asked():
     """Two questions of the mini data, clean and severely degraded, as the harness gives them to a model."""
-    rows = pq.read_table(locating.find("medq_deg", "clean", "mini").path).to_pylist()
+    rows = pq.read_table(locating.find_split("medq_deg", "clean", "mini").path).to_pylist()
     found = {}
     for row in rows:
         if (name := DEGRADED.get(row["id"])) is None:
@@ -36,7 +36,7 @@ def asked():
             id = f"{row['id']}/{name}/L{level}" if level else row["id"]
             told = {"degradation": name if level else "", "severity": level, "question_id": row["id"], "data": "mini"}
             doc = {**row, **told, "id": id}
-            found[id] = doc, doc_to_visual(doc), measures.record(doc, ["A"] * 3)
+            found[id] = doc, doc_to_visual(doc), measures.choice_question_record(doc, ["A"] * 3)
     assert len(found) == 4
     return found
 
@@ -56,13 +56,13 @@ def board_of(tmp_path, write, asked):
             # No fewer questions than the data has: such a run would be set apart, and stand behind the others.
             path = tmp_path / "runs" / f"m{number}"
             write(path, f"m{number}", "", tasks={"medq_deg": lambda *_, rows=rows: rows}, metadata={"data": "mini"})
-        return collect([tmp_path / "runs"]).of(task="medq_deg")
+        return collect_entries([tmp_path / "runs"]).of(task="medq_deg")
 
     return make
 
 
 def materials(tmp_path, entries, shown=None, cache=NO_CACHE):
-    folder = Folder(tmp_path / "site")
+    folder = SiteFolder(tmp_path / "site")
     ids = {id for entry in entries for id in entry.questions.ids.tolist()}
     return QuestionData(folder, shown or AllowedData(), cache).of(entries, ids), folder
 
@@ -114,7 +114,7 @@ def test_a_picture_is_made_once_for_all_builds_with_a_cache_and_kept_nowhere_wit
     assert len([path for path in cache.folder.rglob("*") if path.is_file()]) == len(folder.files) == 4
     assert not list((tmp_path / "home").rglob("*.webp"))
     made = []
-    monkeypatch.setattr(question_data, "_made", lambda *of: made.append(of) or b"made again")
+    monkeypatch.setattr(question_data, "_make_image", lambda *of: made.append(of) or b"made again")
     again, other = materials(tmp_path / "again", entries, cache=cache)
     assert again == first and other.files == folder.files and not made
     with pytest.raises(UnidentifiedImageError):
@@ -127,17 +127,17 @@ def test_a_cache_that_cant_be_written_is_not_called_an_unreadable_image(tmp_path
         raise OSError(28, "No space left on device")
 
     cache = BuildCache.at(tmp_path / "cache")
-    monkeypatch.setattr(build_cache, "write_bytes", full)
+    monkeypatch.setattr(build_cache, "write_bytes_atomically", full)
     with pytest.raises(UserError, match="No space left.*--no-cache"):
         materials(tmp_path, board_of(list(asked)), cache=cache)
 
 
 def test_a_benchmark_says_whose_pictures_a_question_has():
     tags = pa.table({"image_case": ["case-06", "case-20"]})
-    questions = Questions(tags, "")
+    questions = EntryQuestions(tags, "")
     for task, documents in (("bones_joints_t8_inconsistency", ["t4-case-20"]), ("bones_joints_t4_diagnosis", [None])):
         entry = SimpleNamespace(suite="bones_joints", task=task, questions=questions)
-        assert question_data._declared(entry, [1]) == documents
+        assert question_data._declared_documents(entry, [1]) == documents
 
 
 def test_pictures_of_full_data_must_be_asked_for(tmp_path, board):

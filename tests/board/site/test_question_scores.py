@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.site.question_scores import digit, digits, mark, scores_of, verdicts
+from lmms_medtasks.board.site.question_scores import (
+    score_character,
+    score_characters,
+    score_mark,
+    score_verdicts,
+    scores_of,
+)
 from lmms_medtasks.suites.suite import Measure
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, of_every_kind
 
@@ -59,7 +65,7 @@ def test_a_better_score_is_never_lower_from_worst_to_best(values: list[float], h
 
 @pytest.mark.parametrize(("normal", "sign"), [(1.0, "✓"), (0.0, "✗"), (0.999, "~"), (0.001, "~"), (float("nan"), "")])
 def test_only_the_best_and_the_worst_score_are_marked_right_and_wrong(normal: float, sign: str) -> None:
-    assert mark(normal) == sign
+    assert score_mark(normal) == sign
 
 
 def test_a_question_has_scores_of_means_alone() -> None:
@@ -72,8 +78,8 @@ def test_a_question_has_scores_of_means_alone() -> None:
 def test_the_index_says_what_any_model_was_and_all_together() -> None:
     scores = [np.array([1, 1, 0, 0.5, NAN]), np.array([1, 0, 0, NAN, NAN])]
     # Bits: right 1, wrong 2, between 4, missing 8, models differ 16.
-    assert verdicts(scores, 5) == "1j2c8"
-    assert [digits(each, np.arange(5)) for each in scores] == ["9905-", "900--"]
+    assert score_verdicts(scores, 5) == "1j2c8"
+    assert [score_characters(each, np.arange(5)) for each in scores] == ["9905-", "900--"]
 
 
 @given(st.integers(1, 6).flatmap(
@@ -82,7 +88,7 @@ def test_the_index_says_what_any_model_was_and_all_together() -> None:
     )
 ))  # fmt: skip
 def test_the_bits_are_those_of_a_plain_definition(models: list[list[float]]) -> None:
-    found = verdicts(map(np.array, models), len(models[0]))
+    found = score_verdicts(map(np.array, models), len(models[0]))
     for place, scores in enumerate(zip(*models, strict=True)):
         had = [each for each in scores if not math.isnan(each)]
         any_bits = (
@@ -106,10 +112,12 @@ def test_the_bits_are_those_of_a_plain_definition(models: list[list[float]]) -> 
     ],
 )  # between worst and best eight steps of an eighth
 def test_only_the_worst_and_the_best_have_the_digits_of_both_ends(value: float, character: str) -> None:
-    assert digit(value) == character
+    assert score_character(value) == character
 
 
 @given(st.lists(st.floats(0, 1), min_size=2))
 def test_a_better_score_has_no_lower_digit(values: list[float]) -> None:
-    found = [digit(each) for each in sorted(values)]
-    assert found == sorted(found) and digits(np.array(values), np.arange(len(values))) == "".join(map(digit, values))
+    found = [score_character(each) for each in sorted(values)]
+    assert found == sorted(found) and score_characters(np.array(values), np.arange(len(values))) == "".join(
+        map(score_character, values)
+    )

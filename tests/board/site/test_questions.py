@@ -6,18 +6,18 @@ import re
 import numpy as np
 import pytest
 
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.site import question_scores, questions, suite_words
 from lmms_medtasks.board.site.question_data import QuestionData
-from lmms_medtasks.board.site.question_scores import Scores, scores_of
-from lmms_medtasks.board.site.suite_words import AllowedData, order, shown
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.site.question_scores import QuestionScores, scores_of
+from lmms_medtasks.board.site.suite_words import AllowedData, parse_allowed_data, sort_suites
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.csv_writer import csv_text
+from lmms_medtasks.report.csv_writer import render_csv
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import splits_of
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.samples.runs import list_task_splits
+from lmms_medtasks.visible_text import replace_invisible
 
 
 def read(path):
@@ -31,7 +31,7 @@ def browse(tmp_path, write):
 
     def make(task, rows, suite, **more):
         write(tmp_path / "run", "m", "AB", "SAID", tasks={task: rows}, **more)
-        build(collect([tmp_path]), tmp_path / "site", Options(resamples=0, reports=False))
+        build_site(collect_entries([tmp_path]), tmp_path / "site", SiteOptions(resamples=0, reports=False))
         folder = tmp_path / "site" / "questions" / suite
         (found,) = read(folder / "index.js")["tasks"]
         own = folder / found["folder"]
@@ -96,28 +96,30 @@ def test_texts_that_must_be_asked_for(write, runs, board):
 
 
 def test_what_terms_forbid_can_not_be_asked_for():
-    assert shown(["sure_ovqa"], ["med_cmr"]) == AllowedData(frozenset({"sure_ovqa"}), frozenset({"med_cmr"}))
+    assert parse_allowed_data(["sure_ovqa"], ["med_cmr"]) == AllowedData(
+        frozenset({"sure_ovqa"}), frozenset({"med_cmr"})
+    )
     for texts, images in ((["sure_mimic"], []), ([], ["sure_mimic"]), ([], ["sure_ovqa"])):
         with pytest.raises(UserError, match="its terms keep them back"):
-            shown(texts, images)
+            parse_allowed_data(texts, images)
     with pytest.raises(UserError, match="Did you mean 'med_cmr'"):
-        shown([], ["med_crm"])
+        parse_allowed_data([], ["med_crm"])
 
 
 def test_all_data_sets_of_a_task_are_found():
     files = {"data_files": {"test": ["medtasks://sure_slake/test", "medtasks://sure_mimic/train"]}}
-    run = Run(None, {"results": {}, "configs": {"t": {"dataset_kwargs": files}, "other": {}}})
-    assert splits_of(run, "t") == [("sure_slake", "test"), ("sure_mimic", "train")]
-    assert splits_of(run, "other") == []
+    run = ResultFile(None, {"results": {}, "configs": {"t": {"dataset_kwargs": files}, "other": {}}})
+    assert list_task_splits(run, "t") == [("sure_slake", "test"), ("sure_mimic", "train")]
+    assert list_task_splits(run, "other") == []
 
 
 def test_a_packs_entry_has_scores_and_no_texts(tmp_path, write, makers):
     from lmms_medtasks.board import packing
 
     write(tmp_path / "run", "m", "AB", "SAID", tasks={"medq_deg": makers.medq_deg})
-    content = packing.pack(collect([tmp_path / "run"]).entries, "Ada Lovelace <ada@example.org>")
-    packing.write(content, tmp_path / "packs" / "entry.json")
-    build(collect([tmp_path / "packs"]), tmp_path / "site", Options(resamples=0))
+    content = packing.make_submission(collect_entries([tmp_path / "run"]).entries, "Ada Lovelace <ada@example.org>")
+    packing.write_submission(content, tmp_path / "packs" / "entry.json")
+    build_site(collect_entries([tmp_path / "packs"]), tmp_path / "site", SiteOptions(resamples=0))
     folder = tmp_path / "site" / "questions" / "medq_deg"
     assert "packs" in read(folder / "index.js")["tasks"][0]["withheld"]
     assert answers_of(read(folder / "medq_deg" / "0.js"), 0) == [("100.0%", "9", None)]
@@ -132,7 +134,7 @@ def test_questions_are_listed_as_people_count(tmp_path, runs):
         for number, row in enumerate(rows):
             row["questions"]["tags"]["modality"] = ("CT", "MRI")[number % 3 == 0]
         runs.write(tmp_path / model, {"med_cmr_mcq": rows}, model=model)
-    build(collect([tmp_path]), tmp_path / "site", Options(resamples=0, reports=False))
+    build_site(collect_entries([tmp_path]), tmp_path / "site", SiteOptions(resamples=0, reports=False))
     own = tmp_path / "site" / "questions" / "med_cmr" / "med_cmr_mcq"
     index, shard = read(own / "index.js"), read(own / "0.js")
     names = [f"q{number}" for number in range(12)]
@@ -151,14 +153,14 @@ def test_scores_take_a_byte_a_question_where_few_differ(board):
     ids = entry.questions.ids
     scores = scores_of(entry, ids)
     assert (scores.places.dtype, len(scores.places)) == (np.uint8, len(ids)) and len(scores.distinct) <= 3
-    shown = [(scores.text(row) or "–", question_scores.digit(scores.normal[row])) for row in range(len(ids))]
+    shown = [(scores.text(row) or "–", question_scores.score_character(scores.normal[row])) for row in range(len(ids))]
     assert scores.said(slice(0, len(ids))) == shown
 
 
 def test_replies_that_may_not_be_shown_are_not_decoded(browse, makers, monkeypatch):
     """They are most of what a board of many models has, and a page of scores alone needs none of them."""
     decoded = []
-    monkeypatch.setattr(questions, "_values", lambda table, name, places: decoded.append(name))
+    monkeypatch.setattr(questions, "_decoded_values", lambda table, name, places: decoded.append(name))
     monkeypatch.setattr(QuestionData, "may_tell", lambda data, entry: False)
     _, index, shard, _ = browse("medq_deg", makers.medq_deg, "medq_deg")
     assert not decoded and len(shard["questions"]) == len(index["ids"])
@@ -166,36 +168,36 @@ def test_replies_that_may_not_be_shown_are_not_decoded(browse, makers, monkeypat
 
 
 def test_what_can_not_be_seen_is_marked():
-    assert visible("a\u202eb\x1b[31m\tc\r\nd\u200be") == "a\ufffdb\ufffd[31m\tc\nd\ufffde"
+    assert replace_invisible("a\u202eb\x1b[31m\tc\r\nd\u200be") == "a\ufffdb\ufffd[31m\tc\nd\ufffde"
 
 
 def test_the_stream_of_scores_is_the_csv_of_their_table():
     ids = np.array(["=a", 'b"q', "c,d", "e\u202e", "f"])
     values = [[0.0, 1 / 3, np.nan, 1.0, 1 / 3], [np.nan, np.nan, -0.0, 1e-9, 0.1 + 0.2]]
-    found = [Scores(np.arange(5), np.array(each), np.array(each), np.zeros(5, np.int16), ()) for each in values]
+    found = [QuestionScores(np.arange(5), np.array(each), np.array(each), np.zeros(5, np.int16), ()) for each in values]
     names = ["+model", "other"]
     columns = (FrameColumn("question", "text"), *(FrameColumn(name, digits=3) for name in names))
     rows = tuple(
         FrameRow((Cell(id), *(Cell(None if np.isnan(each[row]) else each[row]) for each in values)))
         for row, id in enumerate(ids.tolist())
     )
-    assert "".join(questions._csv_lines(names, ids, found)) == csv_text(Frame("t", "t", columns, rows))
+    assert "".join(questions._csv_lines(names, ids, found)) == render_csv(Frame("t", "t", columns, rows))
 
 
 def test_the_browser_opens_on_the_task_of_the_headline_and_has_words_for_tasks_and_values(tmp_path, runs):
     for task, level in (("medq_deg_calib", 1), ("medq_deg_l0", 0), ("medq_deg_l2", 2)):
         runs.write(tmp_path / "run" / task, {task: runs.choice_rows({"q1": "A", "q2": "B"}, severity=level)}, model="m")
-    build(collect([tmp_path / "run"]), tmp_path / "site", Options(resamples=0, reports=False))
+    build_site(collect_entries([tmp_path / "run"]), tmp_path / "site", SiteOptions(resamples=0, reports=False))
     found = read(tmp_path / "site" / "questions" / "medq_deg" / "index.js")["tasks"]
     assert [(each["task"], each["name"]) for each in found][0] == ("medq_deg_l2", "Severe degradation (L2)")
     page = (tmp_path / "site" / "questions" / "medq_deg.html").read_text("utf-8")
     assert ">Severe degradation (L2)</a>" in page and ">medq_deg_l2</a>" not in page
-    about = suite_words.about("medq_deg")
+    about = suite_words.suite_texts("medq_deg")
     assert (about.value_of("severity", 2), about.value_of("degradation", "gaussian_noise")) == (
         "severe",
         "gaussian noise",
     )
-    assert suite_words.about("med_cmr").value_of("dimension", "SOD") == "small objects"
+    assert suite_words.suite_texts("med_cmr").value_of("dimension", "SOD") == "small objects"
 
 
 def test_the_questions_of_each_benchmark_lead_to_those_of_all_others(site):
@@ -203,4 +205,4 @@ def test_the_questions_of_each_benchmark_lead_to_those_of_all_others(site):
     for name in suites:
         page = (site / "questions" / f"{name}.html").read_text("utf-8")
         line = page[page.index("Questions of ") : page.index("<noscript>")]
-        assert re.findall(r'<a href="([^"]+)\.html"', line) == [other for other in order(suites) if other != name]
+        assert re.findall(r'<a href="([^"]+)\.html"', line) == [other for other in sort_suites(suites) if other != name]

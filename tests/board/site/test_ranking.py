@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.columns import compact
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.columns import dictionary_encode
 from lmms_medtasks.board.entries import all_ids
-from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.ranking import rank
-from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks, ranking_table
+from lmms_medtasks.board.site.ranking import rank_models
+from lmms_medtasks.statistics.intervals import estimate_mean
 from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
@@ -26,13 +26,13 @@ def entries(tmp_path, runs):
         for model, said in letters.items():
             rows = runs.choice_rows({f"q{n:03}": each for n, each in enumerate(said)}, images=images)
             runs.write(tmp_path / model, {TASK: rows}, model=model)
-        return collect([tmp_path]).of(task=TASK)
+        return collect_entries([tmp_path]).of(task=TASK)
 
     return make
 
 
 def found(entries, resamples=400):
-    places = rank(entries, "accuracy", resamples=resamples).standings
+    places = rank_models(entries, "accuracy", resamples=resamples).standings
     return {entry.model.name: each for entry, each in zip(entries, places, strict=True)}
 
 
@@ -49,7 +49,7 @@ def test_noise_of_sums_decides_nothing(entries):
     one, other = entries(a="AB" * 20, b="AB" * 20)
     place = other.answers.column_names.index("accuracy.score")
     noisy = pa.array(other.samples.column("accuracy.score") + 5e-12)
-    other = replace(other, answers=other.answers.set_column(place, "accuracy.score", compact(noisy)))
+    other = replace(other, answers=other.answers.set_column(place, "accuracy.score", dictionary_encode(noisy)))
     ranked = found([one, other])
     assert [(each.rank, each.low, each.high) for each in ranked.values()] == [(1, 1, 2), (1, 1, 2)]
 
@@ -63,7 +63,7 @@ def test_what_is_beyond_chance_has_ranks_of_its_own_and_what_is_not_shares_them(
 def test_pairs_have_the_difference_of_the_means_and_who_is_better(tmp_path, entries):
     """Images of unequal size: 60 questions about 40 images. a is right on all, c on 9."""
     entries(images=40, a="A" * 60, b="A" * 59 + "B", c="A" * 9 + "B" * 51)
-    keys, found = Standings(collect([tmp_path]), 100).ranking(TASK, "accuracy")
+    keys, found = BoardStandings(collect_entries([tmp_path]), 100).ranking(TASK, "accuracy")
     place = {key.partition("|")[0]: number for number, key in enumerate(keys)}
     a, b, c = (place[name] for name in "abc")
     assert found.pairs.difference[[a, a], [b, c]] == pytest.approx([1 / 60, 51 / 60])
@@ -76,7 +76,7 @@ def test_with_fewer_than_ten_images_there_is_no_rank_and_the_table_says_why(tmp_
     few = found(entries(images=images, a="A" * 40, b="B" * 40))
     assert {(each.rank, each.low, each.high) for each in few.values()} == {(None, None, None)}
     assert {each.common for each in few.values()} == {40}
-    table = ranking(TASK, Standings(collect([tmp_path]), 100), Links(str, str))
+    table = ranking_table(TASK, BoardStandings(collect_entries([tmp_path]), 100), PageLinks(str, str))
     assert any(note.startswith(f"No ranks by accuracy: only {images} image") for note in table.notes)
     place = [column.name for column in table.columns].index("rank, accuracy")
     assert [row.cells[place].value for row in table.rows if row.kind == "run"] == [None, None]
@@ -95,15 +95,15 @@ def test_without_resamples_ranks_have_no_interval(entries):
 def test_intervals_are_over_images(entries):
     (entry,) = entries(images=7, a="ABBAAAB" * 5)
     clusters, values = entry.samples.column("cluster").tolist(), entry.scores("accuracy")
-    assert entry.interval("accuracy") == mean_interval(clusters, values)
+    assert entry.interval("accuracy") == estimate_mean(clusters, values)
     assert found([entry])["a"].low is None
 
 
 def test_intervals_of_bones_and_joints_are_those_of_its_report(tmp_path, runs):
     task, letters = "bones_joints_t3_image", "AAAAAAAABA"
     runs.write(tmp_path, {task: runs.choice_rows({f"q{n}": each for n, each in enumerate(letters)})}, model="m")
-    (entry,) = collect([tmp_path]).of(task=task)
-    expected = mean_interval([f"q{n}" for n in range(10)], [1] * 9 + [0])
+    (entry,) = collect_entries([tmp_path]).of(task=task)
+    expected = estimate_mean([f"q{n}" for n in range(10)], [1] * 9 + [0])
     assert expected.low == pytest.approx(0.5967, abs=1e-4)  # of Beta(9 1/3, 1 2/3)
     found = entry.interval("accuracy")
     assert (found.low, found.high, found.n) == pytest.approx((expected.low, expected.high, 10))
@@ -145,7 +145,7 @@ def test_all_intervals_of_a_column_hold_together_about_as_often_as_said(entries)
             )  # fmt: skip
             for _ in range(4)
         ]
-        places = rank(drawn, "accuracy", resamples=200).standings
+        places = rank_models(drawn, "accuracy", resamples=200).standings
         held += all((each.low, each.high) == (1, 4) for each in places)
     # 95 % of 60 is 57; fewer than 51 would be a chance of 1 in 100 at that level.
     assert held >= 51
@@ -173,14 +173,14 @@ def test_a_number_that_is_no_mean_is_ranked_in_its_direction_by_what_images_add(
     letters = {"a": "1" * 12, "b": "10" * 6, "c": "0" * 12}
     three = [of_every_kind(name, "1" * 12, hard) for name, hard in letters.items()]
     for metric, values in (("drop", (0, 0.5, 1)), ("robust", (1, 0.5, 0)), ("balanced", (1, 0.75, 0.5))):
-        ranked = rank(three, metric).standings
+        ranked = rank_models(three, metric).standings
         assert [each.mean.estimate for each in ranked] == pytest.approx(values)
         assert [each.rank for each in ranked] == [1, 2, 3] and {each.reason for each in ranked} == {""}
         # The two of which no image is alike are told apart, each of them and the middle one are not.
         assert [(each.low, each.high) for each in ranked] == [(1, 2), (1, 3), (2, 3)]
     # All a fraction, .75 and 1/2 less 1/2: of ECE fewer is better.
-    assert [each.rank for each in rank(three, "ece").standings] == [3, 2, 1]
-    table = ranking("made_up_task", Standings(board_of(*three), 100), Links(str, str))
+    assert [each.rank for each in rank_models(three, "ece").standings] == [3, 2, 1]
+    table = ranking_table("made_up_task", BoardStandings(board_of(*three), 100), PageLinks(str, str))
     assert table is not None and [each.name for each in table.columns if each.fewer] == ["drop", "ece"]
 
 
@@ -199,6 +199,6 @@ def test_why_there_is_no_rank_is_told():
         ([whole, nine], "accuracy", "only 9 images with a score of every model, 10 are needed"),
     )
     for entries, metric, reason in cases:
-        assert {(each.rank, each.reason) for each in rank(entries, metric).standings} == {(None, reason)}
-        table = ranking("made_up_task", Standings(board_of(*entries), 100), Links(str, str))
+        assert {(each.rank, each.reason) for each in rank_models(entries, metric).standings} == {(None, reason)}
+        table = ranking_table("made_up_task", BoardStandings(board_of(*entries), 100), PageLinks(str, str))
         assert f"No ranks by {metric}: {reason}." in table.notes

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.ranking import rank
-from lmms_medtasks.board.site.reports import Reports
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.site.board_tables import BoardStandings
+from lmms_medtasks.board.site.ranking import rank_models
+from lmms_medtasks.board.site.reports import SuiteReports
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 
@@ -42,10 +42,10 @@ class Made:
     """The reports of the runs of a folder, with parts in place of their HTML."""
 
     def __init__(self, folder):
-        board = collect([folder])
+        board = collect_entries([folder])
         self.names = {model.key: model.name for model in board.models}
         self.cache = Recording()
-        reports = Reports(Standings(board, 20).titles, 20, (folder,), self.cache)
+        reports = SuiteReports(BoardStandings(board, 20).titles, 20, (folder,), self.cache)
         self.comparison = reports.comparison("medq_deg", board.of(suite="medq_deg"), lambda part: part)
         self.pages, self.reasons = {}, {}
         for key, name in self.names.items():
@@ -72,12 +72,12 @@ def shown(part):
 
 
 def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder, made):
-    board = collect([folder])
+    board = collect_entries([folder])
     assert {(entry.model.name, entry.task, entry.ranked) for entry in board.entries} == {
         ("a", "medq_deg", True), ("b", "medq_deg", True), ("a", "medq_deg_calib", False),
     }  # fmt: skip
     ranked = board.of(task="medq_deg", ranked=True)
-    places = rank(ranked, "accuracy_l0", resamples=20).standings
+    places = rank_models(ranked, "accuracy_l0", resamples=20).standings
     # Six images: means, and no ranks.
     placed = zip(ranked, places, strict=True)
     assert {entry.model.name: (place.mean.estimate, place.rank) for entry, place in placed} == {
@@ -96,7 +96,7 @@ def test_its_own_report_still_has_every_run_of_it_and_compares_two(made):
 
 
 def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
-    build(collect([folder]), tmp_path / "site", Options(resamples=20))
+    build_site(collect_entries([folder]), tmp_path / "site", SiteOptions(resamples=20))
     page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
     assert "a (our degradations, 2 trials)" in page and "b (our degradations, 2 trials)" in page
     assert "Models are compared where at least two have runs here" not in page
@@ -133,7 +133,7 @@ def test_a_log_that_no_report_can_be_made_of_ends_neither_the_build_nor_the_comp
     (comparison,) = found.comparison.parts
     assert [row[0][0] for row in shown(comparison)["models"]] == ["a", "b"]
     assert any("no report of it: c." in flag.text for flag in comparison.flags)
-    build(collect([own]), tmp_path / "site", Options(resamples=20))
+    build_site(collect_entries([own]), tmp_path / "site", SiteOptions(resamples=20))
     (page,) = (tmp_path / "site" / "models").glob("c-*.html")
     assert "There is no report: MedQ-Deg: It can" in page.read_text("utf-8")
 
@@ -150,17 +150,17 @@ def test_what_one_benchmark_of_a_model_breaks_leaves_its_other_reports(folder, w
 
 
 def test_a_submission_has_no_report_and_the_reason_is_said(folder):
-    own = [replace(each, source=replace(each.source, samples=None)) for each in collect([folder]).entries]
+    own = [replace(each, source=replace(each.source, samples=None)) for each in collect_entries([folder]).entries]
     with pytest.raises(UserError, match="a submission has a score for each question"):
-        Reports({each.model.key: "a" for each in own}).page(own, "home.html")
-    assert "at least two have runs" in Reports({}).comparison("medq_deg", own, lambda part: part).reason
+        SuiteReports({each.model.key: "a" for each in own}).page(own, "home.html")
+    assert "at least two have runs" in SuiteReports({}).comparison("medq_deg", own, lambda part: part).reason
 
 
 def test_a_model_has_one_name_and_no_folder_of_this_machine(folder, made):
-    board = collect([folder])
+    board = collect_entries([folder])
     own = [each for each in board.entries if each.model.name == "a"]
     titles = {each.model.key: "the name, of (the) board" for each in own}
-    text = Reports(titles, 20, (folder,)).page(own, "home.html")
+    text = SuiteReports(titles, 20, (folder,)).page(own, "home.html")
     assert '<a href="home.html">← the name, of (the) board</a>' in text
     assert '<li class="strong">the name, of (the) board</li>' in text and str(folder) not in text
 
@@ -169,6 +169,6 @@ def test_of_two_runs_of_a_model_it_is_said_where_each_lies_below_the_folders_tha
     roots = (tmp_path / "first", tmp_path / "second")
     for root, answers in zip(roots, ("AAAAAB", "ABBABB"), strict=True):
         write(root / "a", "a", answers, tasks={"medq_deg": rows_of["medq_deg"]})
-    own = list(collect(roots).entries)
-    text = Reports({own[0].model.key: "a"}, 20, roots).page(own, "home.html")
+    own = list(collect_entries(roots).entries)
+    text = SuiteReports({own[0].model.key: "a"}, 20, roots).page(own, "home.html")
     assert "shown is first/a. second/a has other numbers" in text and str(tmp_path) not in text

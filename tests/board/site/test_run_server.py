@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.board.site.file_names import file_name
-from lmms_medtasks.board.site.run_server import RunFiles, RunServer, read
+from lmms_medtasks.board.site.run_server import RunFiles, RunServer, read_run_to_view
 from lmms_medtasks.data import locating
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_names, degraded_pictures
@@ -27,7 +27,7 @@ from tests.board.site.test_browser import FOUND, SHOWN, WAIT, pressed
 
 @contextmanager
 def served(folder, *tasks):
-    with RunServer(RunFiles(read(folder, tasks)[0])) as server:
+    with RunServer(RunFiles(read_run_to_view(folder, tasks)[0])) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
@@ -121,9 +121,9 @@ def test_a_second_one_has_another_port_and_another_random_part(server, run):
 
 def test_nothing_is_written_and_pictures_are_made_when_they_are_asked_for(tmp_path, write):
     """The mini data's first question of a CT, as its run's log has it."""
-    document = next(iter(pq.read_table(locating.find("medq_deg", "clean", "mini").path).slice(0, 1).to_pylist()))
+    document = next(iter(pq.read_table(locating.find_split("medq_deg", "clean", "mini").path).slice(0, 1).to_pylist()))
     told = {"degradation": "", "severity": 0, "question_id": document["id"], "data": "mini"}
-    record = measures.record({**document, **told}, ["B"] * 3).to_json()
+    record = measures.choice_question_record({**document, **told}, ["B"] * 3).to_json()
     row = {"questions": record, "accuracy_l0": {}, "filtered_resps": ["It is B."] * 3, "input": document["question"]}
     write(tmp_path / "run", "m", "", tasks={"medq_deg": lambda *_: [row]}, metadata={"data": "mini"})
     before = sorted(tmp_path.rglob("*"))
@@ -150,15 +150,23 @@ def degraded_run(runs, folder, task, rows, data="", **told):
 
 
 def test_a_run_of_degraded_tasks_alone_shows_the_pictures_as_the_model_saw_them(tmp_path, runs):
-    document = next(iter(pq.read_table(locating.find("medq_deg", "clean", "mini").path).slice(0, 1).to_pylist()))
+    document = next(iter(pq.read_table(locating.find_split("medq_deg", "clean", "mini").path).slice(0, 1).to_pylist()))
     doc = {**document, "degradation": "", "severity": 0, "question_id": document["id"], "data": "mini"}
     (clean,) = doc_to_visual(doc)
-    known_as, order = degraded_pictures.digest(clean), degraded_names.order("gaussian_noise.2", "here")
-    seen, done = degraded_pictures.degraded(clean, known_as, order, None)
-    row = {"questions": measures.record(doc, ["B"] * 3).to_json(), "accuracy_l0": {}, "filtered_resps": ["B"] * 3,
-           "input": doc["question"], "degraded_pictures": [{"picture": known_as, **done}]}  # fmt: skip
+    known_as, order = (
+        degraded_pictures.pixel_digest(clean),
+        degraded_names.parse_degradation_request("gaussian_noise.2", "here"),
+    )
+    seen, done = degraded_pictures.degrade_as_requested(clean, known_as, order, None)
+    row = {
+        "questions": measures.choice_question_record(doc, ["B"] * 3).to_json(),
+        "accuracy_l0": {},
+        "filtered_resps": ["B"] * 3,
+        "input": doc["question"],
+        "degraded_pictures": [{"picture": known_as, **done}],
+    }
     degraded_run(runs, tmp_path / "run", "medq_deg_l0", [row], "medtasks://medq_deg/clean")
-    entries, problems = read(tmp_path / "run")
+    entries, problems = read_run_to_view(tmp_path / "run")
     assert [each.task for each in entries] == ["medq_deg_l0@gaussian_noise.2"] and not problems
     files = RunFiles(entries)
     place = f"questions/medq_deg/{file_name(entries[0].task)}/0.js"
@@ -171,7 +179,7 @@ def test_a_run_of_degraded_tasks_alone_shows_the_pictures_as_the_model_saw_them(
     for number, wrong in enumerate(({"picture": "0" * 16}, {"name": f"{tmp_path / 'own.py'}:blur"})):
         other = {**row, "degraded_pictures": [{"picture": known_as, **done, **wrong}]}
         degraded_run(runs, tmp_path / f"other{number}", "medq_deg_l0", [other], "medtasks://medq_deg/clean")
-        files = RunFiles(read(tmp_path / f"other{number}")[0])
+        files = RunFiles(read_run_to_view(tmp_path / f"other{number}")[0])
         (one,) = value(files.content(place))["questions"]
         assert [each[1] for each in one["pictures"]] == ["clean"] and "can't be made" in one["note"]
     assert not (tmp_path / "own.py.ran").exists()
@@ -185,7 +193,7 @@ def test_a_degraded_task_of_the_harness_is_shown_without_a_picture_and_the_page_
         for number in range(3)
     ]  # fmt: skip
     name = degraded_run(runs, tmp_path, "docvqa_val", rows, best_scores={"anls,none": 100.0})
-    (entry,), _ = read(tmp_path, [name])
+    (entry,), _ = read_run_to_view(tmp_path, [name])
     files = RunFiles([entry])
     found = [value(files.content(f"questions/harness/{file_name(entry.task)}/{row}.js")) for row in range(3)]
     assert [each["scores"] for each in found] == [
@@ -199,7 +207,7 @@ def test_a_degraded_task_of_the_harness_is_shown_without_a_picture_and_the_page_
     rows[1]["paired_scores"] = {"anls,none": "much"}
     degraded_run(runs, tmp_path, "docvqa_val", rows)
     with pytest.raises(UserError, match="docvqa_val@gaussian_noise.2"):
-        read(tmp_path)
+        read_run_to_view(tmp_path)
 
 
 def test_data_that_may_not_be_shown_to_others_is_shown_here_and_the_page_says_so(tmp_path, write, rows_of):
@@ -225,20 +233,20 @@ def test_a_log_whose_texts_were_withheld_shows_its_scores(tmp_path, write, rows_
 def test_what_a_run_lacks_is_said(tmp_path, write, rows_of):
     task = {"medobvious": rows_of["medobvious"]}
     with pytest.raises(UserError, match="is not there"):
-        read(tmp_path / "none")
+        read_run_to_view(tmp_path / "none")
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="No sample log in .*empty"):
-        read(tmp_path / "empty")
+        read_run_to_view(tmp_path / "empty")
     path = write(tmp_path / "run", "m", "AB", tasks=task)
     with pytest.raises(UserError, match="No sample log of another.*with --log_samples"):
-        read(tmp_path / "run", ["another"])
+        read_run_to_view(tmp_path / "run", ["another"])
     log = next(path.parent.glob("*.jsonl"))
     log.rename(tmp_path / "elsewhere.jsonl")
     with pytest.raises(UserError, match="No sample log of medobvious"):
-        read(tmp_path / "run")
+        read_run_to_view(tmp_path / "run")
     log.symlink_to(tmp_path / "elsewhere.jsonl")
     with pytest.raises(UserError, match="a link that leads out of the folder(?!.*--log_samples)"):
-        read(tmp_path / "run")
+        read_run_to_view(tmp_path / "run")
 
 
 def test_of_several_logs_of_one_model_the_latest_is_shown(tmp_path, write, rows_of):
@@ -247,10 +255,10 @@ def test_of_several_logs_of_one_model_the_latest_is_shown(tmp_path, write, rows_
         path = write(tmp_path / str(number), "m", letters, tasks=task)
         content = json.loads(path.read_text("utf-8"))
         path.write_text(json.dumps({**content, "date": 1_700_000_000 + number}), "utf-8")
-    (entry,), _ = read(tmp_path)
+    (entry,), _ = read_run_to_view(tmp_path)
     assert entry.source.results.parent.name == "1"
     shutil.copytree(tmp_path / "1", tmp_path / "copy")
-    entries, problems = read(tmp_path)
+    entries, problems = read_run_to_view(tmp_path)
     assert len(entries) == 1 and not problems
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.entries import LeaderboardEntry
+from lmms_medtasks.board.shown_answers import ShownAnswer
 from lmms_medtasks.board.site import questions as question_files
-from lmms_medtasks.board.site.question_data import Material, Picture
-from lmms_medtasks.board.site.question_scores import digit
-from lmms_medtasks.board.site.questions import TaskQuestions, reply_length, tags
+from lmms_medtasks.board.site.question_data import QuestionTexts, SiteImage
+from lmms_medtasks.board.site.question_scores import score_character
+from lmms_medtasks.board.site.questions import TaskQuestions, reply_length, shown_tags
 from tests.board.made_up_entries import MadeUpEntry, made_up_entry
 
 
@@ -30,9 +30,9 @@ class Logs:
         self.replies = replies
         self.right = right
 
-    def of(self, entry: Entry, ids: Collection[str]) -> dict[str, Shown]:
+    def of(self, entry: LeaderboardEntry, ids: Collection[str]) -> dict[str, ShownAnswer]:
         own = self.replies[entry.model.name]
-        return {id: Shown(f"prompt of {id}?", self.right, tuple(own[id])) for id in ids if id in own}
+        return {id: ShownAnswer(f"prompt of {id}?", self.right, tuple(own[id])) for id in ids if id in own}
 
 
 class Data:
@@ -42,19 +42,21 @@ class Data:
         self,
         replies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
         right: str = "A",
-        materials: Mapping[str, Material] | None = None,
+        materials: Mapping[str, QuestionTexts] | None = None,
     ) -> None:
         self.logs = Logs(replies or {}, right)
         self.materials = materials or {}
         self.asked: list[tuple[int, bool]] = []
 
-    def may_tell(self, entry: Entry) -> bool:
+    def may_tell(self, entry: LeaderboardEntry) -> bool:
         return entry.model.name in self.logs.replies
 
-    def withheld(self, entries: Sequence[Entry]) -> str:
+    def withheld(self, entries: Sequence[LeaderboardEntry]) -> str:
         return ""
 
-    def of(self, entries: Sequence[Entry], ids: Collection[str], pictures: bool = True) -> Mapping[str, Material]:
+    def of(
+        self, entries: Sequence[LeaderboardEntry], ids: Collection[str], pictures: bool = True
+    ) -> Mapping[str, QuestionTexts]:
         self.asked.append((len(ids), pictures))
         return {id: self.materials[id] for id in ids if id in self.materials}
 
@@ -141,7 +143,7 @@ def test_together_the_shards_have_each_question_once_in_order_and_each_models_sc
                     continue
                 score = own[row["id"]]
                 said = "–" if score is None else f"{100 * score:.1f}%"
-                assert found == (said, digit(float("nan") if score is None else score), None)
+                assert found == (said, score_character(float("nan") if score is None else score), None)
         used = {score for row in rows for score, _ in row["answers"]}
         assert used == set(range(len(shard.content["scores"])))
 
@@ -163,7 +165,7 @@ def test_a_file_has_as_many_questions_as_fit_into_the_bound(size: int) -> None:
 
 
 def test_of_one_run_each_question_is_a_file_made_alone_with_the_words_of_its_replies() -> None:
-    data = Data({"m": {"q1": ("It is A.", "B"), "q2": ("A", "A")}}, materials={"q1": Material("Which?", (), "A")})
+    data = Data({"m": {"q1": ("It is A.", "B"), "q2": ("A", "A")}}, materials={"q1": QuestionTexts("Which?", (), "A")})
     questions = TaskQuestions([letters({"q1": "AB", "q2": "AA"})], data, 50, single=True)  # type: ignore[arg-type]
     files = dict(questions.files())
     assert list(files) == ["index.js", "model-0.js", "0.js", "1.js", "all.js"] and not data.asked
@@ -182,10 +184,10 @@ def test_without_questions_there_is_no_file_of_them() -> None:
 def test_letters_are_one_text_with_the_right_ones_first() -> None:
     entry = letters({"q1": "BAB", "q2": "CBB", "q3": "AAA"})
     replies = {id: ("said",) * 3 for id in ("q1", "q2", "q3")}
-    material = Material("Which?", (), "A")
+    material = QuestionTexts("Which?", (), "A")
     (shard,) = shards_of([entry], Data({"m": replies}, materials=dict.fromkeys(replies, material)))
     assert [answer(shard, row, 0) for row in range(3)] == [
-        ("33.3%", digit(1 / 3), "ABB"), ("0.0%", "0", "BBC"), ("100.0%", "9", "AAA"),
+        ("33.3%", score_character(1 / 3), "ABB"), ("0.0%", "0", "BBC"), ("100.0%", "9", "AAA"),
     ]  # fmt: skip
     assert {(row["text"], row["right"]) for row in questions_of([shard])} == {
         (f"prompt of q{number}?", "A") for number in (1, 2, 3)
@@ -222,8 +224,10 @@ def test_models_that_answered_alike_share_one_answer_and_who_may_not_be_told_has
     (question,) = shard.content["questions"]
     assert question["who"] == [0, 0, 1] and len(question["answers"]) == 2
     assert [answer(shard, 0, model) for model in range(3)] == [
-        ("50.0%", digit(0.5), "AB"), ("50.0%", digit(0.5), "AB"), ("50.0%", digit(0.5), None),
-    ]  # fmt: skip
+        ("50.0%", score_character(0.5), "AB"),
+        ("50.0%", score_character(0.5), "AB"),
+        ("50.0%", score_character(0.5), None),
+    ]
 
 
 def test_what_may_not_be_told_has_scores_and_nothing_else() -> None:
@@ -233,16 +237,16 @@ def test_what_may_not_be_told_has_scores_and_nothing_else() -> None:
 
 
 def test_options_stand_with_their_letters_where_the_prompt_has_them_so() -> None:
-    data = Data({"m": {"q1": ("A",)}}, materials={"q1": Material("Which?", ("left", "right"), "A")})
-    data.logs.of = lambda entry, ids: {id: Shown("Which?\nA. left\nB. right", "A", ("A",)) for id in ids}  # type: ignore[method-assign]
+    data = Data({"m": {"q1": ("A",)}}, materials={"q1": QuestionTexts("Which?", ("left", "right"), "A")})
+    data.logs.of = lambda entry, ids: {id: ShownAnswer("Which?\nA. left\nB. right", "A", ("A",)) for id in ids}  # type: ignore[method-assign]
     (shard,) = shards_of([letters({"q1": "A"})], data)
     (question,) = shard.content["questions"]
     assert (question["text"], question["options"]) == ("Which?", [["A", "left"], ["B", "right"]])
 
 
 def test_pictures_and_the_note_on_them_stand_with_the_question() -> None:
-    picture = Picture("images/x.png", "clean", "An image", 30, 20)
-    materials = {"q1": Material("Which?", ("yes", "no"), "A", (picture,), "a note")}
+    picture = SiteImage("images/x.png", "clean", "An image", 30, 20)
+    materials = {"q1": QuestionTexts("Which?", ("yes", "no"), "A", (picture,), "a note")}
     (shard,) = shards_of([letters({"q1": "A", "q2": "A"})], Data({"m": {}}, materials=materials))
     one, two = shard.content["questions"]
     assert one["pictures"] == [["images/x.png", "clean", "An image", 30, 20]] and one["note"] == "a note"
@@ -274,7 +278,7 @@ def test_tags_that_divide_the_questions_are_those_of_the_entry_with_most_and_bla
     most = made_up_entry(
         "b", {"q1": 1.0, "q3": 0.0, "q4": 1.0}, tags={"modality": ["CT", "MRI", None], "same": ["x"] * 3}
     )
-    found = tags([few, most], np.array(["q1", "q2", "q3", "q4"]), np.arange(4))
+    found = shown_tags([few, most], np.array(["q1", "q2", "q3", "q4"]), np.arange(4))
     # q2 is no question of the larger entry, and q4 has no value.
     assert found == {"modality": {"values": ["", "CT", "MRI"], "words": ["", "CT", "MRI"], "codes": [1, 0, 2, 0]}}
 
@@ -282,7 +286,7 @@ def test_tags_that_divide_the_questions_are_those_of_the_entry_with_most_and_bla
 def test_forty_values_are_groups_and_more_name_questions() -> None:
     def of(values: int) -> object:
         names = [f"q{number:02}" for number in range(values)]
-        return tags(
+        return shown_tags(
             [made_up_entry("m", dict.fromkeys(names, 1.0), tags={"name": names})],
             np.array(names),
             np.arange(len(names)),

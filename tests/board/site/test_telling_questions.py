@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.telling_questions import MOST, Telling, telling
+from lmms_medtasks.board.site.board_tables import BoardStandings
+from lmms_medtasks.board.site.telling_questions import MOST, DiscordantQuestion, discordant_questions
 from lmms_medtasks.suites.suite import Measure
 from tests.board.made_up_entries import ERRORS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
 
@@ -24,11 +24,11 @@ def entries_of(letters: Sequence[str], task: str = LAST, **more: Mapping[str, st
     ]
 
 
-def told(letters: Sequence[str], first: Sequence[str] = (), metric: str = "accuracy") -> dict[str, Telling]:
+def told(letters: Sequence[str], first: Sequence[str] = (), metric: str = "accuracy") -> dict[str, DiscordantQuestion]:
     """The telling questions by id, of models best first; ``first``: what they got when asked first."""
-    standings = Standings(board_of(*entries_of(letters), *entries_of(first, FIRST)), 0)
+    standings = BoardStandings(board_of(*entries_of(letters), *entries_of(first, FIRST)), 0)
     before = (FIRST, metric) if first else None
-    found = telling(standings, (LAST, metric), before, NAMES if first else ("", ""))
+    found = discordant_questions(standings, (LAST, metric), before, NAMES if first else ("", ""))
     assert len({each.id for each in found}) == len(found) <= MOST
     return {each.id: each for each in found}
 
@@ -98,33 +98,33 @@ def test_questions_without_a_score_of_some_model_are_left_out() -> None:
     assert set(told(["1-0", "11-"])) == {"q00"}
     assert told(["1-", "-1"]) == {} == told(["--"])
     apart = [made_up_entry(f"m{number}", right_and_wrong("10", begin), task=LAST) for number, begin in enumerate("ab")]
-    assert telling(Standings(board_of(*apart), 0), (LAST, "accuracy")) == []
+    assert discordant_questions(BoardStandings(board_of(*apart), 0), (LAST, "accuracy")) == []
 
 
 def test_without_ranked_models_there_are_none() -> None:
-    assert telling(Standings(board_of(), 0), (LAST, "accuracy")) == []
+    assert discordant_questions(BoardStandings(board_of(), 0), (LAST, "accuracy")) == []
 
 
 def test_of_errors_the_model_with_the_fewest_is_the_best() -> None:
     def entry(name: str, errors: Sequence[float]) -> MadeUpEntry:
         return made_up_entry(name, {ERRORS: {f"q{n}": each for n, each in enumerate(errors)}}, task=LAST)
 
-    standings = Standings(board_of(entry("poor", (0, 1, 1, 1)), entry("best", (1, 0, 0, 1))), 0)
-    found = {each.id: each.heading for each in telling(standings, (LAST, "errors"))}
+    standings = BoardStandings(board_of(entry("poor", (0, 1, 1, 1)), entry("best", (1, 0, 0, 1))), 0)
+    found = {each.id: each.heading for each in discordant_questions(standings, (LAST, "errors"))}
     assert found["q0"] == "The best is wrong, the other is correct" and found["q3"] == "Nobody is correct"
 
 
 def test_of_several_questions_one_of_another_picture_is_taken() -> None:
     images = {"q00": "x", "q01": "x", "q02": "y", "q03": "y"}
     own = [made_up_entry("m", right_and_wrong("0110"), task=LAST, clusters=images)]
-    found = telling(Standings(board_of(*own), 0), (LAST, "accuracy"))
+    found = discordant_questions(BoardStandings(board_of(*own), 0), (LAST, "accuracy"))
     assert [each.id for each in found] == ["q00", "q03", "q01"]
 
 
 def test_where_no_question_was_asked_twice_the_rules_are_those_of_questions_asked_once() -> None:
     first = [made_up_entry("m0", right_and_wrong("11", "other"), task=FIRST)]
-    standings = Standings(board_of(*entries_of(["10"]), *first), 0)
-    found = telling(standings, (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
+    standings = BoardStandings(board_of(*entries_of(["10"]), *first), 0)
+    found = discordant_questions(standings, (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
     assert {each.id: each.heading for each in found} == {"q00": "Correct", "q01": "Wrong"}
 
 
@@ -165,14 +165,17 @@ def test_every_heading_is_true_of_its_question_and_the_most_disputed_is_the_clos
 @given(st.permutations(range(4)))
 def test_the_order_of_entries_changes_nothing(order: list[int]) -> None:
     own = entries_of(["1100", "0110", "0110", "0010"])
-    found = [telling(Standings(board_of(*each), 0), (LAST, "accuracy")) for each in (own, [own[n] for n in order])]
+    found = [
+        discordant_questions(BoardStandings(board_of(*each), 0), (LAST, "accuracy"))
+        for each in (own, [own[n] for n in order])
+    ]
     assert found[0] == found[1] != []
 
 
 def test_a_scale_that_does_not_begin_at_zero_has_its_own_right_and_wrong() -> None:
     grades = Measure("grades", low=1.0, high=5.0, unit="grades")
     entry = made_up_entry("m", {grades: {"q0": 5.0, "q1": 1.0, "q2": 3.0}}, task=LAST)
-    found = telling(Standings(board_of(entry), 0), (LAST, "grades"))
+    found = discordant_questions(BoardStandings(board_of(entry), 0), (LAST, "grades"))
     assert {each.id: each.heading for each in found} == {"q0": "Correct", "q1": "Wrong"}
 
 
@@ -180,12 +183,12 @@ def test_a_scale_that_does_not_begin_at_zero_has_its_own_right_and_wrong() -> No
 def test_a_model_that_was_not_asked_both_ways_does_not_count(unranked: str) -> None:
     last, first = entries_of(["10", "01"]), entries_of(["11", "11"], FIRST)
     own = [*last[:1], *first] if unranked == "severe" else [*last, *first[:1]]
-    found = telling(Standings(board_of(*own), 0), (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
+    found = discordant_questions(BoardStandings(board_of(*own), 0), (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
     assert found and all("of 1 model correct" in each.said for each in found)
 
 
 def test_where_no_model_was_asked_both_ways_the_rules_are_those_of_questions_asked_once() -> None:
     first = [made_up_entry("another", right_and_wrong("11"), task=FIRST)]
-    standings = Standings(board_of(*entries_of(["10"]), *first), 0)
-    found = telling(standings, (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
+    standings = BoardStandings(board_of(*entries_of(["10"]), *first), 0)
+    found = discordant_questions(standings, (LAST, "accuracy"), (FIRST, "accuracy"), NAMES)
     assert {each.id: each.heading for each in found} == {"q00": "Correct", "q01": "Wrong"}

@@ -8,17 +8,17 @@ from urllib.parse import unquote
 
 import pytest
 
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.site import model_page
-from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.site.pages import PageWriter
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import suite_report
 from lmms_medtasks.suites import suite_rows
 
 VOID = {"meta", "link", "br", "img", "use", "input", "hr", "path", "wbr"}
-QUICK = Options(resamples=20, reports=False)
+QUICK = SiteOptions(resamples=20, reports=False)
 
 
 class Page(HTMLParser):
@@ -222,8 +222,8 @@ def test_a_models_report_is_a_page_with_figures(pages):
 
 def test_same_runs_give_the_same_bytes(board_folder, tmp_path):
     for name in ("one", "two"):
-        board = collect([board_folder])
-        build(board, tmp_path / name, Options(resamples=20, reports=False, roots=(board_folder,)))
+        board = collect_entries([board_folder])
+        build_site(board, tmp_path / name, SiteOptions(resamples=20, reports=False, roots=(board_folder,)))
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
@@ -232,13 +232,13 @@ def test_what_was_kept_of_the_last_build_gives_the_same_bytes(site, site_cache, 
     made = len([path for path in site_cache.rglob("*") if path.is_file()])
     read, read_rows = [], suite_rows._task_rows
     monkeypatch.setattr(suite_rows, "_task_rows", lambda *told: [read.append(told[1].path), read_rows(*told)][1])
-    monkeypatch.setattr(suite_report, "_part", lambda *told: 1 / 0)
-    monkeypatch.setattr(suite_report, "_comparison", lambda *told: 1 / 0)
-    monkeypatch.setattr(suite_report, "differences", None)
-    monkeypatch.setattr(Pages, "body", lambda *_: 1 / 0)
+    monkeypatch.setattr(suite_report, "_results_part", lambda *told: 1 / 0)
+    monkeypatch.setattr(suite_report, "_comparison_part", lambda *told: 1 / 0)
+    monkeypatch.setattr(suite_report, "reported_differences", None)
+    monkeypatch.setattr(PageWriter, "body", lambda *_: 1 / 0)
     cache = BuildCache.at(site_cache)
-    options = Options(resamples=40, roots=(board_folder,), cache=cache)
-    build(collect([board_folder], cache=cache), tmp_path / "site", options)
+    options = SiteOptions(resamples=40, roots=(board_folder,), cache=cache)
+    build_site(collect_entries([board_folder], cache=cache), tmp_path / "site", options)
     assert contents(tmp_path / "site") == contents(site)
     assert {path.parent.name for path in read} == {"broken"}
     assert made > 10 and len([path for path in site_cache.rglob("*") if path.is_file()]) == made
@@ -252,33 +252,33 @@ def test_what_is_no_site_of_ours_is_not_replaced(board, tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "thesis.txt").write_text("x")
     with pytest.raises(UserError, match="something else than a site of ours"):
-        build(board, tmp_path / "site", QUICK)
+        build_site(board, tmp_path / "site", QUICK)
     assert (tmp_path / "site" / "thesis.txt").read_text() == "x"
     with pytest.raises(UserError, match="is a file"):
-        build(board, tmp_path / "site" / "thesis.txt", QUICK)
+        build_site(board, tmp_path / "site" / "thesis.txt", QUICK)
 
 
 def test_the_old_site_stands_until_the_new_one_is_whole(board, tmp_path, monkeypatch):
     output = tmp_path / "site"
-    build(board, output, Options(resamples=0, reports=False, questions=False, title="old"))
+    build_site(board, output, SiteOptions(resamples=0, reports=False, questions=False, title="old"))
     (output / "left over").write_text("x")
-    monkeypatch.setattr(model_page, "scores", lambda *_: 1 / 0)
+    monkeypatch.setattr(model_page, "model_score_table", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        build(board, output, Options(resamples=0, reports=False, questions=False, title="new"))
+        build_site(board, output, SiteOptions(resamples=0, reports=False, questions=False, title="new"))
     assert "<title>old</title>" in (output / "index.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["site"]
     monkeypatch.undo()
-    build(board, output, Options(resamples=0, reports=False, questions=False, title="new"))
+    build_site(board, output, SiteOptions(resamples=0, reports=False, questions=False, title="new"))
     assert "<title>new</title>" in (output / "index.html").read_text()
     assert not (output / "left over").exists()
 
 
 def test_an_empty_board_is_a_site_too(tmp_path):
     (tmp_path / "runs").mkdir()
-    build(collect([tmp_path / "runs"]), tmp_path / "site", QUICK)
+    build_site(collect_entries([tmp_path / "runs"]), tmp_path / "site", QUICK)
     assert "There is no entry." in (tmp_path / "site" / "index.html").read_text()
 
 
 def test_a_stamp_stands_only_where_it_was_given(board, tmp_path):
-    build(board, tmp_path / "site", Options(resamples=0, reports=False, questions=False, stamp="commit <abc>"))
+    build_site(board, tmp_path / "site", SiteOptions(resamples=0, reports=False, questions=False, stamp="commit <abc>"))
     assert "commit &lt;abc&gt;" in (tmp_path / "site" / "index.html").read_text()

@@ -4,10 +4,10 @@ import json
 from contextlib import suppress
 
 from lmms_medtasks.board import packing
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.packs import checksum, questions_from_json
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.packs import json_checksum, questions_from_json
 from lmms_medtasks.board.trust import pins
-from lmms_medtasks.board.trust.rules_of_trust import Trust, read_owners
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules, read_owners
 from lmms_medtasks.errors import UserError
 
 TASK = "medq_deg_l1"
@@ -18,7 +18,7 @@ PERFECT = dict.fromkeys(HONEST, "AAA")
 
 def signed_again(content):
     """The checksum made anew, as someone would who knows how."""
-    content["sha256"] = checksum({name: value for name, value in content.items() if name != "sha256"})
+    content["sha256"] = json_checksum({name: value for name, value in content.items() if name != "sha256"})
     return content
 
 
@@ -33,7 +33,7 @@ class Submissions:
         self.made += 1
         rows = self.runs.choice_rows(HONEST if trials is None else trials, images=self.images)
         run = self.runs.write(self.folder.parent / f"run{self.made}", {TASK: rows}, model=name, **chosen)
-        return packing.pack(collect([run]).entries, SIGNED)
+        return packing.make_submission(collect_entries([run]).entries, SIGNED)
 
     def pack(self, file, trials=None, name="honest/model", edit=None, **chosen):
         """Write a pack, after a change of it with its checksum made anew."""
@@ -56,7 +56,7 @@ class Submissions:
 
     def write(self, file, content):
         """Write this content with its checksum made anew."""
-        packing.write(signed_again(content), self.folder / file)
+        packing.write_submission(signed_again(content), self.folder / file)
         return self.folder / file
 
     def pins(self):
@@ -64,18 +64,18 @@ class Submissions:
         rows = self.runs.choice_rows(HONEST, images=self.images)
         run = self.runs.write(self.folder.parent / "keeper", {TASK: rows}, model="keeper")
         path = self.folder.parent / "pins.yml"
-        pins.write(collect([run]).entries, path)
-        return pins.read(path)
+        pins.write_pins(collect_entries([run]).entries, path)
+        return pins.read_pins(path)
 
     def owned(self, **accounts):
         """Trust in these pins, and owners of the names of honest and other models."""
         path = self.folder.parent / "owners.yml"
         path.write_text(json.dumps({"honest/model": ["Ada"], "other/model": ["Ben"], **accounts}), "utf-8")
-        return Trust(self.pins(), read_owners(path))
+        return TrustRules(self.pins(), read_owners(path))
 
     def board(self, trust=None):
         """The board of all submissions."""
-        return collect([self.folder], trust=trust)
+        return collect_entries([self.folder], trust=trust)
 
 
 def ranked(board):

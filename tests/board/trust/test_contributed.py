@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lmms_medtasks.board import installed, packing, rules
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.trust import pins
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.suites import registry
@@ -45,20 +45,20 @@ def held(submissions, runs, monkeypatch):
     own = submissions.folder.parent / "their_benchmark"
     own.mkdir()
     (own / f"{OPEN}.yaml").write_text(f"task: {OPEN}\n", "utf-8")
-    registry.give([own])
+    registry.add_suite_folders([own])
     judged(submissions.folder / "Ada", runs, "honest/model")
     judged(submissions.folder.parent / "x", runs, "other/model")
     pinned = submissions.folder.parent / "their_pins.yml"
-    pins.write(collect([submissions.folder]).entries, pinned)
-    content = packing.pack(collect([submissions.folder.parent / "x"]).entries, SIGNED)
+    pins.write_pins(collect_entries([submissions.folder]).entries, pinned)
+    content = packing.make_submission(collect_entries([submissions.folder.parent / "x"]).entries, SIGNED)
     demanded = rules.with_own({"board": {OPEN: {"judge": "lexical"}}}, "")
 
     def boards(edit):
         edit(content["entries"][0])
-        packing.write(signed_again(content), submissions.folder / "Ben" / "o.json")
-        for each in (pins.read(pinned), pins.NONE):
+        packing.write_submission(signed_again(content), submissions.folder / "Ben" / "o.json")
+        for each in (pins.read_pins(pinned), pins.NONE):
             trust = replace(submissions.owned(), pins=each)
-            yield collect([submissions.folder], rules=demanded, trust=trust, by_measure=True)
+            yield collect_entries([submissions.folder], rules=demanded, trust=trust, by_measure=True)
 
     return boards
 
@@ -123,8 +123,8 @@ def test_a_task_of_the_keepers_with_a_rubric_of_its_own_is_judged_by_it(tmp_path
     said = {"name": "their_rubric", "version": 1, "prompt": "prompt.txt", "scores": scores, "exact_match": True}
     (tmp_path / "rubric.yml").write_text(json.dumps(said), "utf-8")
     (tmp_path / "prompt.txt").write_text("{{scale}} {{question}} {{reference}} {{answer}}", "utf-8")
-    protocols.forget()
+    protocols.forget_custom_protocols()
     task = installed.Installed("their", "1.0", {}, protocols=("rubric.yml",), folder=tmp_path)
     assert [each.name for each in task.judge_protocols] == ["their_rubric"] == [*task.judge_prompts]
     assert task.settles_words
-    protocols.forget()
+    protocols.forget_custom_protocols()

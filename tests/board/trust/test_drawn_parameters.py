@@ -17,7 +17,9 @@ def test_what_is_drawn_is_within_the_bounds(name):
             for level in ({"severity": 1}, {"severity": 2}, {"strength": 0.5}, {"strength": 3.0}):
                 for seed in range(2):
                     drawn = degradations.sample(name, seed=seed, size=size, modality=modality, **level)
-                    drawn_parameters.check(name, json.loads(json.dumps(drawn.to_json())), size, modality)
+                    drawn_parameters.check_drawn_parameters(
+                        name, json.loads(json.dumps(drawn.to_json())), size, modality
+                    )
 
 
 @pytest.mark.parametrize(
@@ -35,4 +37,4 @@ def test_what_is_drawn_is_within_the_bounds(name):
 )
 def test_what_is_far_beyond_is_refused(name, parameters):
     with pytest.raises(UserError, match="the parameter"):
-        drawn_parameters.check(name, parameters, (256, 256), None)
+        drawn_parameters.check_drawn_parameters(name, parameters, (256, 256), None)

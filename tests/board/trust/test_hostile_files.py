@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from lmms_medtasks.board import checks, columns
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.packs import questions_from_json
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked
@@ -22,9 +22,9 @@ HEAD = b'{"format": "lmms-medtasks pack", "version": 5, "signed_off_by": "a@b.or
 READ = """
 import resource, sys, time
 from pathlib import Path
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
-(problem,) = collect([Path(sys.argv[1])]).problems
+(problem,) = collect_entries([Path(sys.argv[1])]).problems
 used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
 print(used, round(time.monotonic() - start, 1), problem.reason)
 """
@@ -125,7 +125,7 @@ def test_a_run_whose_log_lies_elsewhere_or_is_one_endless_line_is_refused(submis
     os.symlink(submissions.folder.parent / "log", log)
     assert "leads out" in refused(submissions.board())[1]
     log.unlink()
-    log.write_bytes(b"x" * (limits.limits()["line_bytes"] + 1))
+    log.write_bytes(b"x" * (limits.load_limits()["line_bytes"] + 1))
     assert "line 1: more than 16,777,216 bytes" in refused(submissions.board())[1]
 
 
@@ -155,12 +155,12 @@ def test_names_and_texts_have_lengths(submissions, edit, said):
 def test_a_file_name_that_a_terminal_would_run_is_made_visible(submissions, tmp_path):
     from typer.testing import CliRunner
 
-    from lmms_medtasks.cli.app import build
+    from lmms_medtasks.cli.app import build_app
 
     (submissions.folder / "e\x1b[2J\u202egpj.json").write_bytes(HEAD)
     site = str(tmp_path / "site")
     result = CliRunner().invoke(
-        build(), ["leaderboard", "build", str(submissions.folder), "-o", site, "--no-reports", "--no-cache"]
+        build_app(), ["leaderboard", "build", str(submissions.folder), "-o", site, "--no-reports", "--no-cache"]
     )
     assert result.exit_code == 1 and "e\ufffd[2J\ufffdgpj.json" in result.output
     assert not {"\x1b", "\u202e"} & set(result.output)
@@ -172,10 +172,10 @@ def test_a_file_name_that_a_terminal_would_run_is_made_visible(submissions, tmp_
 def test_a_folder_of_too_many_files_is_told(tmp_path, monkeypatch):
     for number in range(3):
         (tmp_path / f"{number}.txt").touch()
-    few = {**limits.limits(), "files": 2}
-    monkeypatch.setattr("lmms_medtasks.board.trust.safe_files.limits", lambda: few)
+    few = {**limits.load_limits(), "files": 2}
+    monkeypatch.setattr("lmms_medtasks.board.trust.safe_files.load_limits", lambda: few)
     with pytest.raises(UserError, match="more than 2 files"):
-        collect([tmp_path])
+        collect_entries([tmp_path])
 
 
 @pytest.mark.parametrize("name", ["a/b", "../../etc/passwd", "x" * 300, "a\0b", "\ud800"])
@@ -237,7 +237,7 @@ def test_a_coded_column_is_made_compact_without_writing_it_out():
     """2 GB and more of text in a column can't be written out at all."""
     values = pa.array(["unused", "b" * 4_000, "a", "a"])
     codes = pa.array(np.array([2, 3, *[1] * 599_998]), pa.int8())
-    found = columns.compact(pa.DictionaryArray.from_arrays(codes, values))
+    found = columns.dictionary_encode(pa.DictionaryArray.from_arrays(codes, values))
     assert found.dictionary.to_pylist() == ["a", "b" * 4_000]
     assert found.indices[:4].to_pylist() == [0, 0, 1, 1] and len(found) == 600_000
 
@@ -322,7 +322,7 @@ def test_tags_of_another_kind_end_no_build_where_nothing_is_pinned(submissions, 
     runs.write(submissions.folder / "Ben", {"med_cmr_mcq": rows}, model="other/model")
     board = submissions.board(submissions.owned())
     assert ranked(board) == ["honest/model", "other/model"]
-    build(board, tmp_path / "site", Options(resamples=0, reports=False))
+    build_site(board, tmp_path / "site", SiteOptions(resamples=0, reports=False))
 
 
 def test_a_log_of_more_tags_than_a_table_can_have_is_refused_before_one_is_made(submissions, runs):

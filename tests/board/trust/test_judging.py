@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lmms_medtasks.board import installed, packing, rules
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.trust import pins
 from tests.board.trust.submissions import SIGNED, codes, ranked, signed_again
 
@@ -41,15 +41,15 @@ def held(submissions, runs):
     own = submissions.folder.parent / "rules.yml"
     own.write_text(json.dumps({"board": {OPEN: {"judge": f"openai:judge at {AT}"}}}))
     pinned = submissions.folder.parent / "pins.yml"
-    pins.write(collect([submissions.folder]).entries, pinned)
-    content = packing.pack(collect([submissions.folder.parent / "x"]).entries, SIGNED)
+    pins.write_pins(collect_entries([submissions.folder]).entries, pinned)
+    content = packing.make_submission(collect_entries([submissions.folder.parent / "x"]).entries, SIGNED)
 
     def board(edit):
         changed = json.loads(json.dumps(content))
         edit(changed["entries"][0])
-        packing.write(signed_again(changed), submissions.folder / "Ben" / "o.json")
-        trust = replace(submissions.owned(), pins=pins.read(pinned))
-        return collect([submissions.folder], rules=rules.read(own), trust=trust, by_measure=True)
+        packing.write_submission(signed_again(changed), submissions.folder / "Ben" / "o.json")
+        trust = replace(submissions.owned(), pins=pins.read_pins(pinned))
+        return collect_entries([submissions.folder], rules=rules.read_board_rules(own), trust=trust, by_measure=True)
 
     return board
 
@@ -189,6 +189,6 @@ def test_a_judge_named_in_short_says_where_it_was_asked_and_what_answered(held, 
 
 def test_rules_settle_replies_with_words_on_some_tasks():
     """Without a judge these alone have a ranking in public: of the others it would be of replies that say nothing."""
-    settled = [name for name in installed.tasks() if installed.of_task(name).settles_words]
-    judged = [name for name in installed.tasks() if installed.of_task(name).is_judged]
+    settled = [name for name in installed.installed_tasks() if installed.find_installed_task(name).settles_words]
+    judged = [name for name in installed.installed_tasks() if installed.find_installed_task(name).is_judged]
     assert {name.partition("_")[0] for name in settled} == {"sure"} and {OPEN, "bones_joints_t4_diagnosis"} < {*judged}

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.trust import pins
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.errors import UserError
 
 
@@ -22,28 +22,28 @@ def run_of(tmp_path, runs, name, judge):
 
 
 def pinned(run, path):
-    return CliRunner().invoke(build(), ["leaderboard", "pin", str(run), "-o", str(path)])
+    return CliRunner().invoke(build_app(), ["leaderboard", "pin", str(run), "-o", str(path)])
 
 
 def test_a_judged_task_without_a_judge_is_named_and_gets_that_of_a_later_run(tmp_path, runs):
     path = tmp_path / "pins.yml"
     result = pinned(run_of(tmp_path, runs, "random", "none"), path)
     assert result.exit_code == 0 and "No judge is pinned for med_cmr_open." in result.output
-    (pin,) = pins.read(path).found.values()
+    (pin,) = pins.read_pins(path).found.values()
     assert pin.judge == "" and list(pin.prompts) == ["med_cmr_open"]
     result = pinned(run_of(tmp_path, runs, "judged", runs.JUDGE["name"]), path)
     assert result.exit_code == 0 and "No judge" not in result.output and "(0 new" in result.output
-    (pin,) = pins.read(path).found.values()
-    (entry,) = collect([tmp_path / "judged"]).entries
+    (pin,) = pins.read_pins(path).found.values()
+    (entry,) = collect_entries([tmp_path / "judged"]).entries
     assert pin.judge == entry.judge.name and pin.prompts == entry.judge.prompts
     assert pinned(run_of(tmp_path, runs, "other", "openai:friend"), path).exit_code == 0
-    assert next(iter(pins.read(path).found.values())).judge == entry.judge.name
+    assert next(iter(pins.read_pins(path).found.values())).judge == entry.judge.name
 
 
 def test_a_judge_that_compares_words_is_pinned_with_a_warning_that_names_its_tasks(tmp_path, runs):
     path = tmp_path / "pins.yml"
     result = pinned(run_of(tmp_path, runs, "words", "lexical"), path)
-    assert result.exit_code == 0 and next(iter(pins.read(path).found.values())).judge.startswith("lexical")
+    assert result.exit_code == 0 and next(iter(pins.read_pins(path).found.values())).judge.startswith("lexical")
     (warning,) = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
     assert "med_cmr_open" in warning and "compares words" in warning and "Warning" not in result.stdout
     # Where a language model is pinned it stays the board's judge.
@@ -79,4 +79,4 @@ def test_pins_that_have_numbers_alone_are_to_be_made_again(submissions, tmp_path
     path = submissions.folder.parent / "pins.yml"
     path.write_text(re.sub(r"accuracy: .*", "accuracy: 12", path.read_text("utf-8")), "utf-8")
     with pytest.raises(UserError, match="digest of its questions beside their number: pin the run again"):
-        pins.read(path)
+        pins.read_pins(path)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lmms_medtasks.board import recount
-from lmms_medtasks.board.entries import Counts
+from lmms_medtasks.board.entries import QuestionCounts
 from lmms_medtasks.board.trust import limits, pins
-from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules
 from tests.board.made_up_entries import ERRORS, made_up_entry
 from tests.board.trust.submissions import HONEST, TASK, Submissions, codes, ranked
 
@@ -38,7 +38,7 @@ def test_invented_images_and_tags_are_not_ranked_beside_what_is_pinned_or_anothe
     """An image of each question makes intervals narrow, one of all makes every difference chance."""
     shared.pack("Ada/h.json")
     shared.pack_asked("Ben/o.json", edit)
-    for trust, left in ((shared.owned(), ["honest/model"]), (Trust(), [])):
+    for trust, left in ((shared.owned(), ["honest/model"]), (TrustRules(), [])):
         board = shared.board(trust)
         assert ranked(board) == left and codes(board, "other/model") == {"other_questions"}
         (said,) = [each.reason for each in board.problems if each.model == "other/model" and each.level != "flag"]
@@ -71,8 +71,8 @@ def test_no_result_file_says_which_metrics_an_entry_has(submissions, runs):
 
 
 def test_replies_of_a_task_that_is_not_known_here_count_in_the_limit_of_a_pack(submissions, monkeypatch):
-    few = {**limits.limits(), "replies": 50}
-    monkeypatch.setattr("lmms_medtasks.board.trust.limits.limits", lambda: few)
+    few = {**limits.load_limits(), "replies": 50}
+    monkeypatch.setattr("lmms_medtasks.board.trust.limits.load_limits", lambda: few)
     content = submissions.content()
     content["entries"] = [{**content["entries"][0], "task": f"task_{number}"} for number in range(2)]
     submissions.write("e.json", content)
@@ -82,7 +82,9 @@ def test_replies_of_a_task_that_is_not_known_here_count_in_the_limit_of_a_pack(s
 def test_numbers_of_a_pack_are_those_of_its_rows(submissions):
     submissions.pack("h.json", {**HONEST, "q00": "A-!"})
     (entry,) = submissions.board().entries
-    assert entry.counts == Counts(12, 12, 12, replies=35, parsed=34, empty=0, requests=36, failed=1, wanted=0, judged=0)
+    assert entry.counts == QuestionCounts(
+        12, 12, 12, replies=35, parsed=34, empty=0, requests=36, failed=1, wanted=0, judged=0
+    )
     assert entry.metrics == ("accuracy",) and not entry.reported
     assert pins.trials_of(entry) == 3
 
@@ -93,4 +95,4 @@ def test_bounds_where_fewer_is_better(low, high, said):
     numbers = {"low": low, "high": high, "judged": 1, "requested": 2}
     columns = {f"errors.{name}": [value] for name, value in numbers.items()}
     entry = made_up_entry("m", {ERRORS: {"q": 0.5}}, columns={"judgement": ["partial"], **columns})
-    assert ["bounds of errors" in each for each in recount.sound(entry)] == [True] * said
+    assert ["bounds of errors" in each for each in recount.entry_contradictions(entry)] == [True] * said

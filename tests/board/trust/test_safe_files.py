@@ -28,10 +28,10 @@ JSON = st.recursive(
 @contextmanager
 def limited(**chosen: int) -> Iterator[None]:
     """Limits that allow everything but what is chosen."""
-    own = {**limits_module.limits(), **dict.fromkeys(("depth", "containers", "values"), LARGE), "digits": 50}
+    own = {**limits_module.load_limits(), **dict.fromkeys(("depth", "containers", "values"), LARGE), "digits": 50}
     with pytest.MonkeyPatch.context() as patch:
         for module in (safe_files, limits_module):
-            patch.setattr(module, "limits", lambda: {**own, **chosen})
+            patch.setattr(module, "load_limits", lambda: {**own, **chosen})
         yield
 
 
@@ -119,9 +119,9 @@ def test_no_more_is_unpacked_than_the_limit(tmp_path: Path) -> None:
 
 
 def test_what_is_beyond_a_limit_is_told_with_both_numbers() -> None:
-    limits_module.check(67_108_864, "file_bytes", "x", "bytes")
+    limits_module.check_limit(67_108_864, "file_bytes", "x", "bytes")
     with pytest.raises(UserError, match="67,108,865 bytes; at most 67,108,864"):
-        limits_module.check(67_108_865, "file_bytes", "x", "bytes")
+        limits_module.check_limit(67_108_865, "file_bytes", "x", "bytes")
 
 
 def test_a_line_that_is_too_long_is_named_also_where_it_is_read_in_several_blocks(

@@ -8,14 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.board import rules
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.submission import check
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.submission import check_submission
 from lmms_medtasks.board.trust import pins
-from lmms_medtasks.board.trust.limits import limits
-from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.trust.limits import load_limits
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.terminal import screen
+from lmms_medtasks.report.markdown import render_markdown
+from lmms_medtasks.report.terminal import screen_text
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
 
 VERSIONS = ("1.0", "1.2")
@@ -35,7 +35,7 @@ def both(submissions, runs):
 
 def checked(both, account="Cy"):
     base, changed, trust = both
-    return check(base, changed.folder, account, rules.read(), trust, 20)
+    return check_submission(base, changed.folder, account, rules.read_board_rules(), trust, 20)
 
 
 def test_a_new_entry_is_told_its_rank(both):
@@ -45,7 +45,7 @@ def test_a_new_entry_is_told_its_rank(both):
     (place,) = found.places
     assert (place.model, place.task, place.level, place.measure) == ("new/model", TASK, "scores only", "accuracy")
     assert place.score.startswith("80.6 % [") and place.rank.startswith("rank 2 [") and place.rank.endswith("of 3")
-    shown = " ".join(screen(found.document()).split())
+    shown = " ".join(screen_text(found.document()).split())
     assert f"{TASK} accuracy {place.score} {place.rank}" in shown and "\\" not in shown
 
 
@@ -54,7 +54,7 @@ def test_a_score_of_the_judge_that_compares_words_is_marked(tmp_path, runs, judg
     rows = runs.judged_rows({f"q{number:02}": 60.0 for number in range(12)}, judge)
     folder = tmp_path / "head" / "cy" / "run"
     runs.write(folder, {"med_cmr_open": rows}, metadata={"judge": {**runs.JUDGE, "name": judge}})
-    found = check(tmp_path / "base", tmp_path / "head", "cy", rules.read(), Trust(), 20)
+    found = check_submission(tmp_path / "base", tmp_path / "head", "cy", rules.read_board_rules(), TrustRules(), 20)
     assert found.places and {place.by_words for place in found.places} == {judge == "lexical"}
 
 
@@ -139,7 +139,11 @@ def old(submissions, runs):
     changed.made = 10
     trust = submissions.owned(**{"new/model": ["Cy"]})
     (pin,) = trust.pins.found.values()
-    return submissions.folder, changed, replace(trust, pins=pins.Pins({(TASK, each, "full"): pin for each in VERSIONS}))
+    return (
+        submissions.folder,
+        changed,
+        replace(trust, pins=pins.QuestionPins({(TASK, each, "full"): pin for each in VERSIONS})),
+    )
 
 
 def test_the_first_entry_of_a_new_version_pushes_nobody_out_and_moves_the_ranking(old):
@@ -147,10 +151,12 @@ def test_the_first_entry_of_a_new_version_pushes_nobody_out_and_moves_the_rankin
     changed.pack("cy/n.json", name="new/model")
     found = checked(old)
     assert not found.wrong and found.places[0].rank == "rank 1 of 1"
-    assert ranked(collect([base], trust=trust)) == ["honest/model"]
+    assert ranked(collect_entries([base], trust=trust)) == ["honest/model"]
     said = f"{TASK}: from version 1.0, full data to version 1.2, full data; 1 entry is ranked by the first now."
     assert found.moves == (said,)
-    assert said in " ".join(screen(found.document()).split()) and "### Rankings that move" in markdown(found.document())
+    assert said in " ".join(screen_text(found.document()).split()) and "### Rankings that move" in render_markdown(
+        found.document()
+    )
 
 
 def test_who_is_not_ranked_moves_no_ranking_to_the_version_of_his_entry(old):
@@ -158,13 +164,13 @@ def test_who_is_not_ranked_moves_no_ranking_to_the_version_of_his_entry(old):
     _, changed, trust = old
     for number, trials in enumerate((HONEST, PERFECT)):
         changed.pack(f"cy/{number}.json", trials, "new/model")
-    board = collect([changed.folder], trust=trust)
+    board = collect_entries([changed.folder], trust=trust)
     assert ranked(board) == ["honest/model"] and board.references[TASK].version == "1.0"
     found = checked(old)
     assert not found.wrong and not found.moves and (found.ranked, found.results) == (0, 2)
     # Where nobody is ranked by any version, the ranking is of the installed one.
     shutil.rmtree(changed.folder / "Ada")
-    board = collect([changed.folder], trust=trust)
+    board = collect_entries([changed.folder], trust=trust)
     assert not ranked(board) and board.references[TASK].version == "1.2"
 
 
@@ -176,11 +182,11 @@ def test_each_row_of_a_name_is_counted(both):
         )
     two = replace(trust, owners=replace(trust.owners, rows={"new/model": 2}))
     found = checked((base, changed, two))
-    assert (found.ranked, found.results) == (2, 2) and "ranked: 2 of 2 results" in markdown(found.document())
+    assert (found.ranked, found.results) == (2, 2) and "ranked: 2 of 2 results" in render_markdown(found.document())
 
 
 def test_a_name_has_no_more_entries_than_a_page_can_be_asked_to_show(both):
-    most = limits()["rows"]
+    most = load_limits()["rows"]
     for number in range(most + 1):
         trials = {**HONEST, f"q{number:02}": "BBB"}
         both[1].pack(f"cy/{number}.json", trials, "new/model")
@@ -189,22 +195,22 @@ def test_a_name_has_no_more_entries_than_a_page_can_be_asked_to_show(both):
 
 
 def test_the_command_goes_by_the_files_it_is_given(both, tmp_path):
-    from lmms_medtasks.cli.app import build
+    from lmms_medtasks.cli.app import build_app
 
     both[1].pack("cy/n.json", name="new/model")
     folder = both[0].parent
     options = ["--base", both[0], "--account", "Cy", "--pins", folder / "pins.yml", "--owners", folder / "owners.yml"]
     arguments = ["leaderboard", "check", both[1].folder, *options, "-o", tmp_path / "s.md", "--resamples", 0]
-    result = CliRunner().invoke(build(), list(map(str, arguments)))
+    result = CliRunner().invoke(build_app(), list(map(str, arguments)))
     assert result.exit_code == 0 and "Submission: holds" in (tmp_path / "s.md").read_text("utf-8")
-    result = CliRunner().invoke(build(), [str(each) if each != "Cy" else "Eve" for each in arguments])
+    result = CliRunner().invoke(build_app(), [str(each) if each != "Cy" else "Eve" for each in arguments])
     assert result.exit_code == 1 and "Submission: refused" in result.stdout
 
 
 def test_a_folder_of_entries_that_is_a_link_is_refused(both, tmp_path):
     (tmp_path / "link").symlink_to("/")
     with pytest.raises(UserError, match="is a link in this submission"):
-        check(both[0], tmp_path / "link", "Cy", rules.read(), both[2], 20)
+        check_submission(both[0], tmp_path / "link", "Cy", rules.read_board_rules(), both[2], 20)
 
 
 @pytest.mark.parametrize("name", ["cy/.gitattributes", "cy/page.html", "cy/page.jsonl", "ben/page.html", "README"])
@@ -224,10 +230,12 @@ def test_a_file_of_another_kind_that_the_base_has_is_left_alone_by_all(both):
 
 def test_a_submission_that_holds_says_how_much_of_it_is_ranked(both, runs):
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
-    assert markdown(checked(both).document()).startswith("## Submission: holds; ranked: 1 of 1 results\n")
+    assert render_markdown(checked(both).document()).startswith("## Submission: holds; ranked: 1 of 1 results\n")
     both[1].pack("cy/n.json", {"m1": "AAA"}, "new/model")
     found = checked(both)
-    assert screen(found.document()).splitlines()[0] == "Submission: holds; ranked: 0 of 1 results" and not found.wrong
+    assert (
+        screen_text(found.document()).splitlines()[0] == "Submission: holds; ranked: 0 of 1 results" and not found.wrong
+    )
 
 
 def test_reasons_name_files_as_the_submission_has_them(both):
@@ -254,7 +262,7 @@ def test_a_judge_of_ones_own_pushes_nobody_out_where_names_have_no_owners(tmp_pa
     shutil.copytree(base, head)
     for name in ("x", "y"):
         judged(runs, head / "cy", name, "openai:friend")
-    (said,) = check(base, head, "cy", rules.read(), Trust(), 20).wrong
+    (said,) = check_submission(base, head, "cy", rules.read_board_rules(), TrustRules(), 20).wrong
     assert said.startswith("honest/model on med_cmr_open is ranked now and would not be any more. Judged by openai:")
 
 
@@ -265,7 +273,7 @@ def test_who_leaves_no_question_with_a_score_of_all_is_refused(tmp_path, runs, b
     judged(runs, base, "Ada", runs.JUDGE["name"])
     shutil.copytree(base, head)
     judged(runs, head, "ben", runs.JUDGE["name"], missing=range(3))
-    (said,) = check(base, head, "ben", rules.read(own), both[2], 20).wrong
+    (said,) = check_submission(base, head, "ben", rules.read_board_rules(own), both[2], 20).wrong
     assert "honest/model on med_cmr_open is ranked now" in said
     assert "no ranks by total: only 9 images with a score of every model, 10 are needed." in said
 

@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing, rules, side_by_side
-from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.collect import collect_entries
+from lmms_medtasks.board.site.write_site import SiteOptions, build_site
 from lmms_medtasks.board.trust import levels, pins
-from lmms_medtasks.board.trust.rules_of_trust import Trust
-from lmms_medtasks.cli.app import build as app
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules
+from lmms_medtasks.cli.app import build_app as app
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import logged_questions, rescoring
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, codes, ranked
@@ -25,7 +25,7 @@ def test_mini_data_that_is_called_full_is_seen_by_its_digest_whatever_the_majori
     submissions.pack("Ada/h.json")
     for name in ("x", "y", "z"):
         submissions.pack(f"{name}.json", MINI, f"evil/{name}", date="20270101_000000", metadata={"data_digest": "m1n1"})
-    board = submissions.board(Trust(submissions.pins()))
+    board = submissions.board(TrustRules(submissions.pins()))
     assert ranked(board) == ["honest/model"]
     assert {"other_data", "other_questions"} <= codes(board, "evil/x")
     assert not board.references[TASK].unverified
@@ -34,7 +34,7 @@ def test_mini_data_that_is_called_full_is_seen_by_its_digest_whatever_the_majori
 def test_the_digest_of_the_data_may_be_copied_and_the_questions_still_tell(submissions):
     submissions.pack("h.json")
     submissions.pack("e.json", MINI, "evil/m")
-    board = submissions.board(Trust(submissions.pins()))
+    board = submissions.board(TrustRules(submissions.pins()))
     assert ranked(board) == ["honest/model"] and codes(board, "evil/m") == {"other_questions"}
 
 
@@ -51,7 +51,7 @@ def test_other_questions_are_apart_and_the_honest_entry_stays(submissions, trial
     submissions.pack("h.json")
     submissions.pack("e.json", trials, "evil/m")
     submissions.pack("f.json", trials, "evil/puppet")
-    board = submissions.board(Trust(submissions.pins()))
+    board = submissions.board(TrustRules(submissions.pins()))
     assert ranked(board) == ["honest/model"]
     (reason,) = [each.reason for each in board.problems if each.model == "evil/m"]
     assert f"{len(trials)} questions are not the 12 pinned ones" in reason
@@ -63,7 +63,7 @@ def test_the_best_of_several_replies_is_told_by_their_number(submissions):
     best = {name: "A" if "A" in trials else trials[0] for name, trials in HONEST.items()}
     submissions.pack("e.json", best, "evil/m")
     submissions.pack("f.json", {**HONEST, "q00": "A"}, "evil/n")
-    board = submissions.board(Trust(submissions.pins()))
+    board = submissions.board(TrustRules(submissions.pins()))
     assert ranked(board) == ["honest/model"]
     said = {each.model: each.reason for each in board.problems if each.code == "other_questions"}
     assert said["evil/m"].startswith("Replies to each question: 1, and 3 of the pinned run")
@@ -83,7 +83,7 @@ def test_questions_that_belong_to_no_measure_any_more_are_seen(submissions):
 
     submissions.pack("h.json")
     submissions.pack("e.json", name="evil/m", edit=easy)
-    board = submissions.board(Trust(submissions.pins()))
+    board = submissions.board(TrustRules(submissions.pins()))
     assert ranked(board) == ["honest/model"]
     (reason,) = [each.reason for each in board.problems if each.model == "evil/m"]
     assert re.fullmatch(r"Of its questions 4 \(\w+\) belong to accuracy, and of the pinned ones 12 \(\w+\)\.", reason)
@@ -103,8 +103,8 @@ def test_a_majority_moves_neither_the_prompt_nor_the_judge_of_a_pinned_task(subm
     run = runs.write(
         tmp_path / "keeper-open", {"med_cmr_open": runs.judged_rows(rows)}, metadata={"judge": runs.JUDGE}, model="k"
     )
-    pins.write(collect([run]).entries, path)
-    trust = Trust(pins.Pins({**submissions.pins().found, **pins.read(path).found}))
+    pins.write_pins(collect_entries([run]).entries, path)
+    trust = TrustRules(pins.QuestionPins({**submissions.pins().found, **pins.read_pins(path).found}))
     before, after = submissions.board(), submissions.board(trust)
     assert ranked(before) == ["x", "x", "y", "y"]  # what most have
     assert ranked(after) == ["honest", "honest"]
@@ -140,9 +140,9 @@ def test_a_copy_of_an_entry_is_left_out_and_the_entry_stays(submissions):
 
 def test_answers_are_compared_only_where_all_else_is_alike(submissions, monkeypatch):
     """Of many models on many questions that takes as long as a reading of them."""
-    compared, answers = [], side_by_side._answers
+    compared, answers = [], side_by_side._answers_digest
     monkeypatch.setattr(
-        side_by_side, "_answers", lambda entry: (compared.append(entry.source.results.name), answers(entry))[1]
+        side_by_side, "_answers_digest", lambda entry: (compared.append(entry.source.results.name), answers(entry))[1]
     )
     for name in ("a", "b", "c"):
         other = {"name": "other/model", "trials": PERFECT} if name == "c" else {}
@@ -249,8 +249,8 @@ def test_a_recorded_level_is_of_these_bytes_alone(submissions, tmp_path):
     assert not first
     (entry,) = submissions.board().entries
     assert entry.level == levels.SCORES_ONLY
-    levels.write(tmp_path / "verified.yml", [entry.source.digest], levels.OWN_RUN)
-    trust = Trust(levels=levels.read(tmp_path / "verified.yml"))
+    levels.write_trust_level(tmp_path / "verified.yml", [entry.source.digest], levels.OWN_RUN)
+    trust = TrustRules(levels=levels.read_trust_levels(tmp_path / "verified.yml"))
     assert submissions.board(trust).entries[0].level == levels.OWN_RUN
     submissions.pack(path.name, PERFECT)
     assert submissions.board(trust).entries[0].level == levels.SCORES_ONLY
@@ -267,7 +267,7 @@ def test_the_boards_own_run_vouches_for_no_copy_of_its_log(submissions, runs, tm
     said = ["--level", levels.OWN_RUN, "-o", str(verified)]
     result = CliRunner().invoke(app(), ["leaderboard", "verify", str(own), "--against", str(own), *said])
     assert result.exit_code == 0, result.output
-    board = submissions.board(replace(submissions.owned(), levels=levels.read(verified)))
+    board = submissions.board(replace(submissions.owned(), levels=levels.read_trust_levels(verified)))
     assert {each.model.name: each.level for each in board.entries} == {
         "honest/model": levels.OWN_RUN,
         "other/model": levels.SCORES_ONLY,
@@ -288,8 +288,8 @@ def recomputed(submissions, runs, tmp_path, monkeypatch):
             if task in lacking:
                 raise UserError(f"no replies of {task}")
 
-        monkeypatch.setattr(logged_questions, "recomputed_differences", differences)
-        monkeypatch.setattr(rescoring, "Definitions", object)
+        monkeypatch.setattr(logged_questions, "iter_recomputed_differences", differences)
+        monkeypatch.setattr(rescoring, "TaskDefinitions", object)
         said = ["--level", levels.RECOMPUTED, "--against", str(run), "-o", str(tmp_path / "verified.yml")]
         return CliRunner().invoke(app(), ["leaderboard", "verify", str(submission), *said])
 
@@ -300,11 +300,11 @@ def test_tasks_that_can_not_be_read_again_are_named_and_the_others_verified(reco
     result = recomputed([OTHER])
     assert result.exit_code == 2 and "1 of 2 tasks" in result.output
     assert f"left out: {OTHER}: no replies of {OTHER}" in result.output and f"left out: {TASK}" not in result.output
-    trust = Trust(levels=levels.read(tmp_path / "verified.yml"))
+    trust = TrustRules(levels=levels.read_trust_levels(tmp_path / "verified.yml"))
     found = {entry.task: entry.level for entry in submissions.board(trust).entries}
     assert found == {TASK: levels.RECOMPUTED, OTHER: levels.SCORES_ONLY}
     assert recomputed([]).exit_code == 0
-    assert len(levels.read(tmp_path / "verified.yml").found) == 2
+    assert len(levels.read_trust_levels(tmp_path / "verified.yml").found) == 2
 
 
 def test_nothing_is_written_where_no_task_can_be_read_again_or_one_differs(recomputed, tmp_path):
@@ -319,7 +319,7 @@ def test_a_pack_with_a_task_that_can_not_be_read_again_has_no_level(recomputed, 
     """Its digest stands for all its tasks."""
     entries = submissions.board().entries
     pack = tmp_path / "p.json.gz"
-    packing.write(packing.pack(entries, "Ada <ada@example.org>"), pack)
+    packing.write_submission(packing.make_submission(entries, "Ada <ada@example.org>"), pack)
     result = recomputed([OTHER], pack)
     assert isinstance(result.exception, UserError) and "one level for all" in str(result.exception)
     assert not (tmp_path / "verified.yml").exists()
@@ -355,8 +355,8 @@ def test_words_of_a_strangers_log_stand_on_no_page(submissions, runs, tmp_path):
 
     def said(trust):
         site = tmp_path / f"site-{trust is None}"
-        options = Options(resamples=0, reports=False, roots=(submissions.folder,))
-        build(collect([submissions.folder], trust=trust), site, options)
+        options = SiteOptions(resamples=0, reports=False, roots=(submissions.folder,))
+        build_site(collect_entries([submissions.folder], trust=trust), site, options)
         return [path.name for path in site.rglob("*.[hj]*") if path.is_file() and "DEFACED" in path.read_text("utf-8")]
 
     assert said(None) and not said(submissions.owned())
@@ -366,9 +366,11 @@ def test_who_fails_on_chosen_questions_takes_them_out_of_nobodys_ranks(submissio
     """Ranks are over the questions that all have a score for: 1 % of failures each, on other questions, moved them."""
     submissions.pack("Ada/h.json")
     submissions.pack("ben/o.json", {**PERFECT, "q03": "!!!"}, "other/model")
-    chosen = rules.read()
+    chosen = rules.read_board_rules()
     chosen = replace(chosen, thresholds={**chosen.thresholds, "failure_rate": 0.5})
-    own, public = (collect([submissions.folder], rules=chosen, trust=each) for each in (None, submissions.owned()))
+    own, public = (
+        collect_entries([submissions.folder], rules=chosen, trust=each) for each in (None, submissions.owned())
+    )
     assert ranked(own) == ["honest/model", "other/model"] and ranked(public) == ["honest/model"]
     assert "failed_requests" in codes(public, "other/model")
 
@@ -381,7 +383,7 @@ def test_who_lacks_chosen_judgements_takes_them_out_of_nobodys_ranks(submissions
     for account, name, missing in (("Ada", "honest/model", ()), ("ben", "other/model", ("o3",))):
         totals = {f"o{number}": None if f"o{number}" in missing else 60.0 for number in range(20)}
         runs.write_judged(submissions.folder / account, totals, model=name)
-    found = (collect([submissions.folder], rules=own, trust=each) for each in (None, submissions.owned()))
+    found = (collect_entries([submissions.folder], rules=own, trust=each) for each in (None, submissions.owned()))
     alone, public = found
     assert ranked(alone) == ["honest/model", "other/model"]  # 95 % of the judgements
     assert ranked(public) == ["honest/model"] and codes(public, "other/model") == {"low_coverage"}
@@ -400,7 +402,7 @@ def test_no_entry_says_who_judges_on_a_board_in_public(submissions, runs, tmp_pa
     assert {"no_board_judge"} == codes(board, "honest/model") == codes(board, "other/model")
     own = tmp_path / "rules.yml"
     own.write_text(f"board: {{'med_cmr_*': {{judge: '{runs.JUDGE['name']}'}}}}")
-    board = collect([submissions.folder], rules=own, trust=submissions.owned())
+    board = collect_entries([submissions.folder], rules=own, trust=submissions.owned())
     assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"other_judge"}
 
 
@@ -489,7 +491,7 @@ def test_noise_of_sums_is_no_reason(submissions):
 def test_the_answers_of_another_are_ranked_with_a_remark(submissions):
     submissions.pack("Ada/h.json")
     submissions.pack("ben/o.json", name="other/model")
-    board = collect([submissions.folder], trust=submissions.owned(), by_measure=True)
+    board = collect_entries([submissions.folder], trust=submissions.owned(), by_measure=True)
     assert ranked(board) == ["honest/model", "other/model"]
     assert [each.code for each in board.problems].count("same_answers") == 2
     said = {each.model: each.reason for each in board.problems if each.code == "same_answers"}
@@ -505,7 +507,7 @@ def test_a_version_that_is_installed_and_not_pinned_is_said_to_be_so(submissions
     trust = submissions.owned()
     old = {(task, "1.0", data): pin for (task, _, data), pin in trust.pins.found.items()}
     submissions.pack("Ada/h.json")
-    board = submissions.board(replace(trust, pins=pins.Pins(old)))
+    board = submissions.board(replace(trust, pins=pins.QuestionPins(old)))
     (reason,) = [each.reason for each in board.problems if each.code == "other_version"]
     assert (
         "the ranking is of version 1.0. It is the version that is installed here: the board's keepers pin it" in reason
@@ -520,11 +522,11 @@ def test_a_judge_named_in_short_is_of_any_endpoint_and_no_majority_chooses_one(s
     for name in ("x", "y"):
         runs.write_judged(submissions.folder / "ben" / name, rows, model=f"evil/{name}", url="http://evil:1/v1")
     trust = submissions.owned(**{"evil/x": ["ben"], "evil/y": ["ben"]})
-    assert ranked(collect([submissions.folder], rules=own)) == ["evil/x", "evil/y"]
-    board = collect([submissions.folder], rules=own, trust=trust)
+    assert ranked(collect_entries([submissions.folder], rules=own)) == ["evil/x", "evil/y"]
+    board = collect_entries([submissions.folder], rules=own, trust=trust)
     assert ranked(board) == ["evil/x", "evil/y", "honest/model"]
     own.write_text("board: {med_cmr_open: {judge: 'openai:judge at http://h:1/v1, answered by m-1'}}")
-    assert ranked(collect([submissions.folder], rules=own, trust=trust)) == ["honest/model"]
+    assert ranked(collect_entries([submissions.folder], rules=own, trust=trust)) == ["honest/model"]
 
 
 @pytest.mark.parametrize("name", ["original", "effective"])
@@ -546,15 +548,17 @@ def test_who_is_set_apart_changes_nothing_that_is_said_of_the_questions(submissi
     content["configs"][TASK]["dataset_kwargs"] = {"data_files": {"test": "medtasks://medq_deg/clean"}}
     path.write_text(json.dumps(content), "utf-8")
     (entry,) = submissions.board().entries
-    pins.write([entry], tmp_path / "own.yml")
+    pins.write_pins([entry], tmp_path / "own.yml")
     trust = submissions.owned()
     trust = replace(
-        trust, pins=pins.read(tmp_path / "own.yml"), levels=levels.Levels({entry.source.digest: "run by the board"})
+        trust,
+        pins=pins.read_pins(tmp_path / "own.yml"),
+        levels=levels.TrustLevels({entry.source.digest: "run by the board"}),
     )
 
     def said(name):
-        options = Options(resamples=0, reports=False, roots=(submissions.folder,))
-        build(submissions.board(trust), tmp_path / name, options)
+        options = SiteOptions(resamples=0, reports=False, roots=(submissions.folder,))
+        build_site(submissions.board(trust), tmp_path / name, options)
         (index,) = (tmp_path / name / "questions" / "medq_deg").glob("*/index.js")
         withheld = re.search('"withheld":"([^"]*)"', (index.parents[1] / "index.js").read_text("utf-8"))[1]
         read = json.loads(index.read_text("utf-8").removeprefix("medtasks.task(").removesuffix(");\n"))
@@ -578,7 +582,7 @@ def test_no_entry_says_which_harness_a_ranking_is_of(submissions):
     submissions.pack("Ben/o.json", {**HONEST, "q01": "BBB"}, "other/model", harness="9, visit evil.example")
     trust = submissions.owned()
     own = {key: replace(pin, harness="") for key, pin in trust.pins.found.items()}  # of an earlier release
-    for found, harness in ((trust.pins, "0.7.3"), (pins.Pins(own), ""), (pins.NONE, "")):
+    for found, harness in ((trust.pins, "0.7.3"), (pins.QuestionPins(own), ""), (pins.NONE, "")):
         board = submissions.board(replace(trust, pins=found))
         assert ranked(board) == ["honest/model", "other/model"] and board.references[TASK].harness == harness
         remarks = [each.model for each in board.problems if each.code == "other_harness"]

@@ -8,7 +8,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import template_hooks
 from lmms_medtasks.harness.template_hooks import binding, choice_scoring
-from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
+from lmms_medtasks.harness.template_hooks.prepared_documents import prepare_documents
 from lmms_medtasks.suites import templates
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "chest_side"
@@ -37,12 +37,12 @@ def config(**more):
 def test_what_a_yaml_may_not_say_is_told_with_its_line_when_the_task_is_loaded(tmp_path, file, text, instead, said):
     folder = tmp_path / "chest_side"
     shutil.copytree(EXAMPLE, folder)
-    binding.bound(config(), folder / "chest_side.yaml")
+    binding.bind_template_hooks(config(), folder / "chest_side.yaml")
     content = (folder / file).read_text("utf-8")
     assert content.count(text) == 1
     (folder / file).write_text(content.replace(text, instead), "utf-8")
     with pytest.raises(UserError) as told:
-        binding.bound(config(), folder / "chest_side.yaml")
+        binding.bind_template_hooks(config(), folder / "chest_side.yaml")
     assert all(each in str(told.value) for each in said)
 
 
@@ -51,9 +51,9 @@ def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path
         (tmp_path / name).mkdir()
         (tmp_path / name / templates.FILE).write_text("repeats: 1\n", "utf-8")
     monkeypatch.chdir(tmp_path / "here")
-    template_hooks.bound(config(), tmp_path / "here" / "t.yaml")
+    template_hooks.bind_hooks(config(), tmp_path / "here" / "t.yaml")
     with pytest.raises(UserError, match="Start from another directory"):
-        template_hooks.bound(config(), tmp_path / "there" / "t.yaml")
+        template_hooks.bind_hooks(config(), tmp_path / "there" / "t.yaml")
 
 
 def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_distribution():
@@ -65,10 +65,10 @@ def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_dist
     shift = {"shift": {"column": "hospital", "iid": "a", "ood": "b"}}
     for split, ids in (("train", ["1", "3"]), ("test", ["1", "2"])):
         data = datasets.Dataset.from_dict(columns, split=split)
-        made = prepared(data, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
+        made = prepare_documents(data, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
         assert made["id"][:] == ids
     only_iid = datasets.Dataset.from_dict({name: values[:1] for name, values in columns.items()}, split="train")
-    kept = prepared(only_iid, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
+    kept = prepare_documents(only_iid, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
     assert kept["id"][:] == ["1"]
 
 
@@ -80,15 +80,17 @@ def rotating(**more):
 
 
 def test_a_task_that_rotates_options_has_the_measures_of_that():
-    names = [each["metric"] for each in binding.bound(rotating(), None)["metric_list"]]
+    names = [each["metric"] for each in binding.bind_template_hooks(rotating(), None)["metric_list"]]
     assert {"accuracy", "circular_accuracy", "position_bias", "incomplete_questions"} <= set(names)
-    assert "circular_accuracy" not in [each["metric"] for each in binding.bound(config(), None)["metric_list"]]
+    assert "circular_accuracy" not in [
+        each["metric"] for each in binding.bind_template_hooks(config(), None)["metric_list"]
+    ]
 
 
 def test_each_question_is_made_once_for_each_rotation_and_scored_by_letters():
     import datasets
 
-    bound = binding.bound(rotating(), None)
+    bound = binding.bind_template_hooks(rotating(), None)
     columns = {"id": ["1"], "question": ["Which?"], "options": [["x", "y", "z"]], "answer": ["C"]}
     made = bound["process_docs"](datasets.Dataset.from_dict(columns, split="test"))
     assert made["id"][:] == ["1/r0", "1/r1", "1/r2"] and made["answer"][:] == ["C", "B", "A"]
@@ -110,4 +112,4 @@ def test_each_question_is_made_once_for_each_rotation_and_scored_by_letters():
 )
 def test_rotations_that_can_not_be_are_refused(settings, message):
     with pytest.raises(UserError, match=message):
-        binding.bound(settings, None)
+        binding.bind_template_hooks(settings, None)

@@ -6,7 +6,7 @@ import pytest
 
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.harness.template_hooks import choice_scoring, judged_scoring
-from lmms_medtasks.record import VERSION, from_json
+from lmms_medtasks.record import VERSION, record_from_json
 from lmms_medtasks.suites.common_metrics import READ_NAMES
 from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.parsers import PARSERS
@@ -62,7 +62,7 @@ def test_only_the_record_and_means_of_a_side_stand_in_the_log():
 
 
 def test_a_column_that_the_table_of_questions_has_itself_is_no_tag():
-    record = choice_scoring.record_of(
+    record = choice_scoring.make_choice_record(
         {**DOC, "site": "north", "run": "x", "f1.score": "high", "boxes": [1]}, ["B"], "letter"
     )
     assert record.tags == {"data": "full", "site": "north", "option_count": 2}
@@ -104,7 +104,7 @@ def test_every_aggregation_copes_with_nothing():
         counted = ("questions", *READ_NAMES[1:], "chance", "shared_images", "incomplete_questions")
         assert name in counted or number(name, [failed]) is None
     assert aggregate([]) is None
-    assert set(measures.metrics()) == set(measures.metric_names("choice")) | set(measures.metric_names("open"))
+    assert set(measures.template_metrics()) == set(measures.metric_names("choice")) | set(measures.metric_names("open"))
 
 
 def test_a_grid_knows_false_alarms_and_abstentions():
@@ -128,7 +128,7 @@ def test_an_open_answer_without_a_judge_has_no_score_and_bounds():
     assert math.isclose(
         judged_scoring.process_results(doc, ["round"])["token_f1"]["score"], 2 / 3
     )  # "a" does not count
-    again = judged_scoring.metrics_of(from_json(found["questions"], "here"))
+    again = judged_scoring.metrics_of(record_from_json(found["questions"], "here"))
     assert again == found
 
 

@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.cells import label, points, share
+from lmms_medtasks.report.cells import label_column, percent_column, points_column
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.charts.chart import KINDS
-from lmms_medtasks.report.charts.planes import box_of, touch
-from lmms_medtasks.report.charts.vega import specification
+from lmms_medtasks.report.charts.planes import box_of, boxes_touch
+from lmms_medtasks.report.charts.vega import vega_lite_specification
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -32,7 +32,12 @@ def table(names: Sequence[str], values: Sequence[float | None] | None = None, ki
     for name, number in zip(names, numbers, strict=True):
         known = (number, number and 100 - number, number and 0.05 * number)
         rows.append(FrameRow((Cell(name), *(Cell(one, one and one - 3, one and one + 3) for one in known)), kind))
-    return Frame("numbers", "Numbers", (label("model"), share("a"), share("b"), points("change")), tuple(rows))
+    return Frame(
+        "numbers",
+        "Numbers",
+        (label_column("model"), percent_column("a"), percent_column("b"), points_column("change")),
+        tuple(rows),
+    )
 
 
 def chart(kind: str, **more: object) -> Chart:
@@ -60,7 +65,7 @@ def test_names_are_text_and_nothing_else(kind: str) -> None:
     root = ElementTree.fromstring(figure.svg)
     assert not [each for each in root.iter() if each.tag.endswith("script")]
     assert not re.search("[\x00-\x08\u202e\ufffe]", figure.svg)
-    spec = specification(figure.kind, figure.title, figure.marks)
+    spec = vega_lite_specification(figure.kind, figure.title, figure.marks)
     said = json.dumps({name: part for name, part in spec.items() if name != "data"})
     assert not [name for name in HOSTILE if name[:5] in said]
     assert not re.search("[\x00-\x08\u202e\ufffe]", "".join(str(each) for each in spec["data"]["values"]))
@@ -71,7 +76,7 @@ def test_names_are_text_and_nothing_else(kind: str) -> None:
 def test_a_number_that_is_none_has_no_mark(kind: str, value: float | None) -> None:
     figure = chart(kind).of(table(["whole", "lacks"], [50.0, value]))
     assert figure is not None and "nan" not in figure.svg and "inf %" not in figure.svg
-    json.dumps(specification(figure.kind, figure.title, figure.marks), allow_nan=False)
+    json.dumps(vega_lite_specification(figure.kind, figure.title, figure.marks), allow_nan=False)
     assert chart(kind).of(table(["lacks"], [value])) is None
 
 
@@ -123,7 +128,7 @@ def test_names_beside_marks_touch_no_other_name_and_lead_to_their_own_mark(count
             place = (float(each.get("dx", 0)), 0.0, each.get("text-anchor", "start"))
             boxes.append(box_of(str(each.text), width * float(str(each.get("x")).rstrip("%")) / 100,
                                 float(str(each.get("y"))), place))  # fmt: skip
-        assert not [pair for pair in combinations(boxes, 2) if touch(*pair)]
+        assert not [pair for pair in combinations(boxes, 2) if boxes_touch(*pair)]
 
 
 def test_a_plane_of_a_model_that_lacks_one_of_both_numbers_is_none() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.report.charts.planes import Box, box_of, leader, name_places, spread
+from lmms_medtasks.report.charts.planes import Box, box_of, draw_leader, name_places, spread_labels
 
 HEIGHT = 320.0
 WIDTHS = (290.0, 600.0)
@@ -62,7 +62,7 @@ def test_no_name_hides_a_mark_nor_is_nearer_to_another_than_to_its_own(marked: l
                 for at, down in marked
             }  # fmt: skip
             assert min(distances.values()) > 0
-            assert leader(place) or distances[x, y] == min(distances.values())
+            assert draw_leader(place) or distances[x, y] == min(distances.values())
 
 
 @given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=18), st.randoms())
@@ -110,7 +110,7 @@ def test_no_line_leads_to_a_name_past_another_mark() -> None:
     lines = [(8.87, height * step) for step in steps] + [(100 * step, 333.0) for step in steps]
     places = name_places([("random", *one), ("most frequent", *other)], [one, other], [*bars, *lines], widths, height)
     for (x, y), place, (beside, below) in zip((one, other), places, (other, one), strict=True):
-        end = leader(place) if place else None
+        end = draw_leader(place) if place else None
         for width in widths if end else ():
             way = [(width * x / 100 + end[0] * step, y + end[1] * step) for step in steps]
             assert min(math.dist(each, (width * beside / 100, below)) for each in way) >= 7
@@ -143,12 +143,12 @@ def test_a_box_lies_as_its_anchor_says(anchor: str, left: float, right: float) -
     ],
 )
 def test_names_at_lines_ends_are_moved_as_worked_by_hand(places: list[float], moved: list[float]) -> None:
-    assert spread(places, 14.0, 0.0, 100.0) == pytest.approx(moved)
+    assert spread_labels(places, 14.0, 0.0, 100.0) == pytest.approx(moved)
 
 
 @given(st.lists(st.floats(-50, 150), max_size=12), st.floats(0, 40))
 def test_names_at_lines_ends_keep_their_order_their_distance_and_the_range(places: list[float], wanted: float) -> None:
-    moved = spread(places, wanted, 0.0, 100.0)
+    moved = spread_labels(places, wanted, 0.0, 100.0)
     assert len(moved) == len(places) and all(-1e-6 <= each <= 100 + 1e-6 for each in moved)
     order = sorted(range(len(places)), key=lambda number: places[number])
     room = min(wanted, 100 / max(1, len(places) - 1))

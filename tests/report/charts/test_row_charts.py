@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from lmms_medtasks.report.cells import label
+from lmms_medtasks.report.cells import label_column
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.charts.row_charts import MOST, name_lines
 from lmms_medtasks.report.charts.svg import lines_of, text_width
@@ -27,7 +27,10 @@ def row(name: str, *cells: Cell | float | None, kind: Kind = "run") -> FrameRow:
 def svg(
     kind: str, names: Sequence[str], rows: Sequence[FrameRow], *, unit: str = "%", small: bool = False, **more: object
 ) -> str:
-    columns = (label("name"), *(FrameColumn(name, digits=1, unit=unit, signed=unit == "points") for name in names))
+    columns = (
+        label_column("name"),
+        *(FrameColumn(name, digits=1, unit=unit, signed=unit == "points") for name in names),
+    )
     shown = names[:1] if kind == "bullets" else names
     chart = Chart(kind, "key", str(more.pop("title", "Title")), "", "table", shown, **more)  # type: ignore[arg-type]
     return chart.drawn(chart.marks_of(Frame("table", "Table", columns, tuple(rows))), small=small)
@@ -118,7 +121,7 @@ def test_of_many_models_the_best_are_named_and_the_others_have_tooltips() -> Non
 def test_heat_chart_marks_what_few_questions_stand_behind() -> None:
     chart = Chart("heat", "key", "t", "", "table", ("A", "B", "C"), total="right (%)")
     changes = (FrameColumn(name, signed=True, unit="points") for name in "ABC")
-    columns = (label("name"), *changes, FrameColumn("right (%)"))
+    columns = (label_column("name"), *changes, FrameColumn("right (%)"))
     cells = Cell("ghosting"), Cell(-57.0), Cell(-100.0), Cell(None), Cell(33.3)
     found = chart.marks_of(Frame("table", "t", columns, (FrameRow(cells),)))
     text = chart.drawn([replace(each, n=count) for each, count in zip(found, (20, 4, 0), strict=True)])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
-from lmms_medtasks.parsing.reply import Answer
+from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
+from lmms_medtasks.parsing.reply import ParsedAnswer
 from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.suites.templates.parsers import reads
 
@@ -53,14 +53,18 @@ def get(tmp_path: Path):
 def test_a_function_reads_letters_of_options(get):
     parser = get("plain")
     assert [parser.read(DOC, reply) for reply in ("B", "neither", "", None, "<think>A")] == [
-        Answer("ok", "B"), Answer("unreadable"), Answer("empty"), Answer("failed"), Answer("cut")
-    ]  # fmt: skip
+        ParsedAnswer("ok", "B"),
+        ParsedAnswer("unreadable"),
+        ParsedAnswer("empty"),
+        ParsedAnswer("failed"),
+        ParsedAnswer("cut"),
+    ]
     assert (parser.answers(DOC), parser.expected(DOC), parser.about) == (("A", "B"), "B", "The first letter.")
 
 
 def test_a_function_says_which_answers_there_are_without_options(get):
     parser = get("finding")
-    assert parser.read(FREE, "It is MALIGNANT.") == Answer("ok", "malignant")
+    assert parser.read(FREE, "It is MALIGNANT.") == ParsedAnswer("ok", "malignant")
     assert (parser.answers(FREE), parser.expected(FREE)) == (("benign", "malignant"), "malignant")
 
 
@@ -70,7 +74,7 @@ def test_a_function_says_which_answers_there_are_without_options(get):
 )
 def test_records_have_accuracy_chance_and_identical_trials(get, tmp_path, name, doc, accuracy, chance):
     get(name)
-    record = record_of(doc, ["B", "B"], str(tmp_path / f"parts.py:{name}"))
+    record = make_choice_record(doc, ["B", "B"], str(tmp_path / f"parts.py:{name}"))
     measures = {name: value.score for name, value in record.measures.items()}
     assert (measures["accuracy"], measures.get("chance"), measures["identical"]) == (accuracy, chance, 1.0)
 

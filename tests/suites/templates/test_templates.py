@@ -12,10 +12,10 @@ from lmms_medtasks.task_yaml import settings
 def test_a_template_fits_its_own_tables(name):
     template = templates.get(name)
     own = {key: value for key, value in template.settings.items()}
-    assert settings.problems(own) == []
+    assert settings.task_settings_problems(own) == []
     assert set(template.metrics) <= set(measures.metric_names(template.kind))
     for changed in template.variants.values():
-        assert settings.problems(changed) == []
+        assert settings.task_settings_problems(changed) == []
 
 
 @pytest.mark.parametrize("name", templates.names())
@@ -23,7 +23,7 @@ def test_yaml_is_what_the_harness_reads(name, tmp_path):
     from lmms_eval.utils import load_yaml_config
 
     path = tmp_path / "a_yaml"
-    path.write_text(templates.text_of(name), "utf-8")
+    path.write_text(templates.template_yaml(name), "utf-8")
     config = load_yaml_config(str(path))
     assert config["metric_list"] is scoring.DECLARED
     assert config["repeats"] == config["filter_list"][0]["filter"][0]["k"] == (10 if name == "calibration" else 1)
@@ -31,6 +31,6 @@ def test_yaml_is_what_the_harness_reads(name, tmp_path):
 
 
 def test_a_part_takes_the_place_of_the_base():
-    text = templates.text_of("calibration")
+    text = templates.template_yaml("calibration")
     assert text.count("\nrepeats:") == text.count("\ngeneration_kwargs:") == 1
     assert "independent trials" in text and "One greedy reply" not in text

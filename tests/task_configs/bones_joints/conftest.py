@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.task_configs.bones_joints.measures import judged_measures
 
 NAMES = {
@@ -38,12 +38,14 @@ def image(task: str, case: str) -> str:
     return case if task not in ("t1", "t2") else f"text-{task}-{case}"
 
 
-def choice(task: str, case: str, letter: str) -> Record:
+def choice(task: str, case: str, letter: str) -> QuestionRecord:
     """A record whose right answer is A; "!" is a failed request, "~" cannot be read, "_" is empty."""
     trial = {"!": "failed", "~": "unreadable", "_": "empty"}.get(letter, letter)
     score = None if letter == "!" else float(letter == "A")
-    measures = {"accuracy": MeasureValue(score)}
-    return Record(f"{task}-{case}", image(task, case), (trial,), "A", measures, {**tags(task, case), "option_count": 5})
+    measures = {"accuracy": ScoreValue(score)}
+    return QuestionRecord(
+        f"{task}-{case}", image(task, case), (trial,), "A", measures, {**tags(task, case), "option_count": 5}
+    )
 
 
 def verdict(task: str, letter: str, steps: str) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def verdict(task: str, letter: str, steps: str) -> dict[str, Any]:
             "reply": ""}  # fmt: skip
 
 
-def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: str) -> Record:
+def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: str) -> QuestionRecord:
     """A judged record; ``said`` has a letter of :data:`LABELS` a judgement, "x" is a missing one, "0" the worst by a
     rule; "" is a failed request."""
     verdicts = tuple(verdict(task, letter, steps) for letter in said)
@@ -71,10 +73,10 @@ def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: s
         item = {"question": item["question"], "text_site": CASES[case][0], "image_site": "wrist", "reference": "r",
                 "answer": item["answer"]}  # fmt: skip
     asked = {**judge, "protocol": PROTOCOLS[task], "prompt": f"{PROTOCOLS[task]}.txt"}
-    judgement = Judgement(asked, (item if said else None,), (verdicts,))
+    judgement = QuestionJudgement(asked, (item if said else None,), (verdicts,))
     own = {**tags(task, case), **({"image_site": "wrist", "image_case": "z"} if task == "t8" else {})}
     trials = ("ok" if said else "failed",)
-    return Record(
+    return QuestionRecord(
         f"{task}-{case}", image(task, case), trials, None, judged_measures(judgement), own, judgement=judgement
     )
 

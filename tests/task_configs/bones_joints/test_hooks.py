@@ -149,4 +149,4 @@ def test_another_disease_where_it_can_be():
 
 def test_nobody_fits():
     with pytest.raises(UserError, match="1 of 2 cases"):
-        hooks.partners(2, lambda one, other: one == 0 and other == 1, 0)
+        hooks.draw_partners(2, lambda one, other: one == 0 and other == 1, 0)

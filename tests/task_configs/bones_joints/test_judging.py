@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lmms_medtasks.judges import identity, prompts, records, registry, settings, verdicts
-from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.judging import JudgeSession
 from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.task_configs.bones_joints import judging
 from lmms_medtasks.task_configs.bones_joints.judging import ANSWER, INCONSISTENCY, REASONING
@@ -33,12 +33,12 @@ def test_the_registry_finds_them_by_their_folder():
 
 
 def item_of(protocol, doc, reply):
-    (item,) = records.items_of(doc, [reply], protocol)
+    (item,) = records.make_judged_items(doc, [reply], protocol)
     return item
 
 
 def test_what_the_judge_is_shown():
-    text, cut = prompts.render(ANSWER, item_of(ANSWER, DIAGNOSIS, "<think>hm</think> A torn cruciate ligament."))
+    text, cut = prompts.render_prompt(ANSWER, item_of(ANSWER, DIAGNOSIS, "<think>hm</think> A torn cruciate ligament."))
     for shown in (CASE, "\nan ACL tear\n", "A torn cruciate ligament.", "the diagnosis or diagnoses"):
         assert text.count(shown) == 1, shown
     assert not cut and "hm" not in text.split("<<<ANSWER")[1].split("<<<END")[0]
@@ -48,14 +48,14 @@ def test_what_the_judge_is_shown():
 def test_a_chain_is_shown_in_numbered_steps():
     item = REASONING.item(CHAIN, "It is torn.")
     assert item.fields["reference"] == "1. The knee gives way.\n2. The ligament is torn."
-    text = prompts.render(REASONING, item).text
+    text = prompts.render_prompt(REASONING, item).text
     assert '"steps_found": [<numbers' in text and "the reasoning that leads to the diagnosis" in text
 
 
 def test_the_contradiction_is_told_to_the_judge():
     item = INCONSISTENCY.item(MISMATCH, "ACL tear.")
     assert (item.fields["text_site"], item.fields["image_site"]) == ("knee", "shoulder")
-    text = prompts.render(INCONSISTENCY, item).text
+    text = prompts.render_prompt(INCONSISTENCY, item).text
     assert all(label in text for label in judging.CONTRADICTION.labels)
     unknown = INCONSISTENCY.item({**MISMATCH, "image_site": ""}, "x")
     assert unknown.fields["image_site"] == "not known"
@@ -104,9 +104,9 @@ def test_hard_negatives_through_a_judge(judge_server, answer):
     judge_server.verdict = scripted
     item = INCONSISTENCY.item(MISMATCH, answer)
     environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_API_URL": judge_server.url, "MEDTASKS_JUDGE_TEMPERATURE": "1"}
-    chosen = settings.read(environment, "openai:stub-judge")
-    TABLE.set_judge(INCONSISTENCY, identity.describe(chosen, INCONSISTENCY))
-    with Judge(chosen, [INCONSISTENCY]) as judge:
+    chosen = settings.read_judge_settings(environment, "openai:stub-judge")
+    TABLE.set_judge(INCONSISTENCY, identity.describe_judge(chosen, INCONSISTENCY))
+    with JudgeSession(chosen, [INCONSISTENCY]) as judge:
         found, counts = judge.judge(
             INCONSISTENCY, [(item, trial) for trial in range(3)], say=lambda *_: None, quiet=True
         )
@@ -119,7 +119,7 @@ def test_hard_negatives_through_a_judge(judge_server, answer):
 
 
 def test_the_prompt_says_each_hard_case():
-    text = prompts.text_of(INCONSISTENCY.prompt)
+    text = prompts.read_prompt_file(INCONSISTENCY.prompt)
     for rule in (
         "Naming the part that the images show, or describing it, without saying that it does not fit, is missed.",
         "image quality, a missing view or sequence, a wrong side",
@@ -131,8 +131,8 @@ def test_the_prompt_says_each_hard_case():
 
 def test_a_verdict_of_another_task_is_none():
     reply = json.dumps({"verdict": "Correct"})
-    assert verdicts.read(INCONSISTENCY, reply).status == "missing"
-    assert verdicts.read(ANSWER, json.dumps({"verdict": "Named"})).status == "missing"
+    assert verdicts.parse_verdict(INCONSISTENCY, reply).status == "missing"
+    assert verdicts.parse_verdict(ANSWER, json.dumps({"verdict": "Named"})).status == "missing"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,6 @@ def test_a_verdict_of_another_task_is_none():
     ],
 )
 def test_hostile_answers_do_not_move_a_gullible_judge(stub_judge, attack):
-    text = prompts.render(INCONSISTENCY, INCONSISTENCY.item(MISMATCH, attack)).text
+    text = prompts.render_prompt(INCONSISTENCY, INCONSISTENCY.item(MISMATCH, attack)).text
     labels = stub_judge.labels_of(text)
     assert stub_judge.gullible(text, labels) == {name: min(allowed) for name, allowed in labels.items()}

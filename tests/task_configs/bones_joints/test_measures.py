@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from scipy.stats import beta
 
-from lmms_medtasks.judges.judging import settled
-from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.judging import settle_by_rule
+from lmms_medtasks.judges.protocol import JudgeVerdict, judgement_key
 from lmms_medtasks.judges.records import TABLE
-from lmms_medtasks.record import from_json
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import record_from_json
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.bones_joints import judging, measures
 from lmms_medtasks.task_configs.bones_joints.measures import SUITE, choice_record, judged_record
-from lmms_medtasks.task_configs.bones_joints.source_forms import sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import site_names
 
 DOC = {"id": "t3-1", "image_id": "i", "task": "t3", "case_id": "c", "image_case": "c", "site": "knee",
        "image_site": "knee", "disease": "gout", "disease_listed": "unlisted", "modality": "", "report": "long",
@@ -37,7 +37,7 @@ def judge():
 def metric(name, *records):
     """The number that the harness prints of these records."""
     named = [replace(record, id=str(number)) for number, record in enumerate(records)]
-    return SUITE.metric(name).estimate.value(Samples.of_records(named))
+    return SUITE.metric(name).estimate.value(QuestionTable.of_records(named))
 
 
 def scores(record):
@@ -80,15 +80,15 @@ def verdicts(protocol, doc, reply, labels, steps=()):
     found = {}
     for trial, label in enumerate(labels):
         said = {"verdict": label, **({"steps_found": steps[trial]} if steps else {})}
-        verdict = Verdict("judged", said) if label else Verdict("missing", reason="no verdict")
-        found[key_of(protocol, item, trial)] = verdict
+        verdict = JudgeVerdict("judged", said) if label else JudgeVerdict("missing", reason="no verdict")
+        found[judgement_key(protocol, item, trial)] = verdict
     TABLE.put(found)
 
 
 def settle(protocol, doc):
     """What the stage has for an answer without a word."""
     item = protocol.item(doc, "")
-    TABLE.put({key_of(protocol, item, trial): settled(protocol, item) for trial in range(3)})
+    TABLE.put({judgement_key(protocol, item, trial): settle_by_rule(protocol, item) for trial in range(3)})
 
 
 def test_the_mean_of_three_with_unclear_as_none():
@@ -99,7 +99,7 @@ def test_the_mean_of_three_with_unclear_as_none():
     assert record.measures["accuracy"].judged == 3 and "report" not in record.tags
     values = measures.process_results_open(OPEN, ["gout"])
     assert values["accuracy_knee"]["score"] == found["accuracy"] and dict(values["accuracy_hip"]) == {}
-    assert {f"accuracy_{site}" for site in sites()} <= set(values)
+    assert {f"accuracy_{site}" for site in site_names()} <= set(values)
 
 
 def test_at_temperature_0_there_is_one_judgement():
@@ -167,12 +167,12 @@ def test_without_a_judge_there_is_no_accuracy():
 )  # fmt: skip
 def test_a_record_can_be_scored_again(hook, doc):
     found = hook(doc, ["gout"])
-    assert hook.metrics_of(from_json(dict(found["questions"]), "here")) == found
+    assert hook.metrics_of(record_from_json(dict(found["questions"]), "here")) == found
 
 
 def test_verdicts_of_another_judge_give_other_measures():
     made = measures.process_results_chain({**OPEN, "task": "t5"}, ["gout"])["questions"]
-    logged = from_json(dict(made), "here")
+    logged = record_from_json(dict(made), "here")
     given = {"status": "judged", "labels": {"verdict": "Correct", "steps_found": "1"}, "reason": "", "reply": ""}
     again = measures.process_results_chain.metrics_of(
         replace(logged, judgement=replace(logged.judgement, verdicts=((given, given, given),)))
@@ -209,4 +209,4 @@ def test_scale_and_direction_of_every_measure():
     assert [metric.name for metric in SUITE.main_metrics] == ["accuracy"]
     assert {(each.low, each.high, each.unit, each.digits) for each in SUITE.measures} == {(0, 1, "%", 1)}
     means = [metric.estimate for metric in SUITE.metrics if isinstance(metric.estimate, Mean)]
-    assert len(means) == 1 + len(sites()) + 6
+    assert len(means) == 1 + len(site_names()) + 6

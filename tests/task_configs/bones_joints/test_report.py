@@ -12,15 +12,15 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import suite_report
 from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
-from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.report_options import ReportOptions
 from lmms_medtasks.samples import runs
 from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
-from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.statistics.significance import adjust_p_values
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.bones_joints import report, report_published
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
-from lmms_medtasks.task_configs.bones_joints.report_published import asked, sources
-from lmms_medtasks.task_configs.bones_joints.source_forms import forms
+from lmms_medtasks.task_configs.bones_joints.report_published import asked_imaging, results_by_condition
+from lmms_medtasks.task_configs.bones_joints.source_forms import task_forms
 
 ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": "++- --- ??? ---",
        "t6": "+++ --- --- ---", "t7": "--- --- --- ---", "t8": "NNN MMM WWW MM?"}  # fmt: skip
@@ -28,14 +28,14 @@ ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": 
 
 def parts_of(*folders, **chosen):
     """The parts of a report on these runs, the comparison first."""
-    options = Options(**{"resamples": 0, "drawn": False, **chosen})
-    made = suite_report.suite_report(SUITE, report.REPORT, runs.find(folders), options)
+    options = ReportOptions(**{"resamples": 0, "drawn": False, **chosen})
+    made = suite_report.suite_report(SUITE, report.REPORT, runs.find_result_files(folders), options)
     return [make() for make in (*made.comparisons, *made.own)]
 
 
 def sources_of(*folders, resamples=200):
-    found = runs.find(folders)
-    return sources(SUITE, found, suite_table(SUITE, found), Options(resamples=resamples))
+    found = runs.find_result_files(folders)
+    return results_by_condition(SUITE, found, suite_table(SUITE, found), ReportOptions(resamples=resamples))
 
 
 def part_tables(part):
@@ -117,7 +117,7 @@ def test_runs_of_one_model_are_one_source(write_bones):
     found = sources_of(
         write_bones("one", t3="AABB"), write_bones("two", t3_noimage="AABB"), write_bones("three", t3="AAAA")
     )
-    assert sorted([condition for _, condition in asked(each)] for each in found) == [[""], ["", NO_IMAGE]]
+    assert sorted([condition for _, condition in asked_imaging(each)] for each in found) == [[""], ["", NO_IMAGE]]
     assert report.SHORTCUT.filled(sources_of(write_bones("m", t3="AABB", data="mini"))) is None
 
 
@@ -245,7 +245,7 @@ def test_the_paper_s_tests_come_last_say_what_they_are_worth_and_are_corrected_o
     assert order == ["main", "kruskal", "dunn"]
     table = part_tables(first)["kruskal"]
     raw, shown = column(table, "p"), column(table, "adjusted p")
-    adjusted = adjust([1.0 if p is None else p for p in raw])
+    adjusted = adjust_p_values([1.0 if p is None else p for p in raw])
     assert len(raw) == 9 and None in raw and "Empty: all scores" in table.notes[-1]
     assert shown == [None if p is None else pytest.approx(each) for p, each in zip(raw, adjusted, strict=True)]
     assert "independent, which it is not" in table.notes[0]
@@ -309,7 +309,7 @@ def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_bones):
 
 def test_the_published_numbers():
     rows = {row.texts["model"]: row for row in report_published.PUBLISHED_TABLE.published.rows()}
-    numerals = [task.numeral for task in forms().values()]
+    numerals = [task.numeral for task in task_forms().values()]
     assert rows["GPT-4o"].values("I", "VIII") == (86.8, 8.8) and rows["MedGPT"].values("IV") == (83.3,)
     assert sum(len(row.values(*numerals)) for row in rows.values()) == 11
     assert {row.texts["imaging"] for row in rows.values()} == set(report_published.IMAGING)
@@ -324,7 +324,7 @@ def test_what_the_published_numbers_can_be_shares_of():
 
 
 def test_the_first_screens_chart_has_each_task_at_its_place_along_the_pathway(write_bones):
-    drawn = report_published.sketch(sources_of(write_bones(**ALL))[0])
+    drawn = report_published.pathway_chart(sources_of(write_bones(**ALL))[0])
     root = ElementTree.fromstring(drawn.svg)
     own = {
         each[0].text.partition(": ")[0].partition(", ")[2]: (

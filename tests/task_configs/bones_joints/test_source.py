@@ -8,23 +8,23 @@ import json
 import pytest
 
 from lmms_medtasks.data import documents, sources, store
-from lmms_medtasks.data.doctor import diagnose
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.doctor import diagnose_release
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.row_reader import RejectedRow
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.bones_joints import source as bones_joints
 from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS
 from lmms_medtasks.task_configs.bones_joints.source_forms import (
-    columns,
-    forms,
+    column_aliases,
     site_named,
-    sites,
+    site_names,
+    task_forms,
     task_of_file,
     tasks_named,
 )
-from lmms_medtasks.task_configs.bones_joints.source_layout import options_in, survey
-from lmms_medtasks.task_configs.bones_joints.source_rows import figures_named, options_of
+from lmms_medtasks.task_configs.bones_joints.source_layout import options_in, survey_release
+from lmms_medtasks.task_configs.bones_joints.source_rows import figures_named, parse_options
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -77,7 +77,7 @@ def test_a_row_a_question_with_a_task_column(source):
     for split, task in (("t1", "t1"), ("t2", "t2"), ("t3", "t3"), ("open", "t4")):
         found, refused, _ = read(folder, split)
         assert [document["task"] for document in found] == [task] and not refused
-        assert documents.problem({**found[0], "data": "full"}, BONES_JOINTS.tags, images_optional=True) is None
+        assert documents.document_problem({**found[0], "data": "full"}, BONES_JOINTS.tags, images_optional=True) is None
     knowledge, image, diagnosis = (read(folder, split)[0][0] for split in ("t1", "t3", "open"))
     assert knowledge["options"] == list(LETTERS.values()) and knowledge["answer"] == "B"
     assert knowledge["image"] is None and knowledge["image_id"] == "text-t1-1" and knowledge["site"] == "knee"
@@ -192,19 +192,19 @@ def test_a_column_called_type_counts_only_if_it_holds_tasks(source):
         del row["task"]
     assert len(read(source(all=rows), "t1")[0]) == 1
     rows[1]["type"] = "easy"
-    survey.cache_clear()
+    survey_release.cache_clear()
     with pytest.raises(UserError, match="does not say which tasks"):
         read(source(all=rows), "t1")
 
 
 def test_prepare_from_a_folder(source, home):
     folder = source(cases=[case(n) for n in (1, 2, 3)], exam_t1=[exam("I", n) for n in (1, 2)])
-    manifest = prepare("bones_joints", source=folder)
+    manifest = prepare_splits("bones_joints", source=folder)
     assert set(manifest["splits"]) == {"t1", "open"} and manifest["data"] == "sample"
     assert manifest["splits"]["open"]["rows"] == 12
     assert manifest["splits"]["open"]["notes"]["columns"]["cases.jsonl"]["history"] == "medical_history"
     assert "radiology_report" not in manifest["splits"]["open"]["notes"]["columns_unused"]["cases.jsonl"]
-    assert store.find("bones_joints", "sample", "open").rows == 12
+    assert store.find_prepared_split("bones_joints", "sample", "open").rows == 12
 
 
 def test_the_hub_s_files_are_found_by_what_they_hold(source, monkeypatch):
@@ -222,7 +222,7 @@ def test_the_hub_s_files_are_found_by_what_they_hold(source, monkeypatch):
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         return types.SimpleNamespace(sha="abc", siblings=[types.SimpleNamespace(rfilename=name) for name in names])
 
-    monkeypatch.setattr(hub, "unreachable", lambda: False)
+    monkeypatch.setattr(hub, "is_hub_unreachable", lambda: False)
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", dataset_info)
     fetched = []
 
@@ -230,10 +230,10 @@ def test_the_hub_s_files_are_found_by_what_they_hold(source, monkeypatch):
         fetched.append((name, revision))
         return str(folder / name)
 
-    manifest = prepare("bones_joints", splits=["t1"], download=download)
+    manifest = prepare_splits("bones_joints", splits=["t1"], download=download)
     assert (manifest["data"], manifest["splits"]["t1"]["counts"]) == ("sample", "2 questions, 129 expected")
     assert set(fetched) == {("t1.jsonl", "abc")}  # of one commit, and no picture that no row names
-    monkeypatch.setattr(hub, "unreachable", lambda: True)
+    monkeypatch.setattr(hub, "is_hub_unreachable", lambda: True)
     with pytest.raises(UserError, match="cannot be listed: no network"):
         hub.HubRelease("x/y", "main").names()
 
@@ -286,18 +286,18 @@ def test_sites(text, site):
 
 
 def test_no_name_means_two_things():
-    from lmms_medtasks.task_configs.bones_joints.source_forms import folded
+    from lmms_medtasks.task_configs.bones_joints.source_forms import fold_name
 
-    names = [folded(name) for names in columns().values() for name in names]
+    names = [fold_name(name) for names in column_aliases().values() for name in names]
     assert len(names) == len(set(names))
-    assert len(forms()) == 8 and len(sites()) == 7
-    assert sum(task.paper for task in forms().values() if task.key != "t8") == 1245
+    assert len(task_forms()) == 8 and len(site_names()) == 7
+    assert sum(task.paper for task in task_forms().values() if task.key != "t8") == 1245
 
 
 def test_the_expected_counts_are_the_papers():
     counts = {split: questions for (split,), questions, _ in BONES_JOINTS.expected}
     paper = dict.fromkeys(counts, 0)
-    for task in forms().values():
+    for task in task_forms().values():
         paper[task.split] += task.paper
     assert counts == paper == {"t1": 129, "t2": 101, "t3": 203, "open": 812, "t8": 203}
 
@@ -313,13 +313,13 @@ def test_the_expected_counts_are_the_papers():
     ],
 )
 def test_options(value, options):
-    assert options_of(value) == options
+    assert parse_options(value) == options
 
 
 @pytest.mark.parametrize("value", ["[broken", 5, ["a", ""]])
 def test_options_that_are_none(value):
     with pytest.raises(RejectedRow):
-        options_of(value)
+        parse_options(value)
 
 
 def test_options_in_the_question():
@@ -341,7 +341,7 @@ def test_the_suite_is_registered():
 
 
 def test_the_doctor_misses_tasks_without_a_table(source):
-    found = diagnose("bones_joints", source(cases=[case(1)]))
+    found = diagnose_release("bones_joints", source(cases=[case(1)]))
     states = {each.what: each.state for each in found.findings}
     missing = dict.fromkeys(("split t1", "split t2", "split t3"), "missing")
     notes = {"split open": "note", "split t8": "note"}  # fewer cases than the paper's; not prepared by default

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.data.rotated_options import rotated
+from lmms_medtasks.data.rotated_options import rotate_question_options
 from lmms_medtasks.harness.scoring import metric_values
-from lmms_medtasks.record import Judgement, MeasureValue, Record
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord, ScoreValue
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr import measures
-from lmms_medtasks.task_configs.med_cmr.report_published import models
+from lmms_medtasks.task_configs.med_cmr.report_published import model_rows
 
 TAGS = {"subtype": "nodule", "question_type": "Counting", "modality": "CT", "organ_system": "Chest"}
 # question: image, dimension, right letter of four
@@ -40,26 +40,26 @@ FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries]"
 REPLIES = {"failed": FAILED, "unreadable": "no idea", "empty": " "}
 
 
-def choice(question: str, letter: str, tags: Mapping[str, Any]) -> Record:
+def choice(question: str, letter: str, tags: Mapping[str, Any]) -> QuestionRecord:
     """A record; ``letter`` is what the model chose, or a status."""
     image, dimension, answer = QUESTIONS[question]
     doc = {"id": question, "image_id": image, "dimension": dimension, "answer": answer, "data": "full"}
     return measures.choice_record({**doc, "options": OPTIONS, **TAGS, **tags}, [REPLIES.get(letter, letter)])
 
 
-def turned(question: str, letters: str) -> list[Record]:
+def turned(question: str, letters: str) -> list[QuestionRecord]:
     """The records of a question's four rotations; a letter each, "-" is a failed request."""
     image, dimension, answer = QUESTIONS[question]
     found = []
     for rotation, letter in enumerate(letters):
-        options, right = rotated(OPTIONS, answer, rotation)
+        options, right = rotate_question_options(OPTIONS, answer, rotation)
         doc = {"id": f"{question}/r{rotation}", "question_id": question, "rotation": rotation, "answer": right}
         doc |= {"image_id": image, "dimension": dimension, "data": "full", "options": options, **TAGS}
         found.append(measures.choice_record(doc, [FAILED if letter == "-" else letter]))
     return found
 
 
-def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping[str, Any]) -> Record:
+def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping[str, Any]) -> QuestionRecord:
     """An open record; ``scores`` are its four, "?" is a missing verdict, "" a failed request, "empty" a rule's.
 
     The final answer to q1 has the reference's words.
@@ -71,21 +71,21 @@ def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping
     if scores == "empty":
         verdict = {"status": "exact", "labels": dict.fromkeys(SCORES, "0"), "reason": "empty", "reply": ""}
     item = {"question": "?", "visual_description": "", "reference": "a cyst", "reasoning": "r", "answer": "A scar."}
-    record = Record(
+    record = QuestionRecord(
         id=question,
         cluster=image,
         trials=("failed" if not scores else "empty" if scores == "empty" else "ok",),
         expected=None,
-        measures={"exact_match": MeasureValue(float(question == "q1") if scores else None)},
+        measures={"exact_match": ScoreValue(float(question == "q1") if scores else None)},
         tags={
             **{"dimension": dimension, "data": "full", "form": "open"},
             **TAGS,
             **tags,
             "parts": {"": "failed", "empty": "empty"}.get(scores, "both"),
         },
-        judgement=Judgement(dict(judge), (item if scores else None,), ((verdict,) if scores else (),)),
+        judgement=QuestionJudgement(dict(judge), (item if scores else None,), ((verdict,) if scores else (),)),
     )
-    return measures.remeasured(record)
+    return measures.record_with_verdicts(record)
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def write_cmr(tmp_path: Path) -> Callable[..., Path]:
         rename: Mapping[str, str] = {},  # noqa: B006
         **given: Mapping[str, str],
     ) -> Path:
-        tasks: dict[str, list[Record]] = {}
+        tasks: dict[str, list[QuestionRecord]] = {}
         for form, replies in given.items():
             if form == "circular":
                 records = [record for question, letters in replies.items() for record in turned(question, letters)]
@@ -120,7 +120,9 @@ def write_cmr(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def _write(folder: Path, tasks: Mapping[str, Sequence[Record]], model: str, metadata: Mapping[str, Any]) -> None:
+def _write(
+    folder: Path, tasks: Mapping[str, Sequence[QuestionRecord]], model: str, metadata: Mapping[str, Any]
+) -> None:
     config = {
         "metadata": {"data": "full", **metadata},
         "dataset_kwargs": {"data_files": {"test": "medtasks://med_cmr/x"}},
@@ -146,12 +148,12 @@ def _write(folder: Path, tasks: Mapping[str, Sequence[Record]], model: str, meta
 
 
 @pytest.fixture
-def read_models() -> Callable[..., dict[str, Source]]:
+def read_models() -> Callable[..., dict[str, ModelResults]]:
     """Reads run folders as the report does, without intervals: the models by name."""
 
-    def read(*folders: Path) -> dict[str, Source]:
-        found = runs.find(folders)
+    def read(*folders: Path) -> dict[str, ModelResults]:
+        found = runs.find_result_files(folders)
         table = suite_table(measures.SUITE, found)
-        return {each.name: each for each in models(measures.SUITE, found, table, Options(resamples=0))}
+        return {each.name: each for each in model_rows(measures.SUITE, found, table, ReportOptions(resamples=0))}
 
     return read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmms_medtasks.judges import prompts, records, registry
-from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, item, settle
+from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, judged_item, settle_empty_reply
 
 DOC = {
     "id": "open-1", "question": "What is it?", "answer": "a cyst", "visual_description": "A dark round area.",
@@ -32,27 +32,30 @@ def test_the_registry_has_it():
     ],
 )
 def test_the_parts_are_shown_apart(reply, reasoning, answer):
-    fields = item(DOC, reply).fields
+    fields = judged_item(DOC, reply).fields
     assert (fields["reasoning"], fields["answer"]) == (reasoning, answer)
     assert fields["reference"] == "a cyst" and fields["visual_description"] == "A dark round area."
 
 
 def test_a_failed_request_is_not_judged():
-    assert records.items_of(DOC, ["[LMMS_EVAL_REQUEST_FAILED after 5 retries]", None], PROTOCOL) == [None, None]
+    assert records.make_judged_items(DOC, ["[LMMS_EVAL_REQUEST_FAILED after 5 retries]", None], PROTOCOL) == [
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "<think>cut off", "Reasoning:\nAnswer:"])
 def test_a_reply_without_text_is_worst_without_a_judge(reply):
-    assert settle(item(DOC, reply)) == (dict.fromkeys(WEIGHTS, "0"), "empty")
+    assert settle_empty_reply(judged_item(DOC, reply)) == (dict.fromkeys(WEIGHTS, "0"), "empty")
 
 
 @pytest.mark.parametrize("reply", ["Answer: a cyst", "a cyst", "Reasoning: x", "I cannot answer."])
 def test_anything_else_needs_a_judge_also_where_it_equals_the_reference(reply):
-    assert settle(item(DOC, reply)) is None
+    assert settle_empty_reply(judged_item(DOC, reply)) is None
 
 
 def test_the_prompt_shows_everything_once_and_asks_for_four_numbers():
-    text, cut = prompts.render(PROTOCOL, item(DOC, "Reasoning: dark.\nAnswer: a benign cyst"))
+    text, cut = prompts.render_prompt(PROTOCOL, judged_item(DOC, "Reasoning: dark.\nAnswer: a benign cyst"))
     for shown in ("What is it?", "A dark round area.", "\na cyst\n", "dark.", "a benign cyst"):
         assert text.count(shown) == 1, shown
     assert not cut
@@ -72,6 +75,6 @@ def test_the_prompt_shows_everything_once_and_asks_for_four_numbers():
     ],
 )
 def test_hostile_answers_do_not_move_a_gullible_judge(stub_judge, attack):
-    text, _ = prompts.render(PROTOCOL, item(DOC, f"Reasoning: {attack}\nAnswer: {attack}"))
+    text, _ = prompts.render_prompt(PROTOCOL, judged_item(DOC, f"Reasoning: {attack}\nAnswer: {attack}"))
     verdict = stub_judge.gullible(text, stub_judge.labels_of(text))
     assert verdict == dict.fromkeys(WEIGHTS, 0)

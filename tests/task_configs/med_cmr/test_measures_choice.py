@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.data.rotated_options import rotated, rotations
+from lmms_medtasks.data.rotated_options import rotate_documents, rotate_question_options
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.record import MeasureValue
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.task_configs.med_cmr import measures
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
 
@@ -33,7 +33,7 @@ def metric(scored, name):
 def test_a_record_holds_tags_and_no_long_texts():
     record = measures.choice_record(document(), ["The answer is (A)."])
     assert (record.id, record.cluster, record.trials, record.expected) == ("mcq-1", "i1", ("A",), "A")
-    assert record.measures == {"accuracy": MeasureValue(1.0)}
+    assert record.measures == {"accuracy": ScoreValue(1.0)}
     assert record.tags == {"data": "mini", "dimension": "SOD", "modality": "CT", "form": "mcq", "option_count": 5}
     assert record.replies == ({"rule": "statement"},) and not record.details and not record.pair
 
@@ -91,13 +91,13 @@ def test_means_of_a_side_weigh_its_dimensions_alike():
 def test_rotating_moves_options_and_answer_together(count, data):
     options = [f"option {number}" for number in range(count)]
     right, turn = data.draw(st.integers(0, count - 1)), data.draw(st.integers(0, count - 1))
-    shown, letter = rotated(options, chr(ord("A") + right), turn)
+    shown, letter = rotate_question_options(options, chr(ord("A") + right), turn)
     assert shown[ord(letter) - ord("A")] == options[right] and shown[0] == options[turn]
     assert sorted(shown) == sorted(options)
 
 
 def test_over_all_rotations_every_option_stands_at_every_place_once():
-    shown = [rotated(OPTIONS, "C", turn) for turn in range(5)]
+    shown = [rotate_question_options(OPTIONS, "C", turn) for turn in range(5)]
     assert sorted(letter for _, letter in shown) == list("ABCDE")
     assert {tuple(sorted(column)) for column in zip(*(options for options, _ in shown), strict=True)} == {
         tuple(sorted(OPTIONS))
@@ -110,7 +110,7 @@ def test_a_question_is_asked_once_for_each_rotation():
     bare = [
         {key: value for key, value in doc.items() if not key.startswith("image") or key == "image_id"} for doc in docs
     ]
-    turned = rotations(datasets.Dataset.from_list(bare))
+    turned = rotate_documents(datasets.Dataset.from_list(bare))
     assert turned["id"][:] == [f"mcq-1/r{n}" for n in range(5)] + [f"mcq-2/r{n}" for n in range(3)]
     assert turned["question_id"][:] == ["mcq-1"] * 5 + ["mcq-2"] * 3
     assert turned["answer"][:] == ["B", "A", "E", "D", "C", "A", "C", "B"]
@@ -126,7 +126,7 @@ def circular(answers_of):
     scored = []
     for number, replies in answers_of.items():
         for rotation, reply in replies.items():
-            options, answer = rotated(OPTIONS[:3], "A", rotation)
+            options, answer = rotate_question_options(OPTIONS[:3], "A", rotation)
             doc = document(
                 f"{number}/r{rotation}", options=options, answer=answer, question_id=number, rotation=rotation
             )
@@ -175,7 +175,7 @@ def test_nothing_readable_has_no_bias():
 
 
 def test_without_a_question_there_is_no_number():
-    nothing = Samples.of_records([])
+    nothing = QuestionTable.of_records([])
     for name in ("circular_accuracy", "position_bias", "excess_c", "visual_mean", "accuracy"):
         assert SUITE.estimates[name].value(nothing) is None, name
     for name in ("incomplete_questions", "refused_replies", "questions"):

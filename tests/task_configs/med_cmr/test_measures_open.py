@@ -9,11 +9,11 @@ import pytest
 from loguru import logger
 
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.judges.protocol import Verdict, key_of
-from lmms_medtasks.judges.records import TABLE, items_of
-from lmms_medtasks.record import from_json
+from lmms_medtasks.judges.protocol import JudgeVerdict, judgement_key
+from lmms_medtasks.judges.records import TABLE, make_judged_items
+from lmms_medtasks.record import record_from_json
 from lmms_medtasks.task_configs.med_cmr import measures
-from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, total
+from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, weighted_total
 
 GOOD = "Reasoning: a dark round area.\nAnswer: A cyst."
 
@@ -35,12 +35,12 @@ def scored():
 
     def call(rows):
         for doc, reply, labels in rows:
-            (item,) = items_of(doc, [reply], PROTOCOL)
+            (item,) = make_judged_items(doc, [reply], PROTOCOL)
             if item and labels:
-                verdict = Verdict("exact", dict.fromkeys(WEIGHTS, "0"), "empty")
+                verdict = JudgeVerdict("exact", dict.fromkeys(WEIGHTS, "0"), "empty")
                 if labels != "rule":
-                    verdict = Verdict("judged", dict(zip(WEIGHTS, labels, strict=True)), reply="{}")
-                TABLE.put({key_of(PROTOCOL, item, 0): verdict})
+                    verdict = JudgeVerdict("judged", dict(zip(WEIGHTS, labels, strict=True)), reply="{}")
+                TABLE.put({judgement_key(PROTOCOL, item, 0): verdict})
         return [measures.process_results_open(doc, [reply]) for doc, reply, _ in rows]
 
     yield call
@@ -131,7 +131,7 @@ def test_a_failed_request_is_in_no_mean(scored):
 
 def test_a_record_can_be_scored_again_from_the_log_alone(scored):
     (row,) = scored([(document(1), GOOD, "5324")])
-    logged = from_json(json.loads(json.dumps(row["questions"])), "here")
+    logged = record_from_json(json.loads(json.dumps(row["questions"])), "here")
     again = measures.process_results_open.metrics_of(logged)
     assert again == row and aggregate([again["total"]]) == 64
     missing = {"status": "missing", "labels": {}, "reason": "x", "reply": ""}
@@ -142,6 +142,6 @@ def test_a_record_can_be_scored_again_from_the_log_alone(scored):
 
 def test_the_weights_are_the_papers():
     assert dict(WEIGHTS) == {"consistency": 1, "coherence": 1, "visual_accuracy": 4, "ground_truth_correctness": 4}
-    assert total(dict.fromkeys(WEIGHTS, 5)) == 100 and total(dict.fromkeys(WEIGHTS, 0)) == 0
+    assert weighted_total(dict.fromkeys(WEIGHTS, 5)) == 100 and weighted_total(dict.fromkeys(WEIGHTS, 0)) == 0
     # Fluent and self-consistent, nothing right: 2 of 10 weights.
-    assert total({**dict.fromkeys(WEIGHTS, 0), "consistency": 5, "coherence": 5}) == 20
+    assert weighted_total({**dict.fromkeys(WEIGHTS, 0), "consistency": 5, "coherence": 5}) == 20

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lmms_medtasks.report.published import discrepancies
+from lmms_medtasks.report.published import published_discrepancies
 from lmms_medtasks.task_configs.med_cmr import report_published as published
 from lmms_medtasks.task_configs.med_cmr.measures import DIMENSIONS
 from lmms_medtasks.task_configs.med_cmr.source import PAPER, dimension_counts
@@ -63,7 +63,11 @@ def test_overall_accuracy_is_over_questions():
         for model, value, printed in zip(ROWS, recomputed, ALL, strict=True)
         if abs(value - printed) > HALF_DIGIT
     }
-    named = {each["row"]: each["recomputed"] for each in discrepancies(published.FOLDER) if each["column"] == "MCQ All"}
+    named = {
+        each["row"]: each["recomputed"]
+        for each in published_discrepancies(published.FOLDER)
+        if each["column"] == "MCQ All"
+    }
     assert wrong == named == {"Gemini-2.5-Pro": 49.8769}
     # Not a mean of the seven dimensions: that is far off for every model.
     assert (TABLE.mean(axis=1) - ALL).min() > 1.7
@@ -95,10 +99,10 @@ def test_what_the_text_says_of_the_table():
         assert numbers["GPT-5"][column] - max(row[column] for row in open_models) == pytest.approx(lead)
     assert max(row["LTG"] for row in open_models) < 46
     hardest = {model: min(NAMES, key=row.__getitem__) for model, row in numbers.items()}
-    named = {each["row"] for each in discrepancies(published.FOLDER) if each["column"] == "LTG"}
+    named = {each["row"] for each in published_discrepancies(published.FOLDER) if each["column"] == "LTG"}
     assert {model for model, name in hardest.items() if name != "LTG"} == named
 
 
 def test_findings_that_the_text_gives():
-    assert published.findings()["medical_fine_tuning"]["mcq"]["p_below"] == 0.001
-    assert published.findings()["scale"]["mcq_r"] == {"from": 0.77, "to": 0.85, "of": "most dimensions"}
+    assert published.paper_text_findings()["medical_fine_tuning"]["mcq"]["p_below"] == 0.001
+    assert published.paper_text_findings()["scale"]["mcq_r"] == {"from": 0.77, "to": 0.85, "of": "most dimensions"}

@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.csv_writer import all_csv
 from lmms_medtasks.report.judged_tables import LEXICAL
-from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.report_page import page
-from lmms_medtasks.report.terminal import show
+from lmms_medtasks.report.markdown import render_markdown
+from lmms_medtasks.report.report_page import render_html
+from lmms_medtasks.report.terminal import print_report
 from lmms_medtasks.task_configs.medobvious import measures as medobvious
 
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
@@ -33,7 +33,7 @@ def whole_run(write_cmr):
 
 @pytest.fixture
 def everything(whole_run):
-    return build([whole_run], Options(resamples=20, drawn=False))
+    return build_report([whole_run], ReportOptions(resamples=20, drawn=False))
 
 
 @pytest.fixture
@@ -43,10 +43,10 @@ def several_runs(write_cmr):
 
 @pytest.fixture
 def several(several_runs):
-    return build(several_runs, COMPARED)
+    return build_report(several_runs, COMPARED)
 
 
-COMPARED = Options(
+COMPARED = ReportOptions(
     resamples=20, drawn=False, pairs=(("one", "two"),), parameters={"one": 1e9, "two": 2e9, "three": 3e9}
 )
 GIVEN = {"one": "5555", "two": "0000", "three": "2222"}
@@ -100,7 +100,7 @@ def test_open_means_stand_with_what_is_missing(everything):
 
 
 def test_every_figure_has_its_numbers_beside_it(whole_run):
-    (part,) = build([whole_run], Options(resamples=0)).parts
+    (part,) = build_report([whole_run], ReportOptions(resamples=0)).parts
     keys = [each.key for section in part.sections for each in section.tables]
     assert len(keys) == len(set(keys))
     figures = [figure for section in part.sections for figure in section.figures]
@@ -110,7 +110,7 @@ def test_every_figure_has_its_numbers_beside_it(whole_run):
 
 
 def test_figures_of_several_models(several_runs):
-    part = build(several_runs, replace(COMPARED, drawn=True, resamples=0)).parts[0]
+    part = build_report(several_runs, replace(COMPARED, drawn=True, resamples=0)).parts[0]
     figures = [figure for section in part.sections for figure in section.figures]
     assert [figure.key for figure in figures] == ["dimensions", "pairs"]
     assert {figure.table for figure in figures} <= {each.key for section in part.sections for each in section.tables}
@@ -127,7 +127,7 @@ def test_pairs_and_scale(several):
 def test_models_judged_by_different_judges_stand_in_no_table_together(write_cmr):
     other = {"name": "lexical", "protocol": "med_cmr_open", "is_paper_judge": False}
     runs = [write_cmr("a", open=OPEN), write_cmr("b", model="other", judge=other, open=OPEN)]
-    document = build(runs, Options(resamples=0, drawn=False, pairs=(("some_model", "other"),)))
+    document = build_report(runs, ReportOptions(resamples=0, drawn=False, pairs=(("some_model", "other"),)))
     # Totals of one judge: as many models have the one as the other, and the first one's stand.
     assert [row.cells[-1].value for row in table(document, "main").rows[:3]] == [60, None, 48.7]
     assert "their open answers were judged by different judges" in document.parts[0].sections[1].paragraphs[1]
@@ -153,29 +153,31 @@ def test_suites_of_one_document_stand_one_after_the_other(write_cmr, tmp_path):
     (other / "x_results.json").write_text(json.dumps(content))
     row = json.dumps(medobvious.process_results(doc, ["top-left"]))
     (other / "x_samples_medobvious.jsonl").write_text(row + "\n")
-    document = build([write_cmr("cmr", mcq=MCQ), other], Options(resamples=0, drawn=False))
+    document = build_report([write_cmr("cmr", mcq=MCQ), other], ReportOptions(resamples=0, drawn=False))
     keys = {part.key.partition("-")[0]: part.key for part in document.parts}
     assert keys["med_cmr"] == "med_cmr-some_model" and keys["medobvious"].startswith("medobvious-m-medobvious-")
-    text = page(document)
+    text = render_html(document)
     assert text.count(f'id="{keys["med_cmr"]}-main"') == text.count(f'id="{keys["medobvious"]}-formats"') == 1
 
 
 def test_pair_of_one_model_only(write_cmr):
     with pytest.raises(UserError, match="these runs are of one, 'some_model'"):
-        build([write_cmr(mcq=MCQ)], Options(resamples=0, pairs=(("some_model", "x"),)))
+        build_report([write_cmr(mcq=MCQ)], ReportOptions(resamples=0, pairs=(("some_model", "x"),)))
 
 
 def test_same_runs_give_the_same_bytes(write_cmr):
     folder = write_cmr(mcq=MCQ, open=OPEN)
-    first, second = (build([folder], Options(resamples=20)) for _ in range(2))
-    assert page(first) == page(second)
+    first, second = (build_report([folder], ReportOptions(resamples=20)) for _ in range(2))
+    assert render_html(first) == render_html(second)
     assert all_csv(first) == all_csv(second)
 
 
 def test_run_without_any_reply(write_cmr):
-    document = build([write_cmr(mcq={"q1": "failed"}, open={"q1": ""})], Options(resamples=20, drawn=False))
+    document = build_report(
+        [write_cmr(mcq={"q1": "failed"}, open={"q1": ""})], ReportOptions(resamples=20, drawn=False)
+    )
     assert [cell.value for cell in table(document, "main").rows[0].cells[2:]] == [None] * 9
-    assert "2 of 2 requests failed" in markdown(document)
+    assert "2 of 2 requests failed" in render_markdown(document)
 
 
 def test_hostile_texts(write_cmr):
@@ -183,13 +185,13 @@ def test_hostile_texts(write_cmr):
     tags = dict.fromkeys(("subtype", "question_type", "modality"), HOSTILE) | {"organ_system": "=cmd()"}
     runs = [write_cmr(name, model=name + HOSTILE, judge=judge, tags=tags, mcq=MCQ, open=OPEN) for name in "ab"]
     pair = tuple(name + HOSTILE.replace("\x1b", "\ufffd") for name in "ab")
-    document = build(runs, Options(resamples=0, pairs=(pair,), parameters={pair[0]: 7e9}))
-    text = page(document)
+    document = build_report(runs, ReportOptions(resamples=0, pairs=(pair,), parameters={pair[0]: 7e9}))
+    text = render_html(document)
     assert "<script>alert" not in text
     assert "&lt;script&gt;" in text
     console = Console(width=300, file=io.StringIO(), force_terminal=False)
-    show(document, console, everything=True)
-    assert "\x1b" not in console.file.getvalue() + markdown(document) + all_csv(document)
+    print_report(document, console, everything=True)
+    assert "\x1b" not in console.file.getvalue() + render_markdown(document) + all_csv(document)
     cells = [cell for row in csv.reader(io.StringIO(all_csv(document))) for cell in row]
     assert not any(cell.startswith("=") for cell in cells)
 
@@ -206,7 +208,7 @@ def test_judges_of_one_name_stand_in_no_table_together(write_cmr, part):
     for run, model in zip(runs, ("gpt-4o-1", "gpt-4o-2" if part == "model" else "gpt-4o-1"), strict=True):
         (log,) = run.glob("*samples*")
         log.write_text(log.read_text().replace('"reply": "{}"', f'"reply": "{{}}", "model": "{model}"'))
-    document = build(runs, Options(resamples=0, drawn=False))
+    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
     assert [row.cells[-1].value for row in table(document, "main").rows[:2]] == [60, None]
     assert any("different judges or prompts, and do not compare" in flag.text for flag in document.parts[0].flags)
 
@@ -217,7 +219,7 @@ def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_cmr):
         write_cmr("two", model="two", mcq=MCQ, open={"q1": "5555"}),
         write_cmr("three", model="three", mcq=MCQ),
     ]
-    whole = build(folders, Options(resamples=0, drawn=False)).parts[0]
+    whole = build_report(folders, ReportOptions(resamples=0, drawn=False)).parts[0]
     found = next(table for section in whole.sections for table in section.tables if table.key == "main")
     own = {row.cells[0].value: row.cells[0].mark for row in found.rows if row.kind == "run"}
     assert own == {"one": "", "two": OTHER_QUESTIONS, "three": ""}
@@ -236,7 +238,7 @@ def test_the_first_screen_has_the_dimensions_beside_the_papers_best_model(everyt
 
 
 def test_the_dimensions_are_a_heat_map_whose_published_cells_have_no_colour(whole_run):
-    (part,) = build([whole_run], Options(resamples=20)).parts
+    (part,) = build_report([whole_run], ReportOptions(resamples=20)).parts
     (figure,) = [each for section in part.sections for each in section.figures if each.key == "dimensions"]
     boxes = list(ElementTree.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}rect"))
     said = {each[0].text: each for each in boxes if len(each)}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.judged_tables import Judging
-from lmms_medtasks.task_configs.med_cmr.measures import parts
+from lmms_medtasks.report import ReportOptions, build_report
+from lmms_medtasks.report.judged_tables import JudgingSummary
+from lmms_medtasks.task_configs.med_cmr.measures import count_reply_parts
 
 # q1 and q3 right, q2 wrong, q4 unreadable.
 REPLIES = {"q1": "A", "q2": "A", "q3": "A", "q4": "unreadable"}
@@ -21,7 +21,7 @@ def tables(write_cmr):
     """The tables of a run's report by key, each by the first cell of its rows: the values of the others."""
 
     def of(**given):
-        (part,) = build([write_cmr(**given)], Options(resamples=20, drawn=False)).parts
+        (part,) = build_report([write_cmr(**given)], ReportOptions(resamples=20, drawn=False)).parts
         return {
             each.key: {row.cells[0].value: [cell.value for cell in row.cells[1:]] for row in each.rows}
             for section in part.sections
@@ -56,7 +56,7 @@ def test_accuracy_overall_by_dimension_and_by_side(tables):
 
 
 def test_mean_over_fewer_dimensions_is_marked(write_cmr):
-    (part,) = build([write_cmr(mcq=REPLIES)], Options(resamples=0, drawn=False)).parts
+    (part,) = build_report([write_cmr(mcq=REPLIES)], ReportOptions(resamples=0, drawn=False)).parts
     (table,) = (each for section in part.sections for each in section.tables if each.key == "mcq")
     marks = {row.cells[0].value: row.cells[0].mark for row in table.rows}
     assert [name for name, mark in marks.items() if mark == "∂"] == [
@@ -78,7 +78,9 @@ def test_an_empty_reply_is_counted_apart_from_an_unreadable_one_and_is_as_wrong(
 
 
 def test_letters(write_cmr):
-    (part,) = build([write_cmr(circular={"q1": "AAAA", "q2": "AAA ", "q4": "-AA?"})], Options(resamples=0)).parts
+    (part,) = build_report(
+        [write_cmr(circular={"q1": "AAAA", "q2": "AAA ", "q4": "-AA?"})], ReportOptions(resamples=0)
+    ).parts
     (table,) = (each for section in part.sections for each in section.tables if each.key == "circular")
     # Right letters: q1 A D C B, q2 B A D C, q4 D C B A; a reply to q2 is empty, of q4 one failed and one is unreadable.
     # Readable: A nine times, right A twice, B three times, C and D twice.
@@ -100,7 +102,7 @@ def test_circular(tables):
 
 def test_questions_that_lack_a_rotation_are_said_to_be_left_out(write_cmr):
     folder = write_cmr(circular={"q1": "ADCB", "q3": "AD-B"})
-    (part,) = build([folder], Options(resamples=0, drawn=False)).parts
+    (part,) = build_report([folder], ReportOptions(resamples=0, drawn=False)).parts
     (table,) = (each for section in part.sections for each in section.tables if each.key == "circular")
     assert any("1 of 2 questions lack a reply to a rotation" in note for note in table.notes)
 
@@ -124,8 +126,8 @@ def test_empty_answer_is_worst_by_a_rule(tables, source):
     given = {"q1": "empty", "q2": "5555"}
     assert tables(open=given)["open_dimensions"]["All questions"][0] == 50
     rows = source(name="again", open=given).rows
-    assert Judging.of(rows).statuses == {"exact": 1, "judged": 1}
-    assert parts(rows) == {"empty": 1, "both": 1}
+    assert JudgingSummary.of(rows).statuses == {"exact": 1, "judged": 1}
+    assert count_reply_parts(rows) == {"empty": 1, "both": 1}
 
 
 def test_without_the_image(tables):

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.med_cmr.report_paper import over_dimensions, pairs
+from lmms_medtasks.task_configs.med_cmr.report_paper import compare_tuned_pairs, over_dimensions
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ TUNED = {"q1": "A", "q2": "C", "q3": "C", "q4": "D"}
 
 
 def test_change_and_tests_over_questions(models):
-    (pair,), lacking = pairs([("base", "tuned")], models(base={"mcq": BASE}, tuned={"mcq": TUNED}))
+    (pair,), lacking = compare_tuned_pairs([("base", "tuned")], models(base={"mcq": BASE}, tuned={"mcq": TUNED}))
     # Four right against two: -0.5. Two of four worse, none better: the sign test's p is 2 / 2^2.
     assert pair.changes[""]["change"].estimate == -0.5
     assert (pair.questions.n, pair.questions.up, pair.questions.down, pair.questions.sign_p) == (4, 0, 2, 0.5)
@@ -32,20 +32,20 @@ def test_change_and_tests_over_questions(models):
 def test_questions_on_one_image_count_once(models):
     # q1 and q4 are on one image: their two changes are one sign. The sign test of the paper takes them as two.
     tuned = {"q1": "B", "q2": "B", "q3": "A", "q4": "A"}
-    (pair,), _ = pairs([("base", "tuned")], models(base={"mcq": BASE}, tuned={"mcq": tuned}))
+    (pair,), _ = compare_tuned_pairs([("base", "tuned")], models(base={"mcq": BASE}, tuned={"mcq": tuned}))
     assert (pair.questions.down, pair.questions.sign_p, pair.images, pair.p) == (2, 0.5, 3, 1.0)
 
 
 def test_questions_without_a_value_in_one_are_left_out(models):
     tuned = {"q1": "failed", "q2": "C", "q3": "A"}
-    (pair,), _ = pairs([("base", "tuned")], models(base={"mcq": BASE}, tuned={"mcq": tuned}))
+    (pair,), _ = compare_tuned_pairs([("base", "tuned")], models(base={"mcq": BASE}, tuned={"mcq": tuned}))
     assert (pair.questions.n, pair.questions.down) == (2, 1)
 
 
 def test_open_totals_and_dimensions_of_all_pairs(models):
     low, high = {"q1": "0000", "q4": "0000"}, {"q1": "5555", "q4": "?"}
     found = models(base={"open": low}, one={"open": high}, two={"open": high})
-    both, _ = pairs([("base", "one"), ("base", "two")], found)
+    both, _ = compare_tuned_pairs([("base", "one"), ("base", "two")], found)
     assert [pair.changes[""]["change"].estimate for pair in both] == [100, 100]
     # CR has no pair of values: only SOD of each pair is tested.
     over = over_dimensions(both, "open")
@@ -55,6 +55,6 @@ def test_open_totals_and_dimensions_of_all_pairs(models):
 def test_name_that_is_none(models):
     found = models(base={"mcq": BASE}, tuned={"mcq": TUNED})
     with pytest.raises(UserError, match="'bse'.*base"):
-        pairs([("bse", "tuned")], found)
+        compare_tuned_pairs([("bse", "tuned")], found)
     with pytest.raises(UserError, match="the two are the same model"):
-        pairs([("base", "base")], found)
+        compare_tuned_pairs([("base", "base")], found)

@@ -5,17 +5,17 @@ import json
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.samples import runs
 from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
-from lmms_medtasks.task_configs.med_cmr.report_published import models
+from lmms_medtasks.task_configs.med_cmr.report_published import model_rows
 
 
 def read(*folders):
-    found = runs.find(folders)
-    return models(SUITE, found, suite_table(SUITE, found), Options(resamples=0))
+    found = runs.find_result_files(folders)
+    return model_rows(SUITE, found, suite_table(SUITE, found), ReportOptions(resamples=0))
 
 
 def forms(source):
@@ -93,7 +93,7 @@ def test_tag_that_is_not_there_is_said_to_be_not_recorded(write_cmr):
     (log,) = folder.glob("*samples*")
     first, second = log.read_text().splitlines()
     log.write_text(first + "\n" + second.replace('"organ_system": "", ', "") + "\n")
-    (part,) = build([folder], Options(resamples=0, drawn=False)).parts
+    (part,) = build_report([folder], ReportOptions(resamples=0, drawn=False)).parts
     shown = {each.key: [[cell.value for cell in row.cells[:2]] for row in each.rows]
              for section in part.sections for each in section.tables}  # fmt: skip
     # An empty text and none at all are one group.

@@ -3,8 +3,8 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.task_configs.med_cmr.report_paper import correlations, scores, sections
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.task_configs.med_cmr.report_paper import correlation_table, dimension_scores, paper_sections
 
 # Right: none, one and two of two.
 MODELS = {"small": {"q1": "B", "q2": "A"}, "middle": {"q1": "A", "q2": "A"}, "large": {"q1": "A", "q2": "B"}}
@@ -16,21 +16,21 @@ def models(write_cmr, read_models):
 
 
 def test_correlation(models):
-    found = scores(list(models.values()))
+    found = dimension_scores(list(models.values()))
     assert found["MCQ all"] == {"small": 0, "middle": 50, "large": 100}
     # CR has no question.
     assert "MCQ CR" not in found
     # A straight line in the logarithm of size: 1. In size itself, 1 10 100 with 0 50 100: deviations -36 -27 63 and
     # -50 0 50, r = (1800 + 3150) / sqrt((1296 + 729 + 3969) * 5000) = 4950 / 5474.5.
-    assert correlations([1e9, 1e10, 1e11], [0, 50, 100]) == pytest.approx((1, 4950 / (5994 * 5000) ** 0.5))
+    assert correlation_table([1e9, 1e10, 1e11], [0, 50, 100]) == pytest.approx((1, 4950 / (5994 * 5000) ** 0.5))
 
 
 def test_models_of_one_size_have_no_correlation():
-    assert correlations([7e9] * 3, [0, 50, 100]) == correlations([1e9, 2e9, 3e9], [50] * 3) == (None, None)
+    assert correlation_table([7e9] * 3, [0, 50, 100]) == correlation_table([1e9, 2e9, 3e9], [50] * 3) == (None, None)
 
 
 def scale_section(models, **parameters):
-    (section,) = sections(list(models.values()), Options(parameters=parameters))
+    (section,) = paper_sections(list(models.values()), ReportOptions(parameters=parameters))
     return section
 
 
@@ -53,7 +53,7 @@ def test_open_totals_of_different_judges_are_not_correlated(write_cmr, read_mode
     assert "judged by different judges" in section.paragraphs[0]
     names = {row.cells[0].value for row in section.tables[0].rows}
     assert "MCQ all" in names and "Open all" not in names
-    assert "Open all" in scores([models["small"], models["large"]])
+    assert "Open all" in dimension_scores([models["small"], models["large"]])
 
 
 def test_name_that_is_none(models):

@@ -14,17 +14,17 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.data import documents, sources, store
 from lmms_medtasks.data.hub import HubRelease
-from lmms_medtasks.data.prepare import prepare
-from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.prepare import prepare_splits
+from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.row_reader import Candidate, RejectedRow, right_letter
+from lmms_medtasks.data.row_reader import CandidateDocument, RejectedRow, right_letter
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import image_id
 from lmms_medtasks.task_configs.med_cmr import source as med_cmr
-from lmms_medtasks.task_configs.med_cmr.measures import dimensions
+from lmms_medtasks.task_configs.med_cmr.measures import load_dimensions
 from lmms_medtasks.task_configs.med_cmr.source import LISTS, MED_CMR, dimension_name
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -84,11 +84,11 @@ def unpack(folder: Path, contents: dict[str, bytes]) -> Path:
     return folder
 
 
-def read(folder: Path, split: str = "mcq") -> list[Candidate]:
+def read(folder: Path, split: str = "mcq") -> list[CandidateDocument]:
     return list(MED_CMR.open_split(LocalRelease(folder), MED_CMR.split(split)).candidates())
 
 
-def only(folder: Path, split: str = "mcq") -> Candidate:
+def only(folder: Path, split: str = "mcq") -> CandidateDocument:
     (candidate,) = read(folder, split)
     return candidate
 
@@ -98,7 +98,7 @@ def only(folder: Path, split: str = "mcq") -> Candidate:
 
 def test_a_record_of_each_kind(tmp_path: Path, files: Callable[..., Any], png: Callable[..., bytes]) -> None:
     folder = pack(tmp_path, files(mcq=[row(3, question="  Which?  ", task="Causal Reasoning")]))
-    assert only(folder) == Candidate(1, "3", {
+    assert only(folder) == CandidateDocument(1, "3", {
         "id": "mcq-3",
         "image": {"bytes": png(3), "path": None},
         "images": [],
@@ -118,7 +118,7 @@ def test_a_record_of_each_kind(tmp_path: Path, files: Callable[..., Any], png: C
     first, _ = read(folder, "open")
     assert first.document is not None
     assert (first.document["id"], first.document["options"], first.document["answer"]) == ("open-0", [], "a stone")
-    assert documents.problem({**first.document, "data": "full"}, MED_CMR.tags) is None
+    assert documents.document_problem({**first.document, "data": "full"}, MED_CMR.tags) is None
 
 
 JUNK = {
@@ -298,24 +298,26 @@ def test_what_the_release_has_more_of_than_the_paper_is_said(
 ) -> None:
     monkeypatch.setattr(med_cmr, "PAPER", {"mcq": 3, "open": 1})
     folder = str(pack(tmp_path, files()))
-    looked = CliRunner().invoke(build(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
+    looked = CliRunner().invoke(build_app(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
     assert re.search(r"open +2 +3,999 +-3,997 +1 +\+1\n", looked)
     assert re.search(r"mcq +3 +16,655 +-16,652 +3\n", looked)
 
-    expected = (Expected(("mcq",), 3), Expected(("open",), 2))
+    expected = (ExpectedCounts(("mcq",), 3), ExpectedCounts(("open",), 2))
     monkeypatch.setattr(med_cmr, "SOURCES", (dataclasses.replace(med_cmr.MED_CMR, expected=expected),))
-    prepared = CliRunner().invoke(build(), ["data", "prepare", "med_cmr", "--source", folder]).stdout
+    prepared = CliRunner().invoke(build_app(), ["data", "prepare", "med_cmr", "--source", folder]).stdout
     assert "2 images  (the release has 2, the paper 1: +1)\n" in prepared
     assert "3 images\n" in prepared
 
 
 def test_prepared_from_a_zip(tmp_path: Path, files: Callable[..., Any], home: Path) -> None:
     broken = {**files(mcq=[row(0), row(1, image_path="x.png"), row(2)]), "dataset/imgs/2.png": b"no image"}
-    manifest = prepare("med_cmr", source=pack(tmp_path / "in", broken))
+    manifest = prepare_splits("med_cmr", source=pack(tmp_path / "in", broken))
     assert manifest["data"] == "sample"
     found = {name: (split["rows"], split["rejected"]) for name, split in manifest["splits"].items()}
     assert found == {"mcq": (1, 2), "open": (2, 0)}
-    reasons = [line["reason"] for line in store.read_rejected(store.folder("med_cmr", "sample") / store.REJECTED)]
+    reasons = [
+        line["reason"] for line in store.read_rejected(store.prepared_data_folder("med_cmr", "sample") / store.REJECTED)
+    ]
     assert reasons[0].startswith("image_path 'x.png'") and reasons[1].startswith("image is none of PNG")
     assert not list(home.rglob("*.png"))
 
@@ -327,7 +329,7 @@ def test_prepared_from_the_hub(tmp_path: Path, files: Callable[..., Any]) -> Non
         asked.append((repository, name))
         return str(pack(tmp_path / "snapshots" / "abc", files()) / name)
 
-    manifest = prepare("med_cmr", download=download)
+    manifest = prepare_splits("med_cmr", download=download)
     assert manifest["data"] == "sample" and set(manifest["splits"]) == {"mcq", "open"}
     assert manifest["splits"]["mcq"]["counts"] == "3 questions, 16,655 expected"
     assert set(asked) == {("aaassddaadf/Med-CMR", "dataset.zip")}
@@ -338,14 +340,14 @@ def test_prepared_from_the_hub(tmp_path: Path, files: Callable[..., Any]) -> Non
 def test_a_folder_without_any_of_it(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(UserError, match=r"dataset.zip or dataset/cmed.*Found: notes.txt"):
-        prepare("med_cmr", source=tmp_path)
+        prepare_splits("med_cmr", source=tmp_path)
 
 
 def test_the_record_says_what_differs_from_the_paper() -> None:
     assert sources.get("med_cmr") is MED_CMR
     assert MED_CMR.licence.startswith("Apache-2.0")
     assert any("3,998" in note for note in MED_CMR.notes) and any("swapped" in note for note in MED_CMR.notes)
-    assert MED_CMR.expected == (Expected(("mcq",), 16_655), Expected(("open",), 3_999))
+    assert MED_CMR.expected == (ExpectedCounts(("mcq",), 16_655), ExpectedCounts(("open",), 3_999))
 
 
 def test_the_doctor_counts_dimensions_as_the_release_says_and_sets_both_columns_beside(
@@ -354,13 +356,15 @@ def test_the_doctor_counts_dimensions_as_the_release_says_and_sets_both_columns_
     """SU and MSI of the paper's table look swapped: its counts stand apart from the release's, and it is said."""
     questions = [row(number, task=task) for number, task in enumerate(["SU", "SU", "SU", "MSI", "SOD"])]
     folder = str(pack(tmp_path, files(mcq=questions)))
-    looked = CliRunner().invoke(build(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
+    looked = CliRunner().invoke(build_app(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
     assert re.search(r"mcq, SU +3 +371 +-368 +709 +-706\n", looked)
     assert re.search(r"mcq, MSI +1 +709 +-708 +371 +-370\n", looked)
     assert re.search(r"mcq, TP +0 +336 +-336 +336 +-336\n", looked)
     assert "SU and MSI look swapped" in looked
-    prepare("med_cmr", source=Path(folder), splits=["mcq"])
-    made = pq.read_table(store.folder("med_cmr", "sample") / "mcq.parquet").column("dimension").to_pylist()
+    prepare_splits("med_cmr", source=Path(folder), splits=["mcq"])
+    made = (
+        pq.read_table(store.prepared_data_folder("med_cmr", "sample") / "mcq.parquet").column("dimension").to_pylist()
+    )
     assert made == ["SU", "SU", "SU", "MSI", "SOD"]  # as the release says
 
 
@@ -388,11 +392,11 @@ def test_other_dimensions_are_refused_by_name() -> None:
 
 
 def test_seven_dimensions_whose_spellings_are_each_of_one() -> None:
-    assert [each.short for each in dimensions()] == ["SOD", "FDD", "SU", "TP", "CR", "LTG", "MSI"]
-    assert [each.side for each in dimensions()] == ["visual"] * 3 + ["reasoning"] * 4
+    assert [each.short for each in load_dimensions()] == ["SOD", "FDD", "SU", "TP", "CR", "LTG", "MSI"]
+    assert [each.side for each in load_dimensions()] == ["visual"] * 3 + ["reasoning"] * 4
     spellings = [
-        med_cmr._folded(name)
-        for short, entry in med_cmr._dimensions().items()
+        med_cmr._fold_text(name)
+        for short, entry in med_cmr._dimension_names().items()
         for name in (short, entry["name"], *entry["also"])
     ]
     assert len(spellings) == len(set(spellings))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lmms_medtasks.grids import triage
-from lmms_medtasks.record import MeasureValue, Record
+from lmms_medtasks.record import QuestionRecord, ScoreValue
 from lmms_medtasks.task_configs.medobvious import measures
 
 POSITIVE = measures.FORMATS
@@ -25,27 +25,27 @@ ITEMS: dict[str, tuple[int, str, str, tuple[str, ...], tuple[str, ...]]] = {
 
 
 def make_record(task_type: str, trial: str, *, negative: int = 0, place: str = "top-left", item: str = "i1",
-                grid: str = "2x2", tier: int = 1, kind: str = "a") -> Record:  # fmt: skip
+                grid: str = "2x2", tier: int = 1, kind: str = "a") -> QuestionRecord:  # fmt: skip
     """The record of a question that was answered with ``trial``."""
     visual = {0: "yes", 1: "no"}[negative]
     right = visual if task_type == measures.VISUAL else "none" if negative else place
     scores = {
         "accuracy": None if trial == "failed" else float(trial == right),
-        **triage.measures([trial], bool(negative)),
+        **triage.triage_scores([trial], bool(negative)),
         "chance": measures.guess_probability(task_type, grid),
     }
-    return Record(
+    return QuestionRecord(
         id=f"{item}_{task_type}_{negative}",
         cluster=item,
         trials=(trial,),
         expected=right,
-        measures={name: MeasureValue(each) for name, each in scores.items() if each is not None or name == "accuracy"},
+        measures={name: ScoreValue(each) for name, each in scores.items() if each is not None or name == "accuracy"},
         tags={"data": "full", "tier": tier, "task_type": task_type, "kind": kind, "negative": negative, "grid": grid,
               "answer_position": "none" if negative else place or None},
     )  # fmt: skip
 
 
-def side(*trials: str, negative: int = 0, **settings: Any) -> list[Record]:
+def side(*trials: str, negative: int = 0, **settings: Any) -> list[QuestionRecord]:
     """The questions about an item's positive or negative grids, in the order of the formats."""
     formats = NEGATIVE if negative else POSITIVE
     return [
@@ -53,7 +53,7 @@ def side(*trials: str, negative: int = 0, **settings: Any) -> list[Record]:
     ]
 
 
-def records_of(items: Mapping[str, Any] = ITEMS) -> list[Record]:
+def records_of(items: Mapping[str, Any] = ITEMS) -> list[QuestionRecord]:
     """All questions about these items."""
     found = []
     for item, (tier, grid, place, *said) in items.items():
@@ -67,7 +67,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     """Writes a run (task -> records) and gives its folder; ``settings``: task -> lmms_eval_specific_kwargs."""
 
     def run(name: str = "run", settings: Mapping[str, Any] | None = None, data: str = "full",
-            **tasks: Sequence[Record | dict[str, Any]]) -> Path:  # fmt: skip
+            **tasks: Sequence[QuestionRecord | dict[str, Any]]) -> Path:  # fmt: skip
         folder = tmp_path / name
         folder.mkdir()
         tasks = tasks or {"medobvious": records_of()}
@@ -100,24 +100,24 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def records() -> Callable[..., list[Record]]:
+def records() -> Callable[..., list[QuestionRecord]]:
     """The records of :data:`ITEMS`, or of other items."""
     return records_of
 
 
 @pytest.fixture(scope="session")
-def one_side() -> Callable[..., list[Record]]:
+def one_side() -> Callable[..., list[QuestionRecord]]:
     """See :func:`side`."""
     return side
 
 
 @pytest.fixture(scope="session")
-def one_record() -> Callable[..., Record]:
+def one_record() -> Callable[..., QuestionRecord]:
     """See :func:`make_record`."""
     return make_record
 
 
 @pytest.fixture(scope="session")
-def with_kind() -> Callable[[Record, str], Record]:
+def with_kind() -> Callable[[QuestionRecord, str], QuestionRecord]:
     """A record with another kind of outlier."""
     return lambda record, kind: replace(record, tags={**record.tags, "kind": kind})

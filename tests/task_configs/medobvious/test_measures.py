@@ -14,8 +14,8 @@ from lmms_medtasks.baselines.read_prompts import answer_at_random
 from lmms_medtasks.data import mini
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.record import KEY
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.suites.common_metrics import READ_NAMES
 from lmms_medtasks.task_configs.medobvious import hooks, measures
 
@@ -35,7 +35,7 @@ def one(documents, task_type, negative=0, grid="2x2"):
 
 
 def value(name, records):
-    return ESTIMATES[name].value(Samples.of_records(records))
+    return ESTIMATES[name].value(QuestionTable.of_records(records))
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
@@ -43,21 +43,21 @@ def value(name, records):
 
 def test_right_and_wrong_replies_in_every_format(documents):
     for doc in documents:
-        assert measures.record(doc, [doc["answer"]]).measures["accuracy"].score == 1
+        assert measures.grid_question_record(doc, [doc["answer"]]).measures["accuracy"].score == 1
         wrong = {"yes": "no", "no": "yes"}.get(doc["answer"], "image 99")
-        assert measures.record(doc, [wrong]).measures["accuracy"].score == 0
+        assert measures.grid_question_record(doc, [wrong]).measures["accuracy"].score == 0
 
 
 def test_multiple_choice_takes_letter_and_text(documents):
     doc = one(documents, "detection_mcq")
     place = doc["answer_position"]
     for reply in (f"{doc['answer']}) {place}", f"It is the {place} image.", f"The answer is ({doc['answer']})."):
-        record = measures.record(doc, [reply])
+        record = measures.grid_question_record(doc, [reply])
         assert (record.trials, record.measures["accuracy"].score) == ((place,), 1)
 
 
 def test_an_unreadable_reply_is_wrong_and_counted(documents):
-    record = measures.record(one(documents, "detection_open"), ["There are four scans."])
+    record = measures.grid_question_record(one(documents, "detection_open"), ["There are four scans."])
     assert record.trials == ("unreadable",)
     assert (record.measures["accuracy"].score, record.measures["abstention"].score) == (0, 1)
     assert value("parse_rate", [record]) == 0
@@ -65,7 +65,7 @@ def test_an_unreadable_reply_is_wrong_and_counted(documents):
 
 def test_an_empty_reply_is_wrong_as_an_unreadable_one_is_and_counted_apart(documents):
     for doc in documents:
-        empty, unreadable = (measures.record(doc, [reply]) for reply in (" ", "There are four scans."))
+        empty, unreadable = (measures.grid_question_record(doc, [reply]) for reply in (" ", "There are four scans."))
         assert (empty.trials, unreadable.trials) == (("empty",), ("unreadable",))
         # The authors' scripts read a letter out of "There".
         ours = set(empty.measures) - {measures.PAPER_RULE, measures.PAPER_RULE_HOSTED}
@@ -89,7 +89,7 @@ def test_a_failed_request_has_no_score_anywhere(documents):
 
 def test_the_word_none_is_an_answer(documents):
     for task_type in ("detection_open", "detection_mcq"):
-        assert measures.record(one(documents, task_type, 1), ["None"]).measures["accuracy"].score == 1
+        assert measures.grid_question_record(one(documents, task_type, 1), ["None"]).measures["accuracy"].score == 1
 
 
 # --- What the harness gets --------------------------------------------------------------------------------------------
@@ -115,12 +115,12 @@ def test_the_log_has_a_record_once_and_ranks_can_exchange_it(documents):
 
 
 def test_metrics_over_all_formats(documents):
-    right = [measures.record(doc, [doc["answer"]]) for doc in documents]
+    right = [measures.grid_question_record(doc, [doc["answer"]]) for doc in documents]
     assert value("paper_average", right) == value("consistency", right) == 1
     assert value("format_gap_detection", right) == value("format_gap_referring", right) == 0
     # Always "none": every negative right, every positive wrong, of one mind throughout.
     said = ["no" if doc["task_type"] == "visual_referring" else "none" for doc in documents]
-    silent = [measures.record(doc, [reply]) for doc, reply in zip(documents, said, strict=True)]
+    silent = [measures.grid_question_record(doc, [reply]) for doc, reply in zip(documents, said, strict=True)]
     assert value("consistency", silent) == 1
     # Table 2's columns: detection and visual 1/2 each, referring 0, positive 0, negative 1.
     assert value("paper_average", silent) == pytest.approx((3 / 2 + 1) / 7)
@@ -224,7 +224,7 @@ def test_order_does_not_matter(one_side, data):
 
 
 def chance_of(records, **where):
-    numbers = Samples.of_records(records).where(where).column("chance.score")
+    numbers = QuestionTable.of_records(records).where(where).column("chance.score")
     return math.fsum(numbers) / len(numbers)
 
 
@@ -280,8 +280,8 @@ def test_random_gets_what_theory_says(documents):
     for doc in documents:
         prompt = hooks.doc_to_text(doc)
         for number in range(DRAWS):
-            reply = answer_at_random(prompt, generator("random medobvious", doc["id"], number))
-            found = measures.record(doc, [reply]).measures
+            reply = answer_at_random(prompt, seeded_generator("random medobvious", doc["id"], number))
+            found = measures.grid_question_record(doc, [reply]).measures
             scores[doc["negative"]].append((found["accuracy"].score, found["chance"].score))
     for part in (scores[0], scores[1], scores[0] + scores[1]):
         error = math.sqrt(sum(p * (1 - p) for _, p in part)) / len(part)

@@ -57,10 +57,12 @@ def test_bare_letters_on_3x3_grids_reach_the_ceiling_of_tier_3():
 
 
 def test_both_numbers_are_of_one_reply():
-    made = measures.record({**question("detection_mcq", "bottom-left", "3x3"), "tier": 3, "kind": "k"}, ["G"])
+    made = measures.grid_question_record(
+        {**question("detection_mcq", "bottom-left", "3x3"), "tier": 3, "kind": "k"}, ["G"]
+    )
     scores = {name: value.score for name, value in made.measures.items()}
     assert (scores["accuracy"], scores["accuracy_paper_rule"], scores["accuracy_paper_rule_hosted"]) == (1, 0, 1)
-    failed = measures.record({**question("detection_mcq", "bottom-left"), "tier": 1, "kind": "k"}, [None])
+    failed = measures.grid_question_record({**question("detection_mcq", "bottom-left"), "tier": 1, "kind": "k"}, [None])
     assert {failed.measures[name].score for name in ("accuracy", "accuracy_paper_rule") if name in failed.measures} == {
         None
     }

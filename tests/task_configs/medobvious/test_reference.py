@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from lmms_medtasks import folders
-from lmms_medtasks.report.published import discrepancies
+from lmms_medtasks.report.published import published_discrepancies
 from lmms_medtasks.task_configs.medobvious import measures, report_published
 
 # Questions in the release (Table 1 and section 2).
@@ -33,7 +33,7 @@ def printed(table, names, average):
 
 FORMATS = printed(report_published.FORMATS_TABLE, tuple(measures.TABLE_2), "average")
 TIERS = printed(report_published.TIERS_TABLE, tuple(f"T{tier}" for tier in measures.TIERS), "all")
-DISCREPANCIES = discrepancies(report_published.FOLDER)
+DISCREPANCIES = published_discrepancies(report_published.FOLDER)
 
 # Half a unit of the last digit of the mean, and as much of the numbers that it is the mean of.
 ROUNDING = 0.1 + 1e-9

@@ -4,12 +4,12 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.comparability import OTHER_QUESTIONS
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.report_page import page as html_page
-from lmms_medtasks.report.reported_suites import build
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.report_page import render_html as html_page
+from lmms_medtasks.report.reported_suites import build_report
 from lmms_medtasks.task_configs.medobvious.report import HEADLINE
 
-QUICK = Options(resamples=20, drawn=False)
+QUICK = ReportOptions(resamples=20, drawn=False)
 
 
 def tables_of(document):
@@ -32,7 +32,8 @@ def numbers(table):
 @pytest.fixture
 def tables(write):
     return {
-        key: numbers(table) for key, table in tables_of(build([write()], Options(resamples=50, drawn=False))).items()
+        key: numbers(table)
+        for key, table in tables_of(build_report([write()], ReportOptions(resamples=50, drawn=False))).items()
     }
 
 
@@ -55,7 +56,7 @@ def test_accuracies(tables):
 
 @pytest.mark.usefixtures("any_share_read")
 def test_the_first_screen_has_the_boards_number_and_the_papers_average_each_by_its_name(write):
-    document = build([write()], QUICK)
+    document = build_report([write()], QUICK)
     [finding] = document.first.models[0].findings
     bars = {bar.title: bar.cell.value for bar in finding.bars}
     columns = (2 / 4, 3 / 4, 1 / 2, 1 / 2, 2 / 4, 6 / 10, 3 / 6)
@@ -100,7 +101,7 @@ def test_sizes_kinds_replies(tables):
 
 
 def test_tables_stand_beside_the_published_rows(write):
-    document = build([write()], QUICK)
+    document = build_report([write()], QUICK)
     (part,) = document.parts
     found = tables_of(document)
     assert {"formats", "signs", "tiers", "gaps", "agreements", "alarms", "sizes", "kinds", "replies"} <= set(found)
@@ -112,13 +113,13 @@ def test_tables_stand_beside_the_published_rows(write):
 
 def test_one_size_has_no_scaling_section(write, records):
     one = [record for record in records() if record.tags["grid"] == "2x2"]
-    assert "sizes" not in tables_of(build([write(medobvious_t1=one)], QUICK))
+    assert "sizes" not in tables_of(build_report([write(medobvious_t1=one)], QUICK))
 
 
 def test_no_question_counts_twice(write, records):
     found = records()
     by_format = [record for record in found if record.tags["task_type"] == "detection_mcq"]
-    document = build([write(medobvious=found, medobvious_detection_mcq=by_format)], QUICK)
+    document = build_report([write(medobvious=found, medobvious_detection_mcq=by_format)], QUICK)
     (part,) = document.parts
     assert dict(part.facts)["Questions"] == "16 about 2 items"
     assert "4 questions were asked by several tasks" in " ".join(flag.text for flag in part.flags)
@@ -136,7 +137,7 @@ def test_ways_of_asking_are_compared_question_by_question(write, records, apart)
     folders.append(write("other" if apart else "run", settings=settings, **tasks))
     results = folders[-1] / "x_results.json"
     results.write_text(results.read_text("utf-8").replace("pretrained=other", "pretrained=run"), "utf-8")
-    document = build(folders, QUICK)
+    document = build_report(folders, QUICK)
     own = ["run", "run (no image)", "run (neutral wording)"]
     # The comparison comes last where all is of one run.
     assert [part.title for part in document.parts] == (["Comparison", *own] if apart else [*own, "Comparison"])
@@ -153,13 +154,13 @@ def test_a_model_that_always_finds_one_is_named(write, records):
         f"v1_a_{n}": (1, "2x2", "top-left", ("top-right",) * 4 + ("yes",), ("top-left", "top-left", "yes"))
         for n in range(5)
     }
-    document = build([write(medobvious=records(always))], QUICK)
+    document = build_report([write(medobvious=records(always))], QUICK)
     assert "it finds one everywhere" in " ".join(flag.text for flag in document.parts[0].flags)
 
 
 def test_failed_requests_have_no_part_in_any_number(write, records):
     failed = {"v1_a_0": (1, "2x2", "top-left", ("failed",) * 5, ("failed",) * 3)}
-    document = build([write(medobvious=records(failed))], QUICK)
+    document = build_report([write(medobvious=records(failed))], QUICK)
     assert "8 of 8 requests failed" in " ".join(flag.text for flag in document.parts[0].flags)
     (found,) = [row for name, row in numbers(tables_of(document)["signs"]).items() if "arithmetic" not in name]
     assert found["all questions"] is None
@@ -167,7 +168,9 @@ def test_failed_requests_have_no_part_in_any_number(write, records):
 
 def test_the_page_is_drawn_and_escaped(write, records, with_kind):
     found = [with_kind(record, "<script>alert(1)</script>") for record in records()]
-    page = html_page(build([write("a<b", medobvious=found), write("c", medobvious=found)], Options(resamples=20)))
+    page = html_page(
+        build_report([write("a<b", medobvious=found), write("c", medobvious=found)], ReportOptions(resamples=20))
+    )
     assert page.count('<svg class="chart') >= 6
     assert "<script>alert" not in page
 
@@ -188,13 +191,13 @@ def test_logs_of_another_form_are_refused_with_their_line(write, records, change
     rows = [record.to_json() for record in records()]
     rows[2] = {**rows[2], **change, "tags": {**rows[2]["tags"], **change.get("tags", {})}}
     with pytest.raises(UserError, match="line 3") as error:
-        build([write(medobvious=rows)], QUICK)
+        build_report([write(medobvious=rows)], QUICK)
     assert message in str(error.value)
 
 
 def test_a_run_on_fewer_questions_is_marked_beside_the_others(write, records):
     folders = [write("one"), write("two"), write("part", medobvious=records()[:5])]
-    whole = build(folders, QUICK).parts[0]
+    whole = build_report(folders, QUICK).parts[0]
     for key in ("runs", "formats", "tiers"):
         found = next(table for section in whole.sections for table in section.tables if table.key == key)
         own = {row.cells[0].value: row.cells[0].mark for row in found.rows if row.kind == "run"}

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.reported_suites import build
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.reported_suites import build_report
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -14,7 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture
 def charts(write):
     """Key -> element, of one run."""
-    (part,) = build([write()], Options(resamples=20)).parts
+    (part,) = build_report([write()], ReportOptions(resamples=20)).parts
     return {each.key: ElementTree.fromstring(each.svg) for section in part.sections for each in section.figures}
 
 
@@ -65,7 +65,7 @@ def test_accuracy_stands_over_the_number_of_panels(charts):
 
 @pytest.mark.usefixtures("any_share_read")
 def test_the_first_screens_chart_has_the_same_point(charts, write):
-    drawn = build([write("again")], Options(resamples=20)).first.models[0].findings[0].sketch()
+    drawn = build_report([write("again")], ReportOptions(resamples=20)).first.models[0].findings[0].sketch()
     root = ElementTree.fromstring(drawn.svg)
     (((small, (x, _)),)) = discs(root).items()
     (((large, (other, _)),)) = discs(charts["plane"]).items()

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.data import locating, sources
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.grid_positions import NONE_OPTION, parse_size
 from lmms_medtasks.grids import tasks as grid_tasks
@@ -18,16 +18,18 @@ from lmms_medtasks.task_configs.medobvious.source import ROOT, TASKS
 
 pytestmark = pytest.mark.usefixtures("home")
 
-TOLD = grid_tasks.Told("an MRI scan", "The highlighted image is an MRI scan.", "All images show CT.", ("mri", "scan"))
+TOLD = grid_tasks.ItemTexts(
+    "an MRI scan", "The highlighted image is an MRI scan.", "All images show CT.", ("mri", "scan")
+)
 
 
 def item(number=0, tier="v1", kind="mri_vs_ct", size="2x2", position=2):
     """The eight lines of an item, with image paths of somebody else's machine."""
     name, size = f"{tier}_{kind}_{number}", parse_size(size)
     images = {"grid": f"{tier}/images/{name}_grid.png", "vis": f"{tier}/images/{name}_vis_pos.png"}
-    rows = grid_tasks.positive(name, size, position, TOLD, images)
+    rows = grid_tasks.make_positive_tasks(name, size, position, TOLD, images)
     images = {"grid": f"{tier}/images/{name}_neg_grid.png", "vis": f"{tier}/images/{name}_vis_neg.png"}
-    rows += grid_tasks.negative(name, size, TOLD, images)
+    rows += grid_tasks.make_negative_tasks(name, size, TOLD, images)
     return [{**row, "image_path": f"/share/users/somebody/data/{row['image_path']}"} for row in rows]
 
 
@@ -53,8 +55,8 @@ def documents(folder: Path):
 
     from lmms_medtasks.data import store
 
-    manifest = prepare("medobvious", source=folder)
-    place = store.folder("medobvious", manifest["data"])
+    manifest = prepare_splits("medobvious", source=folder)
+    place = store.prepared_data_folder("medobvious", manifest["data"])
     split = manifest["splits"]["test"]
     return pq.read_table(place / split["file"]).to_pylist(), store.read_rejected(place / store.REJECTED), split["notes"]
 
@@ -191,28 +193,28 @@ def test_a_file_of_another_form_is_an_error(text, message, tmp_path):
     base = write(tmp_path / "clone", [])
     (base / TASKS).write_text(text)
     with pytest.raises(UserError, match=message):
-        prepare("medobvious", source=base)
+        prepare_splits("medobvious", source=base)
 
 
 def test_text_that_is_no_utf8_is_an_error(tmp_path):
     base = write(tmp_path / "clone", [])
     (base / TASKS).write_bytes(b"\xff\xfe{}")
     with pytest.raises(UserError, match="not UTF-8"):
-        prepare("medobvious", source=base)
+        prepare_splits("medobvious", source=base)
 
 
 def test_a_folder_without_the_file_says_what_was_wanted(tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.txt").write_text("")
     with pytest.raises(UserError, match=f"{ROOT}/{TASKS} or {TASKS}"):
-        prepare("medobvious", source=tmp_path / "other")
+        prepare_splits("medobvious", source=tmp_path / "other")
 
 
 def test_without_a_source_it_is_said_how_to_get_one():
     with pytest.raises(UserError, match="on no hub.*git clone https://github.com/Ufaqkhan/MedObvious"):
-        prepare("medobvious")
+        prepare_splits("medobvious")
     with pytest.raises(DataNotFound, match="git clone") as error:
-        locating.locate("medobvious", "test")
+        locating.locate_split("medobvious", "test")
     assert "from the hub" not in str(error.value)
 
 

@@ -15,8 +15,8 @@ from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.record import MeasureValue
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.record import ScoreValue
+from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.task_configs.medq_deg import measures
 
 FAILURE = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"
@@ -32,7 +32,9 @@ def document(number, severity, degradation="", capability="Counting", answer="A"
 
 def read(*replies, **changes):
     """The record of a question with the options left, right, both; B is right."""
-    return measures.record(document(1, 0, answer="B", options=("left", "right", "both"), **changes), list(replies))
+    return measures.choice_question_record(
+        document(1, 0, answer="B", options=("left", "right", "both"), **changes), list(replies)
+    )
 
 
 def metric(rows, name):
@@ -68,7 +70,7 @@ def test_failed_requests_are_no_wrong_answers():
 
 def test_all_failed_is_no_score():
     found = read("[LMMS_EVAL_BUDGET_EXCEEDED]", FAILURE)
-    assert found.measures == {"accuracy": MeasureValue(None), "accuracy_paper_rule": MeasureValue(None)}
+    assert found.measures == {"accuracy": ScoreValue(None), "accuracy_paper_rule": ScoreValue(None)}
 
 
 def test_identical_trials_need_two_replies():
@@ -79,7 +81,7 @@ def test_identical_trials_need_two_replies():
 
 
 def test_record_carries_ids_and_tags_but_no_question():
-    found = measures.record(document(1, 1, "gaussian_noise"), ["A"])
+    found = measures.choice_question_record(document(1, 1, "gaussian_noise"), ["A"])
     assert (found.id, found.pair, found.cluster, found.expected) == ("q1/gaussian_noise/L1", "q1", "i1", "A")
     assert found.tags == {
         "data": "mini", "source": None, "modality": "CT", "severity": 1, "capability": "Counting",
@@ -90,19 +92,24 @@ def test_record_carries_ids_and_tags_but_no_question():
 
 
 def test_clean_question_is_of_no_degradation():
-    assert {measures.record(document(1, 0), ["A"]).tags[name] for name in ("degradation", "category")} == {None}
+    assert {
+        measures.choice_question_record(document(1, 0), ["A"]).tags[name] for name in ("degradation", "category")
+    } == {None}
 
 
 def test_question_id_falls_back_to_the_id():
     doc = document(1, 0)
     del doc["question_id"]
-    assert measures.record(doc, ["A"]).pair == "q1"
+    assert measures.choice_question_record(doc, ["A"]).pair == "q1"
 
 
 def test_degradation_by_the_name_of_the_authors_site_has_the_papers_name():
-    assert measures.record(document(1, 1, "downsample_artifact"), ["A"]).tags["degradation"] == "low_resolution"
+    assert (
+        measures.choice_question_record(document(1, 1, "downsample_artifact"), ["A"]).tags["degradation"]
+        == "low_resolution"
+    )
     with pytest.raises(UserError, match="gausian"):
-        measures.record(document(1, 1, "gausian_noise"), ["A"])
+        measures.choice_question_record(document(1, 1, "gausian_noise"), ["A"])
 
 
 def test_scoring_in_threads_gives_the_same():
@@ -120,9 +127,9 @@ def test_applied_parameters_travel_with_the_record():
     pixels = np.random.default_rng(0).integers(0, 256, (40, 40), dtype=np.uint8)
     doc = {**document(1, 0), "degradation": "object_rotation", "severity": 1, "modality": "X-ray",
            "image": Image.fromarray(pixels)}  # fmt: skip
-    assert measures.record(doc, ["B"]).details["degradation_parameters"] == []
+    assert measures.choice_question_record(doc, ["B"]).details["degradation_parameters"] == []
     shown = np.asarray(hooks.doc_to_visual(doc)[0])
-    [parameters] = measures.record(doc, ["B"]).details["degradation_parameters"]
+    [parameters] = measures.choice_question_record(doc, ["B"]).details["degradation_parameters"]
     kept = degradations.parameters_from_json("object_rotation", json.loads(json.dumps(parameters)), modality="X-ray")
     again = degradations.apply_parameters(doc["image"], "object_rotation", kept, modality="X-ray")
     assert (np.asarray(again) == shown[..., 0]).all()
@@ -131,7 +138,7 @@ def test_applied_parameters_travel_with_the_record():
 @given(st.lists(st.sampled_from(["A", "B", "(C)", "none of them", "<think>so", FAILURE]), min_size=1, max_size=6))
 def test_scores_are_those_of_the_votes(replies):
     found = read(*replies)
-    table = measures.counted(Samples.of_records([found]))
+    table = measures.count_votes_checked(QuestionTable.of_records([found]))
     assert table.replies[0] + table.failed[0] == len(replies)
     score = found.measures["accuracy"].score
     assert (score is None and np.isnan(table.scores[0])) or table.scores[0] == score
@@ -244,7 +251,7 @@ def test_the_log_has_a_record_once_and_ranks_can_exchange_it(scored):
 
 
 def test_condition_tells_ways_of_asking_apart():
-    told = {task: measures.condition(task, {}) for task in
+    told = {task: measures.asking_condition(task, {}) for task in
             ("medq_deg", "medq_deg_calib", "medq_deg_l0", "medq_deg_l2", "medq_deg_release_l1")}  # fmt: skip
     assert told["medq_deg"] == ""
     assert told["medq_deg_l0"] == told["medq_deg_l2"]

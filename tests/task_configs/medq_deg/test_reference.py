@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from lmms_medtasks import degradations
-from lmms_medtasks.report.published import Published, discrepancies
+from lmms_medtasks.report.published import PublishedRowsSpec, published_discrepancies
 from lmms_medtasks.task_configs.medq_deg import source as taxonomy
 from lmms_medtasks.task_configs.medq_deg.report_published import FOLDER
 
@@ -49,7 +49,7 @@ class LevelsRow:
 
 def columns_rows(source, kind):
     """The rows of Table 2 or 3."""
-    for row in Published(FOLDER, {"source": source, "kind": kind}).rows():
+    for row in PublishedRowsSpec(FOLDER, {"source": source, "kind": kind}).rows():
         names = [name for name, cell in row.numbers.items() if cell.value is not None and not name.endswith(" drop")]
         shown = {name: Score(*row.values(name, f"{name} drop")) for name in names}
         yield ColumnsRow(row.texts["model"], row.texts["group"], shown.pop("average"), shown)
@@ -74,7 +74,7 @@ def degradation_averages():
 def level_results():
     return [
         LevelsRow(row.texts["model"], row.texts["group"], *row.values("L0", "L1", "L2", "L1-L0", "L2-L0"))
-        for row in Published(FOLDER, {"source": "Table 6"}).rows()
+        for row in PublishedRowsSpec(FOLDER, {"source": "Table 6"}).rows()
     ]
 
 
@@ -166,7 +166,7 @@ def test_every_difference_in_the_paper_is_listed_and_no_other():
     cells = list(all_cells())
     assert len(cells) == (88 + 56) + (88 + 48) + 61 + 47 + 80
     found = sorted(differences(cells))
-    assert found == sorted(tuple(listed.values()) for listed in discrepancies(FOLDER))
+    assert found == sorted(tuple(listed.values()) for listed in published_discrepancies(FOLDER))
     assert len(found) == 13
 
 
@@ -199,9 +199,9 @@ def test_one_average_row_a_group_and_one_over_all(averages):
 
 def test_columns_are_those_of_the_taxonomy():
     for row in [*capability_results(), *capability_averages()]:
-        assert list(row.columns) == list(taxonomy.mids())
+        assert list(row.columns) == list(taxonomy.mid_capability_names())
     for row in [*degradation_results(), *degradation_averages()]:
-        assert sorted(row.columns) == sorted(taxonomy.categories())
+        assert sorted(row.columns) == sorted(taxonomy.category_keys())
 
 
 def test_cells_read_by_eye():

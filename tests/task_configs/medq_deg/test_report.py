@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.statistics.intervals import FEW
 from lmms_medtasks.task_configs.medq_deg.measures import (
     ACCURACY,
@@ -35,7 +35,7 @@ def tables(write_run):
     """The tables of a run's report, row and column by name: the cells' values, percent as shares."""
 
     def of(**chosen):
-        (part,) = build([write_run(**chosen)], Options(resamples=50, drawn=False)).parts
+        (part,) = build_report([write_run(**chosen)], ReportOptions(resamples=50, drawn=False)).parts
         found = {}
         for section in part.sections:
             for table in section.tables:
@@ -172,7 +172,9 @@ def test_one_trial_has_no_confidence_but_a_report(tables):
 
 def test_levels_of_different_t_have_no_test_of_equation_5(write_run):
     trials = {0: {"q1": "AAAA", "q2": "BABA"}, 2: {"q1": "BB", "q2": "AB"}}
-    document = build([write_run(trials=trials, levels=(0, 2), together=True)], Options(resamples=20, drawn=False))
+    document = build_report(
+        [write_run(trials=trials, levels=(0, 2), together=True)], ReportOptions(resamples=20, drawn=False)
+    )
     (section,) = (each for part in document.parts for each in part.sections if each.key == "calibration")
     assert "dke" not in {table.key for table in section.tables}
     assert any("T = 2 and T = 4" in text for text in section.paragraphs)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 
 
 @pytest.fixture
 def said(write_run):
     def of(**chosen):
-        (part,) = build([write_run(**chosen)], Options(resamples=0, drawn=False)).parts
+        (part,) = build_report([write_run(**chosen)], ReportOptions(resamples=0, drawn=False)).parts
         return [(flag.kind, flag.text) for flag in part.flags]
 
     return of
@@ -69,6 +69,6 @@ def test_log_that_is_shorter_than_asked_for(write_run):
     folder = write_run("cut")
     path = folder / "20260101_000000_samples_medq_deg_l1.jsonl"
     path.write_text(path.read_text().splitlines(keepends=True)[0])
-    (part,) = build([folder], Options(resamples=0, drawn=False)).parts
+    (part,) = build_report([folder], ReportOptions(resamples=0, drawn=False)).parts
     texts = [flag.text for flag in part.flags]
     assert any("medq_deg_l1: 1 of 2 in the log" in text for text in texts)

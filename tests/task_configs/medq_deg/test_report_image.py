@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 
 TRIALS = {
     0: {"q1": "AA", "q2": "BB"},
@@ -23,7 +23,7 @@ def copied(trials):
 
 
 def parts(*folders):
-    return build(list(folders), Options(resamples=200, drawn=False)).parts
+    return build_report(list(folders), ReportOptions(resamples=200, drawn=False)).parts
 
 
 def benefit(part):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.task_configs.medq_deg.report_paper import (
     INTER_MODEL,
     RANKS,
     compared_caveats,
-    conditions,
     model_names,
+    shared_conditions,
 )
 
 QUESTIONS = {
@@ -74,7 +74,7 @@ def test_ranks_and_order(analyses):
 
 def test_only_questions_that_all_were_asked_are_compared(analyses):
     sets = analyses(poor={1: {"q1": "AA"}, 2: {"q1": "BB"}})
-    mild, _ = conditions(sets)
+    mild, _ = shared_conditions(sets)
     assert [flag.kind for flag in compared_caveats(sets)] == ["warning", "warning"]
     assert (mild.questions, mild.left_out) == (1, 1)
     # On q1 alone all three are right.
@@ -108,7 +108,7 @@ def test_runs_of_different_t_share_no_row(write_run):
         for times in (1, 2)
         for model, trials in MODELS.items()
     ]
-    part = build(runs, Options(resamples=20, drawn=False)).parts[0]
+    part = build_report(runs, ReportOptions(resamples=20, drawn=False)).parts[0]
     tables = {table.key: table for section in part.sections for table in section.tables}
     assert not any("shift" in column.name for column in tables["models"].columns)
     for key in ("inter_model_dke", "inter_model_points"):

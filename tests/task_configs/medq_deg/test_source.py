@@ -17,7 +17,7 @@ import pytest
 
 from lmms_medtasks.data import documents
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.row_reader import Candidate
+from lmms_medtasks.data.row_reader import CandidateDocument
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import image_id, image_problem
 from lmms_medtasks.task_configs.medq_deg.source import MEDQ_DEG, question_key
@@ -35,11 +35,11 @@ Write = Callable[..., Path]
 CLEAN, SIMULATED = "MedQ-Robust-good-test.tsv", "MedQ-Robust-simulate-test.tsv"
 
 
-def read(folder: Path, split: str = "clean") -> list[Candidate]:
+def read(folder: Path, split: str = "clean") -> list[CandidateDocument]:
     return list(MEDQ_DEG.open_split(LocalRelease(folder), MEDQ_DEG.split(split)).candidates())
 
 
-def document(candidate: Candidate) -> dict[str, Any]:
+def document(candidate: CandidateDocument) -> dict[str, Any]:
     assert candidate.document is not None, candidate.reason
     return candidate.document
 
@@ -345,7 +345,7 @@ def test_the_real_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             example["answer"],
         )
         assert found["degradation"] == "" and found["severity"] == 0
-        assert documents.problem({**found, "data": "sample"}, MEDQ_DEG.tags) is None
+        assert documents.document_problem({**found, "data": "sample"}, MEDQ_DEG.tags) is None
         assert image_problem(found["image"]["bytes"]) is None
     assert len(degraded) == 38 and {found["severity"] for found in degraded} == {1, 2}
     assert len({found["degradation"] for found in degraded}) == 18  # 19 triples, motion_blur twice

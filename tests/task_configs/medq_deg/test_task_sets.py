@@ -6,13 +6,13 @@ import re
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import Options
+from lmms_medtasks.report import ReportOptions
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.medq_deg.measures import SUITE
 from lmms_medtasks.task_configs.medq_deg.report import _row_names
-from lmms_medtasks.task_configs.medq_deg.report_paper import conditions
-from lmms_medtasks.task_configs.medq_deg.report_published import levels, setup_of, task_sets
+from lmms_medtasks.task_configs.medq_deg.report_paper import shared_conditions
+from lmms_medtasks.task_configs.medq_deg.report_published import requested_levels, setup_of, task_sets
 
 
 @pytest.fixture
@@ -46,10 +46,10 @@ def test_task_of_all_levels_is_a_set_of_its_own(write_run, sets):
 
 def test_tasks_of_another_t_are_another_set(write_run, sets):
     folder, other = write_run("a", levels=[0, 1]), write_run("b", trials={0: {"q1": "AAA"}}, levels=[0], together=True)
-    one, two = (results.read(next(each.glob("*_results.json"))) for each in (folder, other))
+    one, two = (results.read_result_file(next(each.glob("*_results.json"))) for each in (folder, other))
     one.content["configs"].update(two.content["configs"])
     next(other.glob("*.jsonl")).rename(folder / "20260101_000000_samples_medq_deg.jsonl")
-    found = task_sets(SUITE, [one], suite_table(SUITE, [one]), Options(resamples=0))
+    found = task_sets(SUITE, [one], suite_table(SUITE, [one]), ReportOptions(resamples=0))
     assert [(each.tasks, each.condition) for each in found] == [
         (("medq_deg_l0", "medq_deg_l1"), "our degradations, 2 trials"),
         (("medq_deg",), "our degradations, 3 trials"),
@@ -58,14 +58,14 @@ def test_tasks_of_another_t_are_another_set(write_run, sets):
 
 def test_two_sets_of_a_run_that_were_asked_alike_have_their_tasks_names_and_are_not_two_models(write_run):
     folder, other = write_run("a"), write_run("b", together=True)
-    one, two = (results.read(next(each.glob("*_results.json"))) for each in (folder, other))
+    one, two = (results.read_result_file(next(each.glob("*_results.json"))) for each in (folder, other))
     one.content["configs"].update(two.content["configs"])
     next(other.glob("*.jsonl")).rename(folder / "20260101_000000_samples_medq_deg.jsonl")
-    found = task_sets(SUITE, [one], suite_table(SUITE, [one]), Options(resamples=0))
+    found = task_sets(SUITE, [one], suite_table(SUITE, [one]), ReportOptions(resamples=0))
     assert [each.condition for each in found] == [
         "our degradations, 2 trials, medq_deg_l0 to l2", "our degradations, 2 trials, medq_deg",
     ]  # fmt: skip
-    assert conditions(found) == []
+    assert shared_conditions(found) == []
     assert _row_names(found) == [each.name for each in found]
 
 
@@ -73,14 +73,14 @@ def test_clean_questions_are_lent_to_the_release(write_run):
     folder = write_run("a", levels=[0])
     # The same run, with the release's levels beside: written by hand into one result file.
     other = write_run("b", stem="medq_deg_release", levels=[1, 2])
-    one, two = (results.read(next(each.glob("*_results.json"))) for each in (folder, other))
+    one, two = (results.read_result_file(next(each.glob("*_results.json"))) for each in (folder, other))
     two.content["configs"].update(one.content["configs"])
     for path in folder.glob("*.jsonl"):
         path.rename(other / path.name)
-    (found,) = task_sets(SUITE, [two], suite_table(SUITE, [two]), Options(resamples=0))
+    (found,) = task_sets(SUITE, [two], suite_table(SUITE, [two]), ReportOptions(resamples=0))
     assert setup_of(found).family == "release"
     assert found.tasks == ("medq_deg_l0", "medq_deg_release_l1", "medq_deg_release_l2")
-    assert levels(found) == [0, 1, 2]
+    assert requested_levels(found) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("tail", ['{"questions": {"id": "q', "not json\n", "[1, 2]\n", '{"questions": {"id": "q1"}}\n'])

@@ -30,17 +30,19 @@ SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "sha
 
 def test_sizes_are_those_that_the_paper_states():
     assert len(PRINTED["capabilities"]["high"]) == 2
-    assert len(taxonomy.mids()) == 6
-    assert len(taxonomy.fines()) == sum(len(mid["fines"]) for mid in MIDS.values()) == 30
-    assert len(taxonomy.categories()) == 5
+    assert len(taxonomy.mid_capability_names()) == 6
+    assert len(taxonomy.fine_capability_names()) == sum(len(mid["fines"]) for mid in MIDS.values()) == 30
+    assert len(taxonomy.category_keys()) == 5
     assert len(TYPES) == 18
     assert len(degradations.modalities()) == 7
 
 
 def test_mid_level_capabilities_and_their_columns_of_table_2():
-    assert list(taxonomy.mids().values()) == ["CU", "IP", "AR", "BS", "Diag.", "Treat."]
+    assert list(taxonomy.mid_capability_names().values()) == ["CU", "IP", "AR", "BS", "Diag.", "Treat."]
     # rows of Table 4 per mid-level capability
-    assert Counter(taxonomy.fines().values()) == dict(zip(taxonomy.mids(), [6, 4, 9, 3, 4, 4], strict=True))
+    assert Counter(taxonomy.fine_capability_names().values()) == dict(
+        zip(taxonomy.mid_capability_names(), [6, 4, 9, 3, 4, 4], strict=True)
+    )
 
 
 def test_degraded_and_clean_pairs_make_up_the_benchmark():
@@ -60,8 +62,8 @@ def test_table_4_agrees_with_the_total_but_for_anatomy():
 
 
 def test_degradations_are_those_of_the_code_in_the_same_order():
-    assert list(TYPES) == [name for name in degradations.names() if registry.sections()[name].get("drawn_for")]
-    assert list(dict.fromkeys(map(degradations.category, TYPES))) == list(taxonomy.categories()) == list(CATEGORIES)
+    assert list(TYPES) == [name for name in degradations.names() if registry.load_sections()[name].get("drawn_for")]
+    assert list(dict.fromkeys(map(degradations.category, TYPES))) == list(taxonomy.category_keys()) == list(CATEGORIES)
     for name, row in TYPES.items():
         one = row["modality"]
         printed = degradations.modalities() if one == "All" else (degradations.canonical_modality(one),)
@@ -69,9 +71,9 @@ def test_degradations_are_those_of_the_code_in_the_same_order():
 
 
 def test_the_paper_s_names_map_to_themselves():
-    for fine, mid in taxonomy.fines().items():
+    for fine, mid in taxonomy.fine_capability_names().items():
         assert taxonomy.mid_of_name(fine) == mid
-    for mid in taxonomy.mids():
+    for mid in taxonomy.mid_capability_names():
         assert taxonomy.mid_of_name(mid) == mid
 
 
@@ -79,9 +81,9 @@ def test_the_paper_s_names_map_to_themselves():
 def test_a_name_of_a_source_dataset(name, row):
     assert set(row) <= {"fine", "mid", "why"} and row["why"].strip()
     assert not {"fine", "mid"} <= set(row)  # one says all that is known
-    mid = taxonomy.fines()[row["fine"]] if "fine" in row else row.get("mid")
+    mid = taxonomy.fine_capability_names()[row["fine"]] if "fine" in row else row.get("mid")
     assert taxonomy.mid_of_name(name) == mid
-    assert mid is None or mid in taxonomy.mids()
+    assert mid is None or mid in taxonomy.mid_capability_names()
     if row["why"] == "same name":
         assert folded(name) == folded(row["fine"])
 
@@ -111,7 +113,15 @@ def test_case_spaces_and_punctuation_do_not_count(entry, random):
 
 @given(st.text(string.ascii_letters + " -/", max_size=40))
 def test_other_names_are_not_guessed(text):
-    known = {folded(name) for name in [*taxonomy.fines(), *taxonomy.mids(), "Diagnostic Reasoning", *dict(NAMES)]}
+    known = {
+        folded(name)
+        for name in [
+            *taxonomy.fine_capability_names(),
+            *taxonomy.mid_capability_names(),
+            "Diagnostic Reasoning",
+            *dict(NAMES),
+        ]
+    }
     if folded(text) not in known:
         assert taxonomy.mid_of_name(text) is None
 
@@ -124,7 +134,7 @@ def test_near_misses_stay_unmapped(name):
 def test_the_bundled_questions_have_capabilities_of_table_4():
     text = resources.files("lmms_medtasks.baselines").joinpath("phantom_questions.yml").read_text("utf-8")
     named = {entry["capability"] for entry in yaml.safe_load(text)}
-    assert named and named <= set(taxonomy.fines())
+    assert named and named <= set(taxonomy.fine_capability_names())
 
 
 @pytest.mark.parametrize("name", ["taxonomy.yml", "capability_names.yml", "reference/discrepancies.yml"])
@@ -141,9 +151,9 @@ def test_the_authors_examples_are_mapped():
         row["capability"]: taxonomy.mid_of_name(row["capability"]) for row in json.loads(examples.read_text("utf-8"))
     }
     assert found == {
-        "Organ Recognition - Abdomen": taxonomy.fines()["Abdominal Structures"],
-        "Cell Recognition": taxonomy.fines()["Cell and Microbes"],
-        "Disease Diagnosis": taxonomy.fines()["Disease Diagnosis"],
+        "Organ Recognition - Abdomen": taxonomy.fine_capability_names()["Abdominal Structures"],
+        "Cell Recognition": taxonomy.fine_capability_names()["Cell and Microbes"],
+        "Disease Diagnosis": taxonomy.fine_capability_names()["Disease Diagnosis"],
     }
 
 
@@ -160,7 +170,7 @@ def test_every_row_stands_in_the_paper():
     parents = {"motion": "Motion", "intensity": "Intensity", "resolution_blur": "Resolution and Blur"}
     for name, row in TYPES.items():
         category = degradations.category(name)
-        parent = parents.get(category, taxonomy.categories()[category])
+        parent = parents.get(category, taxonomy.category_keys()[category])
         ratios = f"{row['ratio_in_parent']:.2f}% {row['ratio_in_total']:.2f}%"
         written = f"{name} {parent} {row['count']:,} {ratios} {row['modality']}"
         assert lines[written] == 1, written

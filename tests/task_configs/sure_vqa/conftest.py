@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.record import Judgement, MeasureValue, Record
-from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.record import QuestionJudgement, QuestionRecord, ScoreValue
+from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
-from lmms_medtasks.task_configs.sure_vqa.measures import SUITE, TEXT, remeasured
-from lmms_medtasks.task_configs.sure_vqa.report import sources
+from lmms_medtasks.task_configs.sure_vqa.measures import SUITE, TEXT, record_with_judged_score
+from lmms_medtasks.task_configs.sure_vqa.report import results_by_shift
 
 # id: image, set, answer type. Image b is in both tests.
 QUESTIONS = {
@@ -46,25 +46,25 @@ def record(
     described = {"name": judge, "protocol": f"sure_{kind}", "version": 1, "is_paper_judge": "gemma" in judge}
     items = ({"question": "SECRET", "reference": "SECRET", "answer": "SECRET"},)
     scored = text is not None and label != "!"
-    made = Record(
+    made = QuestionRecord(
         id=question,
         cluster=image,
         trials=({"!": "failed", "_": "empty"}.get(label, "ok"),),
         expected=None,
-        measures=dict.fromkeys(TEXT, MeasureValue(text)) if scored else {},
+        measures=dict.fromkeys(TEXT, ScoreValue(text)) if scored else {},
         tags={"data": "full", "set": side, "answer_type": kind},
-        judgement=Judgement(described, items, (() if label == "!" else (verdict,),)),
+        judgement=QuestionJudgement(described, items, (() if label == "!" else (verdict,),)),
     )
-    return remeasured(made).to_json()
+    return record_with_judged_score(made).to_json()
 
 
 @pytest.fixture
-def sources_of() -> Callable[..., list[Source]]:
+def sources_of() -> Callable[..., list[ModelResults]]:
     """The sources of the runs in these folders."""
 
-    def of_folders(*folders: Path, resamples: int = 0) -> list[Source]:
-        found = runs.find(folders)
-        return sources(SUITE, found, suite_table(SUITE, found), Options(resamples=resamples))
+    def of_folders(*folders: Path, resamples: int = 0) -> list[ModelResults]:
+        found = runs.find_result_files(folders)
+        return results_by_shift(SUITE, found, suite_table(SUITE, found), ReportOptions(resamples=resamples))
 
     return of_folders
 

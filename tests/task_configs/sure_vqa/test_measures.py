@@ -8,11 +8,11 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.protocol import JudgeVerdict, judgement_key
 from lmms_medtasks.judges.records import TABLE
-from lmms_medtasks.record import from_json
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.record import record_from_json
+from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.intervals import FEW
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.task_configs.sure_vqa import measures
@@ -30,18 +30,24 @@ def doc(number, kind="closed", side="iid", answer="yes", choices="yes | no", sui
 
 def judged(document, reply, label):
     """Have a judge say ``label`` of this reply."""
-    protocol = measures.protocol_of(document)
-    (item,) = records.items_of(document, [reply], protocol)
-    TABLE.put({key_of(protocol, item, 0): Verdict("judged", {protocol.dimensions[0].name: label}, reply="as it said")})
+    protocol = measures.question_protocol(document)
+    (item,) = records.make_judged_items(document, [reply], protocol)
+    TABLE.put(
+        {
+            judgement_key(protocol, item, 0): JudgeVerdict(
+                "judged", {protocol.dimensions[0].name: label}, reply="as it said"
+            )
+        }
+    )
 
 
 def settled(document, reply):
     """As the stage does before it asks a judge."""
-    protocol = measures.protocol_of(document)
-    (item,) = records.items_of(document, [reply], protocol)
+    protocol = measures.question_protocol(document)
+    (item,) = records.make_judged_items(document, [reply], protocol)
     found = item and protocol.settle(item)
     if found:
-        TABLE.put({key_of(protocol, item, 0): Verdict("exact", found[0], reason=found[1])})
+        TABLE.put({judgement_key(protocol, item, 0): JudgeVerdict("exact", found[0], reason=found[1])})
 
 
 def run(asked, hook=measures.process_results):
@@ -149,7 +155,7 @@ def test_a_record_can_be_scored_again_from_the_log():
     document = doc(81, "open", answer="left")
     judged(document, "to the left", "4")
     made = measures.process_results(document, ["to the left"])
-    logged = from_json(json.loads(json.dumps(made["questions"])), "here")
+    logged = record_from_json(json.loads(json.dumps(made["questions"])), "here")
     again = measures.process_results.metrics_of(logged)
     assert again == made
     assert again["open_iid"]["score"] == 4.0
@@ -162,7 +168,7 @@ def test_measures_are_made_anew_from_the_verdicts():
     made = measures.process_results_one(document, ["to the left"])["questions"]
     content = json.loads(json.dumps(made))
     content["judgement"]["verdicts"][0][0]["labels"] = {"stars": "2"}
-    logged = from_json(content, "here")
+    logged = record_from_json(content, "here")
     again = measures.process_results_one.metrics_of(logged)
     assert again["open"]["score"] == 2.0
     assert again["questions"]["measures"]["open"]["score"] == 2.0
@@ -184,7 +190,7 @@ def test_a_record_of_credentialed_data_holds_ids_and_scores_only(tmp_path, monke
 
 def test_without_questions_there_is_no_score():
     for metric in measures.METRICS:
-        assert metric.estimate.value(Samples.of_rows([])) in (None, 0), metric.name
+        assert metric.estimate.value(QuestionTable.of_rows([])) in (None, 0), metric.name
 
 
 def test_standard_errors_are_of_judged_scores_only():
@@ -229,7 +235,7 @@ RR = Contrast(main="ratio", first={"set": "iid"}, second={"set": "ood"})
 def table(iid_images, iid, ood_images, ood):
     """The questions of both tests, an image and a score each."""
     tests = {"iid": zip(iid_images, iid, strict=True), "ood": zip(ood_images, ood, strict=True)}
-    return Samples.of_rows(
+    return QuestionTable.of_rows(
         {"set": side, "cluster": image, "accuracy.score": float(score), "accuracy.asked": True}
         for side, questions in tests.items()
         for image, score in questions
@@ -256,7 +262,7 @@ def test_worked_by_hand():
 
 def test_shared_images_pair_the_two_tests():
     # The OoD test is the i.i.d. one, each score halved: what images share does not move RR.
-    scores = generator("test", "shared").random(60)
+    scores = seeded_generator("test", "shared").random(60)
     names = [f"{number % 20}" for number in range(60)]
     joint = robustness(names, scores, names, scores / 2)["ratio"]
     apart = robustness(names, scores, [f"other {name}" for name in names], scores / 2)["ratio"]

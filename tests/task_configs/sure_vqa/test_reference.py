@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from lmms_medtasks.report.published import PUBLISHED, Published, discrepancies
-from lmms_medtasks.task_configs.sure_vqa.report_paper import f_test, spread
+from lmms_medtasks.report.published import PUBLISHED, PublishedRowsSpec, published_discrepancies
+from lmms_medtasks.task_configs.sure_vqa.report_paper import f_test, spread_over_seeds
 from lmms_medtasks.task_configs.sure_vqa.report_published import DATASETS, FOLDER, SHIFTS
 
 HALF = Fraction(1, 200)  # half a unit of the last digit of an RR
@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 def rows_of(number):
     """The rows of a table. ``shift``: of its task, in Table 22 of the test."""
-    for row in Published(FOLDER, {"source": f"Table {number}"}).rows():
+    for row in PublishedRowsSpec(FOLDER, {"source": f"Table {number}"}).rows():
         texts = row.texts
         shift = texts["test"] or texts["task"].removeprefix(f"sure_{TABLES[number]}_").removesuffix("_noimage")
         for kind in ("closed", "open"):
@@ -97,7 +97,7 @@ def test_every_ratio_that_differs_is_listed_and_no_other():
     assert len(cells) == (40 + 32) + (40 + 32) + (60 + 48) + 16
     found = sorted(differences(cells))
     names = ("table", "row", "shift", "answer_type", "printed", "recomputed", "within_rounding")
-    listed = discrepancies(FOLDER)
+    listed = published_discrepancies(FOLDER)
     assert found == sorted(tuple(each[name] for name in names) for each in listed)
     assert all(set(each) == set(names) for each in listed)
     assert (len(found), sum(not each[-1] for each in found)) == (80, 2)
@@ -229,7 +229,9 @@ def test_shifts_explain_more_than_methods_in_table_20():
 def test_spreads_say_what_the_paper_says_of_its_figures(dataset, methods):
     """Figure 8c: on OVQA alone methods differ by more than shifts; Figure 18: not without full fine-tuning."""
     found = table(dataset, methods_of(methods))
-    assert (spread(found.mean(axis=0)) > spread(found.mean(axis=1))) is ((dataset, methods) == ("ovqa", "all"))
+    assert (spread_over_seeds(found.mean(axis=0)) > spread_over_seeds(found.mean(axis=1))) is (
+        (dataset, methods) == ("ovqa", "all")
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,19 @@ import re
 
 import pytest
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.report.comparability import OTHER_QUESTIONS
-from lmms_medtasks.report.csv_writer import csv_text
+from lmms_medtasks.report.csv_writer import render_csv
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
-from lmms_medtasks.report.markdown import markdown
-from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report.markdown import render_markdown
+from lmms_medtasks.report.report_page import render_html
 
 LABELS = {"c1": "1", "c2": "1", "c3": "0.5", "o1": "5", "o2": "4", "c4": "1", "c5": "0", "o3": "3"}
 MIMIC = {name: (f"p10/{name}", side, kind) for name, side, kind in [("1", "iid", "closed"), ("2", "ood", "closed")]}
 
 
 def report(*runs, **options):
-    return build(runs, Options(**{"resamples": 50, "drawn": False, **options}))
+    return build_report(runs, ReportOptions(**{"resamples": 50, "drawn": False, **options}))
 
 
 def table(part, key):
@@ -201,16 +201,16 @@ def test_baselines_are_compared_with_nothing(write_sure_run):
 
 def test_every_writer_takes_it_and_the_same_runs_give_the_same_page(several):
     document = report(*several, drawn=True)
-    once = page(document)
-    assert page(report(*several, drawn=True)) == once
+    once = render_html(document)
+    assert render_html(report(*several, drawn=True)) == once
     assert once.count('<svg class="chart') == 4
-    assert "nan" not in markdown(document).lower()
+    assert "nan" not in render_markdown(document).lower()
     for part, each in document.tables():
-        rows = list(csv.reader(io.StringIO(csv_text(each, part.origin))))
+        rows = list(csv.reader(io.StringIO(render_csv(each, part.origin))))
         assert len({len(row) for row in rows}) == 1
     (comparison, *_) = document.parts
     (found,) = (t for s in comparison.sections for t in s.tables if t.key == "published_slake_modality")
-    first, row, *_ = csv.reader(io.StringIO(csv_text(found)))
+    first, row, *_ = csv.reader(io.StringIO(render_csv(found)))
     assert "closed RR sd" in first
 
 
@@ -219,7 +219,11 @@ def test_no_text_of_the_data_gets_out(write_sure_run, tasks):
     runs = [write_sure_run(name=name, checkpoint=name, tasks=tasks, questions=MIMIC,
                            labels={"1": "?", "2": "1"}) for name in ("a", "b")]  # fmt: skip
     document = report(*runs, drawn=True)
-    written = page(document) + markdown(document) + "".join(csv_text(t, p.origin) for p, t in document.tables())
+    written = (
+        render_html(document)
+        + render_markdown(document)
+        + "".join(render_csv(t, p.origin) for p, t in document.tables())
+    )
     for secret in ("SECRET", "p10/1", "p10/2"):
         assert secret not in written
     notes = [text for part in document.parts for text in texts(part, "note")]
@@ -248,7 +252,7 @@ def test_a_method_on_fewer_questions_is_marked_beside_the_others(write_sure_run)
         write_sure_run("two", checkpoint="two", labels=LABELS, tasks=(modality,)),
         write_sure_run("limited", checkpoint="two", labels=few, tasks=(question,)),
     ]
-    whole = build(folders, Options(resamples=0, drawn=False)).parts[0]
+    whole = build_report(folders, ReportOptions(resamples=0, drawn=False)).parts[0]
     tables = {table.key: table for section in whole.sections for table in section.tables}
     own = {
         key: [row.cells[0].mark for row in tables[key].rows if row.kind == "run"]

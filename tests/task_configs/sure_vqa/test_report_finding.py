@@ -8,7 +8,7 @@ import pytest
 
 from lmms_medtasks.task_configs.sure_vqa.measures import SUITE
 from lmms_medtasks.task_configs.sure_vqa.report import HEADLINE
-from lmms_medtasks.task_configs.sure_vqa.report_published import MAIN_SHIFT, Shift
+from lmms_medtasks.task_configs.sure_vqa.report_published import MAIN_SHIFT, PublishedShift
 
 
 def asked(count: int, right: float) -> tuple[dict[str, tuple[str, str, str]], dict[str, str]]:
@@ -54,7 +54,7 @@ def test_a_loss_whose_interval_has_0_is_none_beyond_chance(write_sure_run, sourc
 def test_the_boards_column_is_of_the_same_shift():
     first = HEADLINE.columns[0]
     assert (first.task, first.metric) == (f"sure_{MAIN_SHIFT}", "closed_ood") and "one of 7 shifts" in first.words
-    assert Shift.of(MAIN_SHIFT).published
+    assert PublishedShift.of(MAIN_SHIFT).published
 
 
 def test_the_first_screens_chart_names_the_largest_fall(write_sure_run, sources_of):

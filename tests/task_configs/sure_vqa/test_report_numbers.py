@@ -6,9 +6,15 @@ from lmms_medtasks.statistics.intervals import FEW
 from lmms_medtasks.suites.judged_measures import judgement_counts
 from lmms_medtasks.task_configs.sure_vqa import report
 from lmms_medtasks.task_configs.sure_vqa.measures import SUITE
-from lmms_medtasks.task_configs.sure_vqa.report_published import Shift, groups, methods, split_seed, statistic
+from lmms_medtasks.task_configs.sure_vqa.report_published import (
+    PublishedShift,
+    group_methods,
+    shift_estimate,
+    shift_groups,
+    split_seed,
+)
 
-MODALITY = Shift("slake", "modality")
+MODALITY = PublishedShift("slake", "modality")
 
 
 @pytest.fixture
@@ -35,11 +41,11 @@ def of_robustness(source, *heads):
 def test_scores_and_robustness(read):
     (found,) = read()
     # Closed: i.i.d. (1 + 1 + 0.5) / 3, OoD (1 + 0) / 2: RR = 0.5 / (5/6) = 0.6. Open: 3 / ((5 + 4) / 2) = 2/3.
-    assert statistic(found, MODALITY, "closed", "iid").estimate == pytest.approx(5 / 6)
-    assert statistic(found, MODALITY, "closed", "rr").estimate == pytest.approx(0.6)
-    assert statistic(found, MODALITY, "open", "rr").estimate == pytest.approx(2 / 3)
+    assert shift_estimate(found, MODALITY, "closed", "iid").estimate == pytest.approx(5 / 6)
+    assert shift_estimate(found, MODALITY, "closed", "rr").estimate == pytest.approx(0.6)
+    assert shift_estimate(found, MODALITY, "open", "rr").estimate == pytest.approx(2 / 3)
     assert of_test(found, report.TESTS, "score", "closed", "ood") == 0.5
-    assert list(groups(found)) == [(MODALITY, "closed"), (MODALITY, "open")]
+    assert list(shift_groups(found)) == [(MODALITY, "closed"), (MODALITY, "open")]
 
 
 def test_what_is_missing_gives_bounds(read):
@@ -49,7 +55,7 @@ def test_what_is_missing_gives_bounds(read):
     bounds = [[of_test(found, report.TESTS, f"missing as {end}", "closed", side) for end in ("worst", "best")]
               for side in ("iid", "ood")]  # fmt: skip
     assert bounds == [pytest.approx([1.5 / 3, 2.5 / 3]), [0.5, 1.0]]
-    assert statistic(found, MODALITY, "closed", "rr").estimate == pytest.approx(1 / 0.75)
+    assert shift_estimate(found, MODALITY, "closed", "rr").estimate == pytest.approx(1 / 0.75)
     iid = found.rows.where(MODALITY.where("closed", "iid"))
     assert (len(iid), *judgement_counts(iid, "closed")) == (3, 2, 3)
     assert [of_test(found, report.TESTS, head, "closed", "iid") for head in ("n judged", "n")] == [2, 3]
@@ -69,14 +75,14 @@ def test_what_was_answered_at_all(read):
 
 def test_one_test_alone_has_no_ratio(read):
     (found,) = read(labels={"c1": "1", "c2": "0"}, tasks=["sure_slake_modality_iid"])
-    assert statistic(found, MODALITY, "closed", "rr").estimate is None
+    assert shift_estimate(found, MODALITY, "closed", "rr").estimate is None
     assert of_robustness(found, "n i.i.d.", "n OoD", "RR") == [2, 0, None]
     assert of_test(found, report.TESTS, "asked", "closed", "ood") == 0
 
 
 def test_an_iid_score_of_zero_has_no_ratio(read):
     (found,) = read(labels={"c1": "0", "c2": "0", "c4": "1"})
-    assert statistic(found, MODALITY, "closed", "rr").estimate is None
+    assert shift_estimate(found, MODALITY, "closed", "rr").estimate is None
 
 
 @pytest.mark.parametrize(
@@ -100,11 +106,11 @@ def test_seeds_are_joined(read):
         read(name=f"s{seed}", checkpoint=f"lora_seed{seed}", labels={**labels, "c4": c4, "c5": c5})[0]
         for seed, (c4, c5) in enumerate([("1", "0"), ("1", "1"), ("0", "0")])
     ]
-    (method,) = methods(runs)
+    (method,) = group_methods(runs)
     assert (method.name, len(method.sources), method.cell.value) == ("lora", 3, "lora (3 seeds)")
     cell = method.joined(MODALITY, "closed", "rr")
     assert (cell.value, cell.sd, cell.low) == (pytest.approx(0.6), pytest.approx(0.6), None)
-    (alone,) = methods(runs[:1])
+    (alone,) = group_methods(runs[:1])
     assert alone.name == "lora_seed0" and alone.joined(MODALITY, "closed", "rr").reason == FEW
 
 
@@ -112,20 +118,20 @@ def test_a_seed_without_a_value_leaves_the_joined_cell_empty(read):
     runs = [
         read(name=f"s{n}", checkpoint=f"lora_seed{n}", labels={"c1": iid, "c4": "1"})[0] for n, iid in enumerate("10")
     ]
-    (method,) = methods(runs)
+    (method,) = group_methods(runs)
     assert method.joined(MODALITY, "closed", "rr").value is None  # the second run's i.i.d. score is 0
     assert method.joined(MODALITY, "closed", "iid").value == 0.5
 
 
 def test_the_same_seed_twice_is_two_methods(read):
     runs = [read(name=f"r{n}", checkpoint="lora_seed1", date=f"2026010{n}_000000")[0] for n in (1, 2)]
-    names = [method.name for method in methods(runs)]
+    names = [method.name for method in group_methods(runs)]
     assert names == ["lora_seed1 [20260101_000000]", "lora_seed1 [20260102_000000]"]
 
 
 def test_with_and_without_images_are_two_methods(read):
     runs = read(tasks=["sure_slake_modality", "sure_slake_modality_noimage"])
-    assert [(method.name, method.image_shown) for method in methods(runs)] == [
+    assert [(method.name, method.image_shown) for method in group_methods(runs)] == [
         ("some_model", True),
         ("some_model, no image", False),
     ]
@@ -137,13 +143,13 @@ def test_exact_matches_alone_are_no_score(read):
     exact = {"judgement": {"verdicts": [[verdict]]}}
     labels = {"c1": "1", "c2": "?", "c4": "1", "c5": "0"}
     (found,) = read(labels=labels, more={"c1": exact})
-    assert statistic(found, MODALITY, "closed", "iid").estimate is None
-    assert statistic(found, MODALITY, "closed", "rr").estimate is None
+    assert shift_estimate(found, MODALITY, "closed", "iid").estimate is None
+    assert shift_estimate(found, MODALITY, "closed", "rr").estimate is None
     heads = ("missing as worst", "missing as best", "n judged")
     assert [of_test(found, report.TESTS, head, "closed", "iid") for head in heads] == [0.5, 1.0, 1]
-    assert statistic(found, MODALITY, "closed", "ood").estimate == 0.5  # the other test was judged
+    assert shift_estimate(found, MODALITY, "closed", "ood").estimate == 0.5  # the other test was judged
     (all_exact,) = read(name="b", labels={"c1": "1", "c4": "1"}, more={"c1": exact, "c4": exact})
-    assert statistic(all_exact, MODALITY, "closed", "rr").estimate == 1.0  # nothing is missing there
+    assert shift_estimate(all_exact, MODALITY, "closed", "rr").estimate == 1.0  # nothing is missing there
 
 
 def test_what_rules_settle_is_no_mean_where_no_judge_judged(read):
@@ -151,9 +157,9 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(read):
     (found,) = read(labels=labels, judge="none")
     heads = ("n judged", "n", "missing as worst", "missing as best")
     for kind, worst, best in (("closed", 0, 0.5), ("open", 1, 3)):
-        assert [statistic(found, MODALITY, kind, name).estimate for name in ("iid", "ood", "rr")] == [None] * 3
+        assert [shift_estimate(found, MODALITY, kind, name).estimate for name in ("iid", "ood", "rr")] == [None] * 3
         assert [of_test(found, report.TESTS, head, kind, "iid") for head in heads] == [1, 2, worst, best]
-    (method,) = methods([found])
+    (method,) = group_methods([found])
     assert {method.joined(MODALITY, "closed", name).value for name in ("iid", "ood", "rr")} == {None}
     # The task's own metrics of the same questions.
     for name in ("closed_iid", "closed_ood", "open_iid", "closed_rr"):

@@ -4,19 +4,24 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.statistics.significance import adjust_p_values
 from lmms_medtasks.task_configs.sure_vqa.report_paper import (
-    Compared,
-    depends,
+    ComparedMethods,
     f_test,
     on_common_questions,
-    spread,
+    spread_over_seeds,
+    variance_tables,
 )
-from lmms_medtasks.task_configs.sure_vqa.report_published import Condition, Shift, methods, statistic
+from lmms_medtasks.task_configs.sure_vqa.report_published import (
+    PublishedShift,
+    ShiftCondition,
+    group_methods,
+    shift_estimate,
+)
 
-MODALITY = Shift("slake", "modality")
-CLOSED = Condition(MODALITY, "closed")
+MODALITY = PublishedShift("slake", "modality")
+CLOSED = ShiftCondition(MODALITY, "closed")
 MANY = {
     f"q{n}": (f"image {n // 2}", "iid" if n < 60 else "ood", "open" if n % 3 == 0 else "closed") for n in range(120)
 }
@@ -36,11 +41,11 @@ def read(write_sure_run, sources_of):
 @pytest.fixture
 def method(read):
     """Writes runs and gives their methods."""
-    return lambda **runs: methods(read(**runs))
+    return lambda **runs: group_methods(read(**runs))
 
 
 def labels(seed, iid, ood):
-    rng = generator("test", seed)
+    rng = seeded_generator("test", seed)
     found = {}
     for name, (_, side, kind) in MANY.items():
         chance = iid if side == "iid" else ood
@@ -62,7 +67,7 @@ def test_seeds_of_a_method_are_joined(method):
         x_seed2={"questions": MANY, "labels": labels(2, 0.8, 0.6)},
         y={"questions": MANY, "labels": labels(3, 0.8, 0.6)},
     )
-    single = [statistic(two[0].sources[n], MODALITY, "closed", "rr").estimate for n in (0, 1)]
+    single = [shift_estimate(two[0].sources[n], MODALITY, "closed", "rr").estimate for n in (0, 1)]
     assert on_common_questions(CLOSED, two).rr["x"] == pytest.approx(np.mean(single))
 
 
@@ -72,9 +77,9 @@ def test_what_robustness_depends_on(read):
         a={"questions": MANY, "labels": labels(1, 0.8, 0.6), "tasks": tasks},
         b={"questions": MANY, "labels": labels(2, 0.8, 0.4), "tasks": tasks},
     )
-    compared = Compared.of(both)
+    compared = ComparedMethods.of(both)
     assert len(compared.conditions) == 4  # corruptions are no shifts
-    first = depends(both).rows[0]
+    first = variance_tables(both).rows[0]
     common = [on_common_questions(each, compared.competing) for each in compared.conditions]
     values = np.array([list(each.rr.values()) for each in common])
     expected = scipy.stats.f_oneway(*values)
@@ -87,7 +92,7 @@ def test_what_robustness_depends_on(read):
 def test_a_condition_in_which_a_method_has_no_robustness_is_in_no_analysis(read):
     failed = dict.fromkeys(MANY, "!")
     runs = {"a": {"questions": MANY, "labels": failed}, "b": {"questions": MANY, "labels": labels(2, 0.8, 0.4)}}
-    assert depends(read(**runs)) is None
+    assert variance_tables(read(**runs)) is None
 
 
 def test_f_by_hand():
@@ -102,7 +107,9 @@ def test_without_enough_to_compare(values):
 
 
 def test_the_spread_of_one_value_is_none():
-    assert spread(np.array([1.0])) is None and spread(np.array([1.0, 3.0])) == pytest.approx(2**0.5)
+    assert spread_over_seeds(np.array([1.0])) is None and spread_over_seeds(np.array([1.0, 3.0])) == pytest.approx(
+        2**0.5
+    )
 
 
 # --- Baselines --------------------------------------------------------------------------------------------------------
@@ -132,7 +139,7 @@ def standing(read):
     """The standings of the methods with images among these runs, by kind of question and name."""
 
     def of_runs(runs):
-        found = Compared.of(read(**runs)).standings
+        found = ComparedMethods.of(read(**runs)).standings
         return {(each.condition.kind, each.method): each for each in found}
 
     return of_runs
@@ -152,7 +159,7 @@ def test_the_larger_p_of_both_baselines_counts_and_all_are_corrected(standing):
     runs = {**with_blind("good", 1, 0.95, 0.6, 0.5), **with_blind("other", 2, 0.6, 0.5, 0.5), **FREQUENT}
     found = list(standing(runs).values())
     assert [each.p for each in found] == [max(test.p for test in each.tests.values()) for each in found]
-    assert [each.adjusted for each in found] == pytest.approx(adjust([each.p for each in found]))
+    assert [each.adjusted for each in found] == pytest.approx(adjust_p_values([each.p for each in found]))
     assert list(found[0].tests) == ["no image", "most frequent"] and found[0].tests["no image"].n == 40
 
 

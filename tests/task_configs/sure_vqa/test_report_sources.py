@@ -8,9 +8,9 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import report_published
 from lmms_medtasks.task_configs.sure_vqa.measures import TEXT
-from lmms_medtasks.task_configs.sure_vqa.report_published import Shift, baseline_of
+from lmms_medtasks.task_configs.sure_vqa.report_published import PublishedShift, baseline_of
 
-MODALITY = Shift("slake", "modality")
+MODALITY = PublishedShift("slake", "modality")
 
 
 @pytest.fixture
@@ -33,15 +33,15 @@ def test_examples_in_docstrings():
     ],
 )
 def test_the_shift_of_a_question(tag, dataset, name, strength):
-    found = Shift.of(tag)
-    assert (found, found.strength) == (Shift(dataset, name), strength)
+    found = PublishedShift.of(tag)
+    assert (found, found.strength) == (PublishedShift(dataset, name), strength)
     assert found.where()["shift"] == tag
 
 
 def test_shifts_are_in_the_papers_order():
     names = ["mimic age", "slake corrupted_low", "other x", "slake question_type", "slake zzz", "slake modality",
              "mimic gender", "ovqa body_part"]  # fmt: skip
-    found = sorted((Shift(*name.split()) for name in names), key=lambda shift: shift.place)
+    found = sorted((PublishedShift(*name.split()) for name in names), key=lambda shift: shift.place)
     assert [f"{shift.dataset} {shift.name}" for shift in found] == [
         "slake modality", "slake question_type", "slake zzz", "slake corrupted_low", "ovqa body_part", "mimic gender",
         "mimic age", "other x",
@@ -94,7 +94,7 @@ def test_the_tests_of_a_shift_in_two_runs_of_a_model_are_one_source(write_sure_r
     ]
     (source,) = sources_of(*runs)
     assert source.tasks == ("sure_slake_modality_iid", "sure_slake_modality_ood")
-    assert report_published.statistic(source, MODALITY, "open", "rr").estimate == pytest.approx(3 / 5)
+    assert report_published.shift_estimate(source, MODALITY, "open", "rr").estimate == pytest.approx(3 / 5)
 
 
 def test_what_a_model_was_asked_again_is_another_source(write_sure_run, sources_of):

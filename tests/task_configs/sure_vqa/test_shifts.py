@@ -65,4 +65,4 @@ def test_an_image_that_was_moved_away(tmp_path, slake):
     dataset = datasets.Dataset.from_dict({**columns, "image": images}, features=features)
     with pytest.raises(UserError, match=r"1 images are no longer where they were.*gone\.jpg\. Put the folder back"):
         hooks.sure_slake_question_type(dataset)
-    assert hooks.references(slake) == []
+    assert hooks.reference_answers(slake) == []

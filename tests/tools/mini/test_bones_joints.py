@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.data import documents, mini
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.task_configs.bones_joints import phantom as bone
 from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS
-from lmms_medtasks.task_configs.bones_joints.source_forms import sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import site_names
 from tools.mini import bones_joints
 
 SPLITS = ("t1", "t2", "t3", "open", "t8")
@@ -47,7 +47,9 @@ def test_the_bundled_rows_are_what_the_code_builds(built, bundled):
 
 def test_rows_are_canonical_documents(bundled):
     for split, rows in bundled.items():
-        assert [documents.problem(row, BONES_JOINTS.tags, images_optional=True) for row in rows] == [None] * len(rows)
+        assert [documents.document_problem(row, BONES_JOINTS.tags, images_optional=True) for row in rows] == [
+            None
+        ] * len(rows)
         assert len({row["id"] for row in rows}) == len(rows)
         wanted = split not in ("t1", "t2")
         assert all((len(documents.images_of(row)) > 0) == wanted for row in rows)
@@ -55,7 +57,7 @@ def test_rows_are_canonical_documents(bundled):
 
 
 def test_every_site_and_finding_is_there(bundled):
-    assert {row["site"] for row in bundled["t3"]} == set(sites()) == set(bone.SITES)
+    assert {row["site"] for row in bundled["t3"]} == set(site_names()) == set(bone.SITES)
     assert set(Counter(row["disease"] for row in bundled["t3"]).values()) == {5}
     assert Counter(row["answer"] for row in bundled["t3"]) == dict.fromkeys("ABCDE", 5)
     assert Counter(row["task"] for row in bundled["open"]) == dict.fromkeys(("t4", "t5", "t6", "t7"), 25)
@@ -70,7 +72,7 @@ def test_the_text_of_task_three_tells_nothing(bundled):
 
 def test_no_case_text_names_its_diagnosis_or_another_site(bundled):
     for row in bundled["open"]:
-        named = [site for site in sites() if site in row["question"]]
+        named = [site for site in site_names() if site in row["question"]]
         assert named == [row["site"]]
         assert row["disease"] not in row["question"] and row["report"]
 
@@ -88,9 +90,9 @@ def test_the_bundle_is_small():
 def test_findings_are_where_they_should_be(site):
     from lmms_medtasks.baselines import canvas
 
-    grid = canvas.grid(bone.SIZE)
+    grid = canvas.make_grid(bone.SIZE)
     pictures = {
-        finding: bone.shown({"site": site, "finding": finding, "view": "first", "side": "left"}, grid)
+        finding: bone.render_phantom({"site": site, "finding": finding, "view": "first", "side": "left"}, grid)
         for finding in bone.FINDINGS
     }
     anatomy = bone.ANATOMY[site]
@@ -99,7 +101,7 @@ def test_findings_are_where_they_should_be(site):
         column, row = (int((v + 1) * bone.SIZE / 2) for v in at)
         return float(pictures[finding][row - 1 : row + 2, column - 1 : column + 2].mean())
 
-    place, _ = bone._along(anatomy.shaft, 0.45)
+    place, _ = bone._point_along(anatomy.shaft, 0.45)
     assert level("fracture", place) < level("lesion", place) - 30  # a dark gap
     assert level("lesion", anatomy.lesion) < level("fracture", anatomy.lesion) - 15  # a dark hole
     assert pictures["plate"].max() > 250 > pictures["fracture"].max()  # metal
@@ -111,6 +113,6 @@ def test_findings_are_where_they_should_be(site):
 
 def test_the_same_seed_draws_the_same_picture():
     facts = {"site": "knee", "finding": "fracture", "view": "second", "side": "right"}
-    one, other, third = (bone.draw(facts, generator("phantom", seed)) for seed in (1, 1, 2))
+    one, other, third = (bone.draw_phantom(facts, seeded_generator("phantom", seed)) for seed in (1, 1, 2))
     assert one.dtype == np.uint8 and one.shape == (bone.SIZE, bone.SIZE)
     assert (one == other).all() and (one != third).any()

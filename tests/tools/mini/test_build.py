@@ -80,7 +80,7 @@ def test_the_bundle_is_small():
 def test_rows_are_canonical_documents(bundled, split):
     ids = set()
     for row in bundled[split]:
-        assert documents.problem(row, sources.get("medq_deg").tags) is None, row["id"]
+        assert documents.document_problem(row, sources.get("medq_deg").tags) is None, row["id"]
         assert row["data"] == "mini"
         ids.add(row["id"])
     assert len(ids) == len(bundled[split])

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from lmms_medtasks.baselines.phantoms import Question
+from lmms_medtasks.baselines.phantoms import PhantomQuestion
 from lmms_medtasks.errors import UserError
 from tools.mini import design, phantoms
 
@@ -85,7 +85,7 @@ def test_another_set_has_other_pictures():
 
 
 def test_a_rule_that_cannot_be_balanced_is_an_error_that_says_so(monkeypatch):
-    never = Question(
+    never = PhantomQuestion(
         "q", ("CT",), "Counting", "?",
         {"a": {"lesions": ("1",), "stones": ("both",), "spleen": ("marked",), "mark": ("liver",)}, "b": {}},
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from lmms_medtasks.baselines.phantoms import all_questions
 from lmms_medtasks.data import documents, mini, sources
-from lmms_medtasks.task_configs.med_cmr.measures import dimensions
+from lmms_medtasks.task_configs.med_cmr.measures import load_dimensions
 from lmms_medtasks.task_configs.med_cmr.source import MED_CMR
 from tools.mini import med_cmr
 
@@ -32,14 +32,14 @@ def test_the_bundled_rows_are_what_the_code_builds(built, bundled):
 
 def test_rows_are_canonical_documents(bundled):
     for rows in bundled.values():
-        assert [documents.problem(row, MED_CMR.tags) for row in rows] == [None] * len(rows)
+        assert [documents.document_problem(row, MED_CMR.tags) for row in rows] == [None] * len(rows)
         assert len({row["id"] for row in rows}) == len(rows)
     assert set(bundled["mcq"][0]) == set(documents.FIELDS) | set(sources.get("med_cmr").tags)
 
 
 def test_every_dimension_has_as_many_questions(bundled):
     for split, count in (("mcq", 10), ("open", 5)):
-        names = [each.short for each in dimensions()]
+        names = [each.short for each in load_dimensions()]
         assert Counter(row["dimension"] for row in bundled[split]) == dict.fromkeys(names, count)
         # A prefix of the rows (--limit) is a sample of all dimensions.
         assert [row["dimension"] for row in bundled[split][:7]] == names
@@ -73,7 +73,7 @@ def test_open_answers_are_options_of_the_bank(bundled):
 def test_the_mapping_names_questions_that_exist():
     names = [name for names in med_cmr._form()["dimensions"].values() for name in names]
     assert set(names) <= {question.name for question in all_questions()} and len(names) == len(set(names))
-    assert list(med_cmr._form()["dimensions"]) == [each.short for each in dimensions()]
+    assert list(med_cmr._form()["dimensions"]) == [each.short for each in load_dimensions()]
 
 
 def test_the_bundle_is_small():

@@ -30,7 +30,7 @@ def test_what_is_in_it(rows):
 
 def test_rows_are_canonical_documents(rows):
     tags = sources.get("medobvious").tags
-    assert all(documents.problem(row, tags) is None for row in rows)
+    assert all(documents.document_problem(row, tags) is None for row in rows)
     assert {row["data"] for row in rows} == {"mini"}
     assert len({row["id"] for row in rows}) == len(rows)
 

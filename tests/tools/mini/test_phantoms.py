@@ -7,7 +7,7 @@ import pytest
 
 from lmms_medtasks.baselines.phantoms import at_depth
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 from tools.mini import phantoms
 from tools.mini.phantoms import ct, endoscopy, mri, ultrasound, xray
 
@@ -17,7 +17,7 @@ GREY = ("CT", "MRI", "X-ray", "Ultrasound")
 def _drawn(modality: str, **facts: str) -> np.ndarray:
     """A picture with the first value of every fact but those given, always from the same generator."""
     first = {name: values[0] for name, values in phantoms.facts_of(modality).items()}
-    return phantoms.draw(modality, {**first, **facts}, generator("test", modality))
+    return phantoms.draw(modality, {**first, **facts}, seeded_generator("test", modality))
 
 
 def _level(picture: np.ndarray, at: tuple[float, float], half: int = 2) -> float:

@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import unknown_name_error
 
 _MODULES = {
     "CT": "ct",
@@ -27,7 +27,7 @@ __all__ = ["MODALITIES", "draw", "facts_of", "module_of", "short_name"]
 def short_name(modality: str) -> str:
     """The modality's name in ids and module names, for example "xray"; raises UserError for an unknown modality."""
     if modality not in _MODULES:
-        raise unknown("modality", modality, _MODULES)
+        raise unknown_name_error("modality", modality, _MODULES)
     return _MODULES[modality]
 
 

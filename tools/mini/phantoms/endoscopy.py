@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from lmms_medtasks.baselines import canvas
 from lmms_medtasks.baselines import phantoms as places
-from lmms_medtasks.baselines.canvas import Array, Grid, Point
+from lmms_medtasks.baselines.canvas import Array, CanvasGrid, Point
 
 SIZE = 192
 FACTS = {
@@ -33,14 +33,14 @@ TIPS = places.ENDOSCOPY_TIPS
 
 def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     """The view that shows ``facts``: uint8 (n, n, 3), with a green box when something is marked."""
-    g = canvas.grid(SIZE)
-    own = canvas.bend(g, rng, 0.02, 14)
+    g = canvas.make_grid(SIZE)
+    own = canvas.bend_grid(g, rng, 0.02, 14)
     lumen = tuple(np.array(LUMENS[facts["lumen"]]) + rng.uniform(-0.03, 0.03, 2))
     picture, fold = _wall(own, facts["mucosa"], lumen, rng)
     _vessels(picture, own, lumen, rng)
     _findings(picture, g, facts, rng)
     at = tuple(np.array(POLYPS[facts["polyp"]]) + rng.uniform(-0.03, 0.03, 2))
-    _polyp(picture, canvas.bend(g, rng, 0.012, 10), at, facts, rng)
+    _polyp(picture, canvas.bend_grid(g, rng, 0.012, 10), at, facts, rng)
     _reflections(picture, g, rng)
     _tool(picture, g, facts["tool"])
     field = np.clip(1 - (np.maximum(np.hypot(g.x, g.y) * 0.90, np.maximum(abs(g.x), abs(g.y))) - 0.965) * 60, 0, 1)
@@ -50,10 +50,10 @@ def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
         return rgb
     spot = {"lumen": lumen, "fold": fold, "polyp": at, "reflection": REFLECTION}[facts["mark"]]
     half = 0.24 if facts["mark"] in ("lumen", "polyp") else 0.15
-    return canvas.mark(rgb, canvas.box(g, spot, (half, half)), (0, 255, 0))
+    return canvas.mark_pixels(rgb, canvas.box_mask(g, spot, (half, half)), (0, 255, 0))
 
 
-def _wall(g: Grid, mucosa: str, lumen: Point, rng: np.random.Generator) -> tuple[Array, Point]:
+def _wall(g: CanvasGrid, mucosa: str, lumen: Point, rng: np.random.Generator) -> tuple[Array, Point]:
     """The tube's wall: darker towards the lumen, ringed by folds. Also a place on the nearest fold."""
     far = np.hypot(g.x - lumen[0], (g.y - lumen[1]))
     angle = np.arctan2(g.y - lumen[1], g.x - lumen[0])
@@ -64,15 +64,15 @@ def _wall(g: Grid, mucosa: str, lumen: Point, rng: np.random.Generator) -> tuple
         across = (ring - radius) / width
         light += 0.16 * np.exp(-(across**2)) - 0.22 * np.exp(-((across + 1.5) ** 2))
     light *= np.clip((ring - 0.03) / 0.16, 0.05, 1)
-    light *= 1 - 0.22 * np.clip(np.hypot(g.x, g.y) - 0.3, 0, None) + 0.025 * canvas.noise(rng, g.n, 3)
+    light *= 1 - 0.22 * np.clip(np.hypot(g.x, g.y) - 0.3, 0, None) + 0.025 * canvas.smooth_noise(rng, g.n, 3)
     colour = np.array(MUCOSA[mucosa]) + rng.uniform(-5, 5, 3)
     picture = light[..., None] * colour
-    picture *= 1 + 0.03 * canvas.noise(rng, g.n, 12)[..., None]
+    picture *= 1 + 0.03 * canvas.smooth_noise(rng, g.n, 12)[..., None]
     side = np.sign(lumen[0]) or 1.0
     return picture, (lumen[0] - side * 0.37, lumen[1])
 
 
-def _vessels(picture: Array, g: Grid, lumen: Point, rng: np.random.Generator) -> None:
+def _vessels(picture: Array, g: CanvasGrid, lumen: Point, rng: np.random.Generator) -> None:
     """Thin branching vessels on the wall."""
     for _ in range(9):
         angle, reach = rng.uniform(0, 2 * np.pi), rng.uniform(0.45, 0.95)
@@ -82,31 +82,33 @@ def _vessels(picture: Array, g: Grid, lumen: Point, rng: np.random.Generator) ->
             heading += rng.uniform(-0.7, 0.7)
             x, y = x + 0.07 * float(np.cos(heading)), y + 0.07 * float(np.sin(heading))
             points.append((x, y))
-        canvas.paint(picture, 0.35 * canvas.stroke(g, points, 0.006, 2), (150, 44, 40))
+        canvas.paint_mask(picture, 0.35 * canvas.stroke_mask(g, points, 0.006, 2), (150, 44, 40))
 
 
-def _findings(picture: Array, g: Grid, facts: dict[str, str], rng: np.random.Generator) -> None:
+def _findings(picture: Array, g: CanvasGrid, facts: dict[str, str], rng: np.random.Generator) -> None:
     """Ulcers (white-yellow spots with a red rim) and blood that has pooled below."""
     for site in rng.permutation(len(ULCER_SITES))[: int(facts["ulcers"])]:
         at = tuple(np.array(ULCER_SITES[site]) + rng.uniform(-0.015, 0.015, 2))
-        canvas.paint(picture, 0.5 * canvas.ellipse(g, at, (0.072, 0.072), soft=4), (176, 52, 44))
-        canvas.paint(picture, rng.uniform(0.6, 0.95) * canvas.ellipse(g, at, (0.045, 0.045), soft=3), (240, 226, 180))
+        canvas.paint_mask(picture, 0.5 * canvas.ellipse_mask(g, at, (0.072, 0.072), soft=4), (176, 52, 44))
+        canvas.paint_mask(
+            picture, rng.uniform(0.6, 0.95) * canvas.ellipse_mask(g, at, (0.045, 0.045), soft=3), (240, 226, 180)
+        )
     size = BLOOD[facts["bleeding"]] * rng.uniform(0.92, 1.08)
     if size > 0:
-        pool = canvas.ellipse(canvas.bend(g, rng, 0.03, 8), POOL, (1.15 * size, 0.8 * size), 0.2, soft=3)
-        canvas.paint(picture, 0.9 * pool, (124, 12, 14))
+        pool = canvas.ellipse_mask(canvas.bend_grid(g, rng, 0.03, 8), POOL, (1.15 * size, 0.8 * size), 0.2, soft=3)
+        canvas.paint_mask(picture, 0.9 * pool, (124, 12, 14))
 
 
-def _polyp(picture: Array, g: Grid, at: Point, facts: dict[str, str], rng: np.random.Generator) -> None:
+def _polyp(picture: Array, g: CanvasGrid, at: Point, facts: dict[str, str], rng: np.random.Generator) -> None:
     """A polyp: a dome, a head on a stalk, or a flat patch with a raised rim."""
     kind = facts["kind"]
     # A little redder than the wall that it grows from.
     red = np.array(MUCOSA[facts["mucosa"]]) * np.array([1.0, rng.uniform(0.62, 0.80), rng.uniform(0.68, 0.82)])
     if kind == "flat":
-        patch = canvas.ellipse(g, at, (0.19, 0.15), rng.uniform(-0.3, 0.3), soft=5)
-        inner = canvas.ellipse(g, at, (0.13, 0.095), soft=5)
-        canvas.paint(picture, 0.75 * patch, 1.04 * red)
-        canvas.paint(picture, 0.6 * inner, 0.80 * red)
+        patch = canvas.ellipse_mask(g, at, (0.19, 0.15), rng.uniform(-0.3, 0.3), soft=5)
+        inner = canvas.ellipse_mask(g, at, (0.13, 0.095), soft=5)
+        canvas.paint_mask(picture, 0.75 * patch, 1.04 * red)
+        canvas.paint_mask(picture, 0.6 * inner, 0.80 * red)
         return
     radius = rng.uniform(0.145, 0.17) if kind == "round" else rng.uniform(0.10, 0.12)
     head = at
@@ -114,38 +116,40 @@ def _polyp(picture: Array, g: Grid, at: Point, facts: dict[str, str], rng: np.ra
         away = np.sign(at)
         foot = (at[0] + 0.16 * float(away[0]), at[1] + 0.16 * float(away[1]))
         head = (at[0] - 0.06 * float(away[0]), at[1] - 0.06 * float(away[1]))
-        canvas.paint(picture, canvas.stroke(g, [foot, head], 0.05, 4), 0.95 * red + 22)
-    shadow = canvas.ellipse(g, (head[0] + 0.03, head[1] + 0.04), (1.15 * radius, 1.15 * radius), soft=8)
+        canvas.paint_mask(picture, canvas.stroke_mask(g, [foot, head], 0.05, 4), 0.95 * red + 22)
+    shadow = canvas.ellipse_mask(g, (head[0] + 0.03, head[1] + 0.04), (1.15 * radius, 1.15 * radius), soft=8)
     picture *= (1 - 0.35 * shadow)[..., None]
-    ball = canvas.ellipse(g, head, (radius, radius), soft=3)
+    ball = canvas.ellipse_mask(g, head, (radius, radius), soft=3)
     dome = np.sqrt(np.clip(1 - ((g.x - head[0]) ** 2 + (g.y - head[1]) ** 2) / radius**2, 0, 1))
-    canvas.paint(picture, ball, (0.62 + 0.48 * dome)[..., None] * red)
-    canvas.paint(picture, canvas.ellipse(g, (head[0] - 0.04, head[1] - 0.05), (0.022, 0.016), soft=2), (255, 240, 232))
+    canvas.paint_mask(picture, ball, (0.62 + 0.48 * dome)[..., None] * red)
+    canvas.paint_mask(
+        picture, canvas.ellipse_mask(g, (head[0] - 0.04, head[1] - 0.05), (0.022, 0.016), soft=2), (255, 240, 232)
+    )
 
 
-def _reflections(picture: Array, g: Grid, rng: np.random.Generator) -> None:
+def _reflections(picture: Array, g: CanvasGrid, rng: np.random.Generator) -> None:
     """White reflections of the lamp on wet mucosa."""
     spots = [(REFLECTION[0] + rng.uniform(-0.07, 0.07), REFLECTION[1] + rng.uniform(-0.06, 0.06)) for _ in range(5)]
     spots += [(rng.uniform(0.15, 0.4), rng.uniform(0.45, 0.55)) for _ in range(2)]
     radii = [(rng.uniform(0.010, 0.028), rng.uniform(0.007, 0.014)) for _ in spots]
-    drops = [canvas.ellipse(g, at, size, rng.uniform(0, 3)) for at, size in zip(spots, radii, strict=True)]
-    canvas.paint(picture, canvas.union(drops), (255, 246, 240))
+    drops = [canvas.ellipse_mask(g, at, size, rng.uniform(0, 3)) for at, size in zip(spots, radii, strict=True)]
+    canvas.paint_mask(picture, canvas.unite_masks(drops), (255, 246, 240))
 
 
-def _tool(picture: Array, g: Grid, tool: str) -> None:
+def _tool(picture: Array, g: CanvasGrid, tool: str) -> None:
     """An instrument from below: opened forceps, or a wire loop; nothing for none."""
     if tool == "none":
         return
     tip = TIPS[tool]
     foot = (tip[0] - 0.16, 1.1)
-    canvas.paint(picture, canvas.stroke(g, [foot, tip], 0.045, 3), (96, 104, 116))
-    ridge = canvas.stroke(g, [(foot[0] - 0.015, foot[1]), (tip[0] - 0.015, tip[1])], 0.012, 3)
-    canvas.paint(picture, 0.8 * ndimage.gaussian_filter(ridge, 1), (228, 234, 240))
+    canvas.paint_mask(picture, canvas.stroke_mask(g, [foot, tip], 0.045, 3), (96, 104, 116))
+    ridge = canvas.stroke_mask(g, [(foot[0] - 0.015, foot[1]), (tip[0] - 0.015, tip[1])], 0.012, 3)
+    canvas.paint_mask(picture, 0.8 * ndimage.gaussian_filter(ridge, 1), (228, 234, 240))
     if tool == "forceps":
         for turn in (-0.45, 0.70):
             jaw = (tip[0] + 0.16 * float(np.sin(turn)), tip[1] - 0.16 * float(np.cos(turn)))
-            canvas.paint(picture, canvas.stroke(g, [tip, jaw], 0.026, 2), (176, 184, 194))
+            canvas.paint_mask(picture, canvas.stroke_mask(g, [tip, jaw], 0.026, 2), (176, 184, 194))
         return
     loop = (tip[0] + 0.06, tip[1] - 0.24)
-    outer, inner = (canvas.ellipse(g, loop, (r, 1.55 * r), 0.23) for r in (0.165, 0.140))
-    canvas.paint(picture, np.clip(outer - inner, 0, 1), (232, 236, 240))
+    outer, inner = (canvas.ellipse_mask(g, loop, (r, 1.55 * r), 0.23) for r in (0.165, 0.140))
+    canvas.paint_mask(picture, np.clip(outer - inner, 0, 1), (232, 236, 240))

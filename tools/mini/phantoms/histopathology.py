@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from lmms_medtasks.baselines import canvas
 from lmms_medtasks.baselines import phantoms as places
-from lmms_medtasks.baselines.canvas import Array, Grid, Point
+from lmms_medtasks.baselines.canvas import Array, CanvasGrid, Point
 
 SIZE = 192
 FACTS = {
@@ -38,8 +38,8 @@ class Dyes(NamedTuple):
 
 def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     """The field that shows ``facts``: uint8 (n, n, 3), with a green box round the cell when one is marked."""
-    g = canvas.grid(SIZE)
-    blue = np.full(g.x.shape, 0.10) + 0.02 * canvas.noise(rng, SIZE, 6)
+    g = canvas.make_grid(SIZE)
+    blue = np.full(g.x.shape, 0.10) + 0.02 * canvas.smooth_noise(rng, SIZE, 6)
     pink = _ground(g, facts["pattern"], rng)
     keep_clear = [MITOSIS_SITES[i] for i in rng.permutation(len(MITOSIS_SITES))[: int(facts["mitoses"])]]
     if facts["mark"] != "none":
@@ -54,25 +54,25 @@ def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     much, little = STAIN[facts["stain"]]
     gain = (much * rng.uniform(0.94, 1.06), little * rng.uniform(0.94, 1.06))
     density = gain[0] * blue[..., None] * HAEMATOXYLIN + gain[1] * pink[..., None] * EOSIN
-    picture = 246 * np.exp(-np.clip(density, 0, None)) + 1.5 * canvas.noise(rng, SIZE, 0.6)[..., None]
+    picture = 246 * np.exp(-np.clip(density, 0, None)) + 1.5 * canvas.smooth_noise(rng, SIZE, 0.6)[..., None]
     rgb = canvas.to_bytes(picture, 4)
     if facts["mark"] == "none":
         return rgb
-    return canvas.mark(rgb, canvas.box(g, (0, 0), (0.19, 0.19)), (0, 255, 0))
+    return canvas.mark_pixels(rgb, canvas.box_mask(g, (0, 0), (0.19, 0.19)), (0, 255, 0))
 
 
-def _ground(g: Grid, pattern: str, rng: np.random.Generator) -> Array:
+def _ground(g: CanvasGrid, pattern: str, rng: np.random.Generator) -> Array:
     """How much eosin the tissue between the nuclei takes: fibres, or a finely granular cytoplasm."""
     if pattern == "spindle":
-        wave = canvas.noise(rng, g.n, 9)
-        fibres = np.sin(2 * np.pi * (0.8 * g.x + 0.6 * g.y + 0.10 * wave) / 0.13) + canvas.noise(rng, g.n, 1.5)
+        wave = canvas.smooth_noise(rng, g.n, 9)
+        fibres = np.sin(2 * np.pi * (0.8 * g.x + 0.6 * g.y + 0.10 * wave) / 0.13) + canvas.smooth_noise(rng, g.n, 1.5)
         return np.clip(0.62 + 0.16 * fibres, 0.05, None)
-    ground = 0.55 + 0.07 * canvas.noise(rng, g.n, 4) + 0.05 * canvas.noise(rng, g.n, 1)
-    gaps = np.clip(np.abs(canvas.noise(rng, g.n, 7)) * 9, 0, 1)
+    ground = 0.55 + 0.07 * canvas.smooth_noise(rng, g.n, 4) + 0.05 * canvas.smooth_noise(rng, g.n, 1)
+    gaps = np.clip(np.abs(canvas.smooth_noise(rng, g.n, 7)) * 9, 0, 1)
     return np.clip(ground * (0.45 + 0.55 * gaps), 0.05, None)
 
 
-def _nuclei(g: Grid, dyes: Dyes, facts: dict[str, str], clear: list[Point], rng: np.random.Generator) -> None:
+def _nuclei(g: CanvasGrid, dyes: Dyes, facts: dict[str, str], clear: list[Point], rng: np.random.Generator) -> None:
     """Fill the field with nuclei: round ones in sheets, long ones along the fibres, or rings round gland lumens."""
     spacing, pattern = SPACING[facts["cells"]], facts["pattern"]
     lumens = _glands(g, dyes, facts, clear, rng) if pattern == "glands" else []
@@ -92,10 +92,10 @@ def _nuclei(g: Grid, dyes: Dyes, facts: dict[str, str], clear: list[Point], rng:
 
 
 def _glands(
-    g: Grid, dyes: Dyes, facts: dict[str, str], clear: list[Point], rng: np.random.Generator
+    g: CanvasGrid, dyes: Dyes, facts: dict[str, str], clear: list[Point], rng: np.random.Generator
 ) -> list[tuple[Point, float]]:
     """A ring of cells round a white lumen in every quarter without inflammation: middles and radii of the lumens."""
-    own = canvas.bend(g, rng, 0.02, 8)
+    own = canvas.bend_grid(g, rng, 0.02, 8)
     lumens: list[tuple[Point, float]] = []
     for quarter, middle in QUARTERS.items():
         if quarter == facts["inflammation"]:
@@ -103,9 +103,9 @@ def _glands(
         at = (middle[0] + rng.uniform(-0.08, 0.08), middle[1] + rng.uniform(-0.08, 0.08))
         r = rng.uniform(0.17, 0.22)
         lumens.append((at, r))
-        canvas.paint(dyes.pink, canvas.ellipse(own, at, (r + 0.20, r + 0.20), soft=5), 0.72)
-        canvas.paint(dyes.pink, canvas.ellipse(own, at, (r, r)), 0.03)
-        canvas.paint(dyes.blue, canvas.ellipse(own, at, (r, r)), 0.01)
+        canvas.paint_mask(dyes.pink, canvas.ellipse_mask(own, at, (r + 0.20, r + 0.20), soft=5), 0.72)
+        canvas.paint_mask(dyes.pink, canvas.ellipse_mask(own, at, (r, r)), 0.03)
+        canvas.paint_mask(dyes.blue, canvas.ellipse_mask(own, at, (r, r)), 0.01)
         count = int(2 * np.pi * (r + 0.08) / (0.75 * SPACING[facts["cells"]]))
         for angle in np.linspace(0, 2 * np.pi, count, endpoint=False) + rng.uniform(-0.1, 0.1, count):
             spot = (at[0] + (r + 0.085) * float(np.cos(angle)), at[1] + (r + 0.085) * float(np.sin(angle)))
@@ -118,47 +118,47 @@ def _free(spot: Point, clear: list[Point]) -> bool:
     return all(max(abs(spot[0] - at[0]), abs(spot[1] - at[1])) > 0.17 for at in clear)
 
 
-def _nucleus(g: Grid, blue: Array, at: Point, radii: Point, turn: float, rng: np.random.Generator) -> None:
+def _nucleus(g: CanvasGrid, blue: Array, at: Point, radii: Point, turn: float, rng: np.random.Generator) -> None:
     """One nucleus: a pale middle with clumps of chromatin inside a darker rim."""
-    outer = canvas.ellipse(g, at, radii, turn, soft=2)
-    inner = canvas.ellipse(g, at, (0.72 * radii[0], 0.72 * radii[1]), turn, soft=2)
+    outer = canvas.ellipse_mask(g, at, radii, turn, soft=2)
+    inner = canvas.ellipse_mask(g, at, (0.72 * radii[0], 0.72 * radii[1]), turn, soft=2)
     strength = rng.uniform(0.75, 1.05)
-    canvas.paint(blue, outer, strength)
-    canvas.paint(blue, inner, strength * rng.uniform(0.62, 0.85))
+    canvas.paint_mask(blue, outer, strength)
+    canvas.paint_mask(blue, inner, strength * rng.uniform(0.62, 0.85))
     clump = (at[0] + rng.uniform(-0.35, 0.35) * radii[1], at[1] + rng.uniform(-0.35, 0.35) * radii[1])
-    canvas.paint(blue, canvas.ellipse(g, clump, (0.016, 0.016), soft=1.5), 1.25 * strength)
+    canvas.paint_mask(blue, canvas.ellipse_mask(g, clump, (0.016, 0.016), soft=1.5), 1.25 * strength)
 
 
-def _cluster(g: Grid, blue: Array, at: Point, rng: np.random.Generator) -> None:
+def _cluster(g: CanvasGrid, blue: Array, at: Point, rng: np.random.Generator) -> None:
     """A crowd of lymphocytes: small, round, dark."""
     for _ in range(46):
         spot = (at[0] + 0.15 * rng.standard_normal(), at[1] + 0.15 * rng.standard_normal())
-        canvas.paint(blue, canvas.ellipse(g, spot, (0.034, 0.034), soft=2), rng.uniform(1.15, 1.5))
+        canvas.paint_mask(blue, canvas.ellipse_mask(g, spot, (0.034, 0.034), soft=2), rng.uniform(1.15, 1.5))
 
 
-def _mitosis(g: Grid, blue: Array, pink: Array, at: Point, rng: np.random.Generator) -> None:
+def _mitosis(g: CanvasGrid, blue: Array, pink: Array, at: Point, rng: np.random.Generator) -> None:
     """A dividing cell: a dense, ragged plate of chromatin in a cleared cell."""
-    cell = canvas.ellipse(g, at, (0.135, 0.125), soft=4)
-    canvas.paint(pink, cell, rng.uniform(0.22, 0.42))
-    canvas.paint(blue, cell, 0.06)
+    cell = canvas.ellipse_mask(g, at, (0.135, 0.125), soft=4)
+    canvas.paint_mask(pink, cell, rng.uniform(0.22, 0.42))
+    canvas.paint_mask(blue, cell, 0.06)
     turn = rng.uniform(0, np.pi)
-    plate = canvas.ellipse(canvas.bend(g, rng, 0.010, 3), at, (0.080, 0.036), turn)
-    canvas.paint(blue, plate, rng.uniform(1.2, 2.1))
+    plate = canvas.ellipse_mask(canvas.bend_grid(g, rng, 0.010, 3), at, (0.080, 0.036), turn)
+    canvas.paint_mask(blue, plate, rng.uniform(1.2, 2.1))
 
 
-def _marked_cell(g: Grid, blue: Array, pink: Array, kind: str, rng: np.random.Generator) -> None:
+def _marked_cell(g: CanvasGrid, blue: Array, pink: Array, kind: str, rng: np.random.Generator) -> None:
     """The cell in the middle of the field that the box is drawn round."""
-    canvas.paint(blue, canvas.ellipse(g, (0, 0), (0.17, 0.17), soft=6), 0.08)
-    canvas.paint(pink, canvas.ellipse(g, (0, 0), (0.17, 0.17), soft=6), 0.40)
+    canvas.paint_mask(blue, canvas.ellipse_mask(g, (0, 0), (0.17, 0.17), soft=6), 0.08)
+    canvas.paint_mask(pink, canvas.ellipse_mask(g, (0, 0), (0.17, 0.17), soft=6), 0.40)
     at, turn = tuple(rng.uniform(-0.02, 0.02, 2)), rng.uniform(0, np.pi)
     if kind == "lymphocyte":
-        canvas.paint(blue, canvas.ellipse(g, at, (0.052, 0.052)), 1.5)
+        canvas.paint_mask(blue, canvas.ellipse_mask(g, at, (0.052, 0.052)), 1.5)
     elif kind == "epithelial cell":
-        canvas.paint(pink, canvas.ellipse(g, at, (0.15, 0.13), turn, soft=3), 0.62)
-        canvas.paint(blue, canvas.ellipse(g, at, (0.088, 0.075), turn), 0.55)
-        canvas.paint(blue, canvas.ellipse(g, at, (0.024, 0.024)), 1.3)
+        canvas.paint_mask(pink, canvas.ellipse_mask(g, at, (0.15, 0.13), turn, soft=3), 0.62)
+        canvas.paint_mask(blue, canvas.ellipse_mask(g, at, (0.088, 0.075), turn), 0.55)
+        canvas.paint_mask(blue, canvas.ellipse_mask(g, at, (0.024, 0.024)), 1.3)
     elif kind == "fibroblast":
-        canvas.paint(blue, canvas.ellipse(g, at, (0.135, 0.024), turn), 1.05)
+        canvas.paint_mask(blue, canvas.ellipse_mask(g, at, (0.135, 0.024), turn), 1.05)
     else:
-        canvas.paint(pink, canvas.ellipse(g, at, (0.078, 0.078)), 1.35)
-        canvas.paint(pink, ndimage.gaussian_filter(canvas.ellipse(g, at, (0.03, 0.03)), 1), 0.95)
+        canvas.paint_mask(pink, canvas.ellipse_mask(g, at, (0.078, 0.078)), 1.35)
+        canvas.paint_mask(pink, ndimage.gaussian_filter(canvas.ellipse_mask(g, at, (0.03, 0.03)), 1), 0.95)

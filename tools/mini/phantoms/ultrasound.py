@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from lmms_medtasks.baselines import canvas
 from lmms_medtasks.baselines import phantoms as places
-from lmms_medtasks.baselines.canvas import Array, Grid
+from lmms_medtasks.baselines.canvas import Array, CanvasGrid
 
 SIZE = 216
 FACTS = {
@@ -36,7 +36,7 @@ LAYERS = {"skin": (0.0, 0.05), "fat": (0.06, 0.17), "muscle": (0.68, 0.80), "bon
 
 def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     """The view that shows ``facts``: uint8, (n, n) grey, or (n, n, 3) with a red outline when a layer is marked."""
-    g = canvas.grid(SIZE)
+    g = canvas.make_grid(SIZE)
     radius, angle = np.hypot(g.x - TIP[0], g.y - TIP[1]), np.arctan2(g.x - TIP[0], g.y - TIP[1])
     depth = (radius - NEAR) / (FAR - NEAR)
     fan = (depth > 0) & (depth < 1) & (np.abs(angle) < HALF_ANGLE)
@@ -45,7 +45,7 @@ def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     for site in rng.permutation(len(CYST_ANGLES))[: int(facts["cysts"])]:
         spot = places.at_depth(CYST_DEPTH + rng.uniform(-0.015, 0.015), CYST_ANGLES[site] + rng.uniform(-0.02, 0.02))
         size = rng.uniform(0.036, 0.046)
-        canvas.paint(echo, canvas.ellipse(g, spot, (1.2 * size, size)), 0.32 * rng.uniform(0.1, 1.0))
+        canvas.paint_mask(echo, canvas.ellipse_mask(g, spot, (1.2 * size, size)), 0.32 * rng.uniform(0.1, 1.0))
     speckle = _speckle(depth, angle, rng)
     level = 20 * np.log10(np.clip(echo * speckle, 1e-4, None)) - 7 * depth
     picture = np.where(fan, 255 * np.clip((level + 28) / 52, 0, 1), 0)
@@ -57,36 +57,42 @@ def draw(facts: dict[str, str], rng: np.random.Generator) -> NDArray[np.uint8]:
     low, high = LAYERS[facts["mark"]]
     beside = np.abs(angle - rng.uniform(-0.08, 0.08)) < rng.uniform(0.26, 0.42)
     shape = ((depth > low - 0.01) & (depth < high + 0.01) & beside).astype(float)
-    return canvas.mark(grey, canvas.outline(shape), (255, 0, 0))
+    return canvas.mark_pixels(grey, canvas.outline_mask(shape), (255, 0, 0))
 
 
 def _layers(depth: Array, angle: Array, rng: np.random.Generator) -> Array:
     """How strongly each place scatters: skin, fat with septa, gland, muscle with fibres, bone and its shadow."""
     n = depth.shape[0]
-    wave = depth + 0.010 * canvas.noise(rng, n, 22)
+    wave = depth + 0.010 * canvas.smooth_noise(rng, n, 22)
     echo = np.full(depth.shape, 1.0)
     echo = np.where(wave < 0.05, 3.2, echo)
-    septa = np.abs(canvas.noise(rng, n, (2.0, 7.0))) < 0.16
+    septa = np.abs(canvas.smooth_noise(rng, n, (2.0, 7.0))) < 0.16
     echo = np.where((wave >= 0.05) & (wave < 0.18), np.where(septa, 2.2, 0.45), echo)
     echo = np.where(np.abs(wave - 0.185) < 0.012, 3.5, echo)
-    echo = np.where((wave > 0.20) & (wave < 0.66), 1.25 * np.exp(0.16 * canvas.noise(rng, n, 5)), echo)
+    echo = np.where((wave > 0.20) & (wave < 0.66), 1.25 * np.exp(0.16 * canvas.smooth_noise(rng, n, 5)), echo)
     echo = np.where(np.abs(wave - 0.665) < 0.010, 3.0, echo)
-    fibres = np.sin(2 * np.pi * (wave - 0.1 * angle) / 0.030) + 0.5 * canvas.noise(rng, n, (1, 6))
+    fibres = np.sin(2 * np.pi * (wave - 0.1 * angle) / 0.030) + 0.5 * canvas.smooth_noise(rng, n, (1, 6))
     echo = np.where((wave >= 0.675) & (wave < 0.86), 0.45 * np.exp(0.75 * fibres), echo)
-    bone = 6.0 * np.exp(0.35 * canvas.noise(rng, n, 6))
+    bone = 6.0 * np.exp(0.35 * canvas.smooth_noise(rng, n, 6))
     echo = np.where((wave >= 0.865) & (wave < 0.90), bone, echo)
-    return np.where(wave >= 0.90, 0.16 * np.exp(-(wave - 0.90) / 0.06), echo) * np.exp(0.12 * canvas.noise(rng, n, 14))
+    return np.where(wave >= 0.90, 0.16 * np.exp(-(wave - 0.90) / 0.06), echo) * np.exp(
+        0.12 * canvas.smooth_noise(rng, n, 14)
+    )
 
 
-def _mass(echo: Array, g: Grid, depth: Array, angle: Array, facts: dict[str, str], rng: np.random.Generator) -> None:
+def _mass(
+    echo: Array, g: CanvasGrid, depth: Array, angle: Array, facts: dict[str, str], rng: np.random.Generator
+) -> None:
     """The mass, its rim, and what it does to the echoes behind it."""
     middle = MASS_ANGLES[facts["place"]] + rng.uniform(-0.025, 0.025)
     at = places.at_depth(MASS_DEPTH + rng.uniform(-0.015, 0.015), middle)
     size = MASS_RADIUS[facts["size"]] * rng.uniform(0.94, 1.06)
     aspect = ASPECT[facts["shape"]] ** 0.5
     radii = (size * aspect, size / aspect)
-    own = canvas.bend(g, rng, 0.008, 8)
-    canvas.paint(echo, canvas.ellipse(own, at, radii, -middle), ECHO[facts["echo"]] * np.exp(rng.uniform(-0.3, 0.3)))
+    own = canvas.bend_grid(g, rng, 0.008, 8)
+    canvas.paint_mask(
+        echo, canvas.ellipse_mask(own, at, radii, -middle), ECHO[facts["echo"]] * np.exp(rng.uniform(-0.3, 0.3))
+    )
     if facts["behind"] != "neither":
         half = 0.85 * radii[0] / (NEAR + MASS_DEPTH * (FAR - NEAR))
         # A strip of tissue stays between the mass and the beam's change, so that its lower border can be seen.
@@ -106,11 +112,11 @@ def _speckle(depth: Array, angle: Array, rng: np.random.Generator) -> Array:
     return ndimage.map_coordinates(field, at, order=1, mode="nearest")
 
 
-def _screen(picture: Array, g: Grid) -> None:
+def _screen(picture: Array, g: CanvasGrid) -> None:
     """What the machine writes beside the fan: a grey bar, depth ticks and a probe mark."""
     bar = (np.abs(g.x + 0.93) < 0.02) & (np.abs(g.y) < 0.4)
     picture[bar] = 255 * (0.4 - g.y[bar]) / 0.8
     for k in range(6):
         at = places.at_depth(k / 5, 0)[1]
-        canvas.paint(picture, canvas.stroke(g, [(0.92, at), (0.95 if k % 5 else 0.98, at)], 0.005, 1), 200)
-    canvas.paint(picture, canvas.ellipse(g, (-0.42, -0.93), (0.025, 0.025)), 220)
+        canvas.paint_mask(picture, canvas.stroke_mask(g, [(0.92, at), (0.95 if k % 5 else 0.98, at)], 0.005, 1), 200)
+    canvas.paint_mask(picture, canvas.ellipse_mask(g, (-0.42, -0.93), (0.025, 0.025)), 220)

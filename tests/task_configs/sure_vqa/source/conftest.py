@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.seeding import generator
+from lmms_medtasks.seeding import seeded_generator
 
 SPLITS = ("train", "validate", "test")
 
@@ -197,7 +197,7 @@ def random_release(write):
         return splits, patients, races
 
     def make(kind: str, seed: int = 0, **options: Any):
-        rng = generator("synthetic", kind, seed)
+        rng = seeded_generator("synthetic", kind, seed)
         if kind == "mimic":
             splits, patients, races = mimic(rng)
             return write("mimic", splits, patients=patients, races=races, **options), splits, patients, races

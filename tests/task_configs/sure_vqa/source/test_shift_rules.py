@@ -17,7 +17,7 @@ def test_the_files_shifts_look_at_tags_of_their_suites():
 def test_the_papers_sizes_are_of_shifts_that_exist():
     for suite in ("sure_slake", "sure_ovqa", "sure_mimic"):
         assert set(source_shifts.paper_sizes(suite)["shifts"]) <= {
-            shift.name for shift in source_shifts.of_suite(suite)
+            shift.name for shift in source_shifts.suite_shifts(suite)
         }
     # Table 1: the two parts of the test set are the test set, but for the training rows that joined.
     slake = source_shifts.paper_sizes("sure_slake")
@@ -75,15 +75,17 @@ def test_a_rule_that_fits_nothing_names_the_values_present():
     with pytest.raises(
         UserError, match=r"no OoD test question among 3: nothing matches .*Size.*content_type: 'Organ', 'Shape'"
     ):
-        source_shifts.sides(source_shifts.get("sure_slake_question_type"), rows)
+        source_shifts.question_sides(source_shifts.get("sure_slake_question_type"), rows)
     with pytest.raises(UserError, match=r"no i\.i\.d\. test question among 1"):
-        source_shifts.sides(source_shifts.get("sure_slake_question_type"), [{"split": "test", "content_type": "Size"}])
+        source_shifts.question_sides(
+            source_shifts.get("sure_slake_question_type"), [{"split": "test", "content_type": "Size"}]
+        )
 
 
 def test_training_rows_alone_are_no_test():
     rows = [{"split": "train", "content_type": name} for name in ("Organ", "Size")]
     with pytest.raises(UserError, match="no OoD test question"):
-        source_shifts.sides(source_shifts.get("sure_slake_question_type"), rows)
+        source_shifts.question_sides(source_shifts.get("sure_slake_question_type"), rows)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_training_rows_alone_are_no_test():
 )
 def test_an_entry_that_is_none(entry, message):
     with pytest.raises(UserError, match=message):
-        source_shifts.read("mine", entry)
+        source_shifts.read_shift_rule("mine", entry)
 
 
 def test_an_unknown_shift():

@@ -10,8 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import doctor, mini, store
-from lmms_medtasks.data.prepare import prepare
-from lmms_medtasks.task_configs.sure_vqa.source_reader import MANY, NOT_LISTED, NOT_NAMED, dropped, options_named
+from lmms_medtasks.data.prepare import prepare_splits
+from lmms_medtasks.task_configs.sure_vqa.source_reader import (
+    MANY,
+    NOT_LISTED,
+    NOT_NAMED,
+    cleaning_reason,
+    options_named,
+)
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -51,13 +57,13 @@ def test_options_that_a_question_names(question, number):
     ],
 )
 def test_the_papers_sentence(question, answer, reason):
-    assert dropped(question, answer) == reason
+    assert cleaning_reason(question, answer) == reason
 
 
 def test_with_a_list_only_what_contains_one_of_its_texts_stays():
-    assert dropped("Is this an MRI or a CT scan?", "PET", ("Is this an MRI or a CT scan",)) == ""
-    assert dropped("Vein or artery?", "Vein", ("Is this an MRI or a CT scan",)) == NOT_LISTED
-    assert dropped("Vein or artery?", "no", ()) == ""
+    assert cleaning_reason("Is this an MRI or a CT scan?", "PET", ("Is this an MRI or a CT scan",)) == ""
+    assert cleaning_reason("Vein or artery?", "Vein", ("Is this an MRI or a CT scan",)) == NOT_LISTED
+    assert cleaning_reason("Vein or artery?", "no", ()) == ""
 
 
 def made_up(row):
@@ -73,10 +79,10 @@ def made_up(row):
 
 def test_slake_is_cleaned_and_the_dropped_are_listed_by_number(write, rows_of, capsys):
     folder = write("slake", {"test": made_up(rows_of["slake"])})
-    prepare("sure_slake", source=folder, splits=["test"], sample=True)
-    made = pq.read_table(store.folder("sure_slake", "sample") / "test.parquet").to_pylist()
+    prepare_splits("sure_slake", source=folder, splits=["test"], sample=True)
+    made = pq.read_table(store.prepared_data_folder("sure_slake", "sample") / "test.parquet").to_pylist()
     assert [row["id"] for row in made] == ["test/1", "test/4", "test/5"]
-    notes = store.entries("sure_slake", "sample")["test"].notes
+    notes = store.read_prepared_splits("sure_slake", "sample")["test"].notes
     assert notes["cleaned"] == {MANY: ["2"], NOT_NAMED: ["3"]}
     assert notes["left_out"] == {MANY: 1, NOT_NAMED: 1, "language 'zh' is not English": 1}
     said = capsys.readouterr().err
@@ -85,7 +91,7 @@ def test_slake_is_cleaned_and_the_dropped_are_listed_by_number(write, rows_of, c
 
 def test_the_doctor_lists_them_too_and_counts_a_question_without_an_answer(write, rows_of, capsys):
     rows = [*made_up(rows_of["slake"]), rows_of["slake"](7, answer="", answer_type="OPEN")]
-    found = doctor.diagnose("sure_slake", write("slake", {"test": rows}))
+    found = doctor.diagnose_release("sure_slake", write("slake", {"test": rows}))
     details = [each.detail for each in found.findings]
     for reason, number in ((MANY, "2"), (NOT_NAMED, "3")):
         assert f"1 record left out, {reason}: questions {number}" in details
@@ -101,11 +107,11 @@ def test_a_record_with_the_number_of_a_dropped_one_stays_and_is_said(write, rows
     row = rows_of["ovqa"]
     rows = [row(1), row(2, question="Which side?", answer="left"), row(2), row(3)]
     folder = write("ovqa", {"test": rows})
-    prepare("sure_ovqa", source=folder, splits=["test"], sample=True)
-    made = pq.read_table(store.folder("sure_ovqa", "sample") / "test.parquet").to_pylist()
+    prepare_splits("sure_ovqa", source=folder, splits=["test"], sample=True)
+    made = pq.read_table(store.prepared_data_folder("sure_ovqa", "sample") / "test.parquet").to_pylist()
     assert [each["id"] for each in made] == ["test/1", "test/2", "test/3"]
-    assert store.entries("sure_ovqa", "sample")["test"].notes["number_of_a_dropped_question"] == ["2"]
-    details = [each.detail for each in doctor.diagnose("sure_ovqa", folder).findings]
+    assert store.read_prepared_splits("sure_ovqa", "sample")["test"].notes["number_of_a_dropped_question"] == ["2"]
+    details = [each.detail for each in doctor.diagnose_release("sure_ovqa", folder).findings]
     assert any(each.startswith("kept, but the authors' code") and each.endswith(": 2") for each in details)
 
 
@@ -130,21 +136,23 @@ def of_the_papers_sizes(row):
 def test_a_release_of_the_papers_sizes_meets_all_nine_and_is_full(write, rows_of):
     """All nine sizes of Table 1, with the question without an answer; prepared, one training question less."""
     folder = write("slake", of_the_papers_sizes(rows_of["slake"]))
-    found = doctor.diagnose("sure_slake", folder)
+    found = doctor.diagnose_release("sure_slake", folder)
     printed = {size.what: (size.here, size.paper) for size in found.sizes if size.paper is not None}
     assert len(printed) == 9 and all(here == paper for here, paper in printed.values()), printed
     assert not any("sample" in each.detail for each in found.findings)
-    manifest = prepare("sure_slake", source=folder)
+    manifest = prepare_splits("sure_slake", source=folder)
     rows = {name: (split["rows"], split["rejected"]) for name, split in manifest["splits"].items()}
     assert (manifest["data"], rows) == ("full", {"train": (4865, 1), "test": (1050, 0)})
-    assert [each["id"] for each in store.read_rejected(store.folder("sure_slake", "full") / store.REJECTED)] == ["2000"]
+    assert [
+        each["id"] for each in store.read_rejected(store.prepared_data_folder("sure_slake", "full") / store.REJECTED)
+    ] == ["2000"]
 
 
 def test_a_release_that_lacks_a_question_is_a_sample(write, rows_of):
     splits = of_the_papers_sizes(rows_of["slake"])
     del splits["test"][3]
     folder = write("slake", {"test": splits["test"]})
-    manifest = prepare("sure_slake", source=folder, splits=["test"])
+    manifest = prepare_splits("sure_slake", source=folder, splits=["test"])
     assert (manifest["data"], manifest["splits"]["test"]["counts"]) == ("sample", "1,049 questions, 1,050 expected")
 
 
@@ -152,7 +160,7 @@ def test_a_release_that_lacks_a_question_is_a_sample(write, rows_of):
 def test_the_mini_data_has_nothing_that_the_rule_drops(suite):
     rows = [row for path in mini.files()[suite].values() for row in pq.read_table(path).to_pylist()]
     closed = [row for row in rows if row["answer_type"] == "closed"]
-    assert closed and not any(dropped(row["question"], row["answer"]) for row in closed)
+    assert closed and not any(cleaning_reason(row["question"], row["answer"]) for row in closed)
 
 
 @pytest.mark.skipif(not (ANNOTATIONS / "test.json").is_file(), reason="SLAKE's annotations are not here")
@@ -165,12 +173,12 @@ def test_the_published_annotations_have_the_papers_sizes(tmp_path, png):
         for name in {row["img_name"] for row in json.loads(text)}:
             (folder / "imgs" / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / "imgs" / name).write_bytes(png(1))
-    found = doctor.diagnose("sure_slake", folder)
+    found = doctor.diagnose_release("sure_slake", folder)
     printed = {size.what: (size.here, size.paper) for size in found.sizes if size.paper is not None}
     assert len(printed) == 9 and all(here == paper for here, paper in printed.values()), printed
     assert found.complete
 
-    manifest = prepare("sure_slake", source=folder, splits=["test"])
+    manifest = prepare_splits("sure_slake", source=folder, splits=["test"])
     test = manifest["splits"]["test"]
     assert (manifest["data"], test["rows"], test["rejected"]) == ("full", 1050, 0)
     assert sorted(len(numbers) for numbers in test["notes"]["cleaned"].values()) == [1, 10]

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli.app import build
+from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.data import store
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import hooks
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("home")
 @pytest.fixture
 def run():
     def call(*arguments, status=0):
-        done = CliRunner().invoke(build(), ["data", *map(str, arguments)])
+        done = CliRunner().invoke(build_app(), ["data", *map(str, arguments)])
         assert done.exit_code == status, done.output
         return done.stdout
 
@@ -131,7 +131,7 @@ def test_another_suite_too(run, release):
 
 def test_inspect_tells_of_images_that_were_moved_or_changed(run, write, rows_of, png):
     folder = write("ovqa", {"test": [rows_of["ovqa"](1), rows_of["ovqa"](2), rows_of["ovqa"](3)]})
-    prepare("sure_ovqa", source=folder, splits=["test"], sample=True)
+    prepare_splits("sure_ovqa", source=folder, splits=["test"], sample=True)
     assert "images in your own folder: 3, gone or changed: 0" in run("inspect", "sure_ovqa")
     (folder / "img/1.jpg").unlink()
     (folder / "img/2.jpg").write_bytes(png(200))
@@ -153,8 +153,8 @@ def test_an_image_that_was_changed_is_found_when_a_task_loads(write, rows_of, wr
     """Of the same size and with the same time of modification; one that was only written again is none."""
     rows = [rows_of["ovqa"](1), rows_of["ovqa"](2, question_type="Organ System")]
     folder = write("ovqa", {"test": rows})
-    prepare("sure_ovqa", source=folder, splits=["test"])
-    dataset = datasets.Dataset(pq.read_table(store.find("sure_ovqa", "sample", "test").path))
+    prepare_splits("sure_ovqa", source=folder, splits=["test"])
+    dataset = datasets.Dataset(pq.read_table(store.find_prepared_split("sure_ovqa", "sample", "test").path))
     assert sorted(hooks.sure_ovqa_question_type(dataset)["set"]) == ["iid", "ood"]
     image = folder / "img/2.jpg"
     before, data = image.stat(), bytearray(image.read_bytes())

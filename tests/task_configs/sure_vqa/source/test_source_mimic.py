@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import sources, store
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
 
@@ -16,12 +16,12 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 def prepared(suite, folder, split="test"):
-    prepare(suite, source=folder, splits=[split], sample=True)
-    return pq.read_table(store.folder(suite, "sample") / f"{split}.parquet").to_pylist()
+    prepare_splits(suite, source=folder, splits=[split], sample=True)
+    return pq.read_table(store.prepared_data_folder(suite, "sample") / f"{split}.parquet").to_pylist()
 
 
 def rejected(suite):
-    return store.read_rejected(store.folder(suite, "sample") / store.REJECTED)
+    return store.read_rejected(store.prepared_data_folder(suite, "sample") / store.REJECTED)
 
 
 def mimic_one(write, rows_of, **changes):
@@ -94,7 +94,7 @@ def test_mimic_patients(write, rows_of):
         ("", -1, "UNKNOWN/OTHER"),
         ("", -1, "UNKNOWN/OTHER"),  # in neither table
     ]
-    notes = store.entries("sure_mimic", "sample")["test"].notes
+    notes = store.read_prepared_splits("sure_mimic", "sample")["test"].notes
     assert notes["patients_with_several_sexes"] == 1
     assert notes["patients_with_several_ages"] == 1
     assert notes["patients_of_several_ethnic_groups"] == 1

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import store
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import image_id
 
@@ -14,12 +14,12 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 def prepared(suite, folder, split="test"):
-    prepare(suite, source=folder, splits=[split], sample=True)
-    return pq.read_table(store.folder(suite, "sample") / f"{split}.parquet").to_pylist()
+    prepare_splits(suite, source=folder, splits=[split], sample=True)
+    return pq.read_table(store.prepared_data_folder(suite, "sample") / f"{split}.parquet").to_pylist()
 
 
 def rejected(suite):
-    return store.read_rejected(store.folder(suite, "sample") / store.REJECTED)
+    return store.read_rejected(store.prepared_data_folder(suite, "sample") / store.REJECTED)
 
 
 def test_ovqa_refers_to_the_users_own_images(write, rows_of):
@@ -28,27 +28,27 @@ def test_ovqa_refers_to_the_users_own_images(write, rows_of):
     file = folder / "img/1.jpg"
     assert first["image"] == second["image"] == {"bytes": None, "path": str(file.resolve())}
     assert first["image_id"] == image_id([file.read_bytes()])
-    size = (store.folder("sure_ovqa", "sample") / "test.parquet").stat().st_size
+    size = (store.prepared_data_folder("sure_ovqa", "sample") / "test.parquet").stat().st_size
     assert size < 20_000
 
 
 def test_the_digest_of_the_rows_does_not_depend_on_where_the_images_are(write, rows_of, tmp_path):
     folder = write("ovqa", {"test": [rows_of["ovqa"](1)]})
     prepared("sure_ovqa", folder)
-    before = store.entries("sure_ovqa", "sample")["test"].digest
+    before = store.read_prepared_splits("sure_ovqa", "sample")["test"].digest
     folder.rename(tmp_path / "elsewhere")
     prepared("sure_ovqa", tmp_path / "elsewhere")
-    prepare("sure_ovqa", source=tmp_path / "elsewhere", splits=["test"], sample=True, force=True)
-    assert store.entries("sure_ovqa", "sample")["test"].digest == before
+    prepare_splits("sure_ovqa", source=tmp_path / "elsewhere", splits=["test"], sample=True, force=True)
+    assert store.read_prepared_splits("sure_ovqa", "sample")["test"].digest == before
 
 
 def test_the_digest_of_the_rows_changes_with_an_image(write, rows_of, png):
     folder = write("ovqa", {"test": [rows_of["ovqa"](1)]})
     prepared("sure_ovqa", folder)
-    before = store.entries("sure_ovqa", "sample")["test"].digest
+    before = store.read_prepared_splits("sure_ovqa", "sample")["test"].digest
     (folder / "img/1.jpg").write_bytes(png(99))
-    prepare("sure_ovqa", source=folder, splits=["test"], sample=True, force=True)
-    assert store.entries("sure_ovqa", "sample")["test"].digest != before
+    prepare_splits("sure_ovqa", source=folder, splits=["test"], sample=True, force=True)
+    assert store.read_prepared_splits("sure_ovqa", "sample")["test"].digest != before
 
 
 def test_ovqa_image_that_is_no_image(write, rows_of):
@@ -80,21 +80,21 @@ def test_ovqa_cleaning(write, rows_of):
         ("test/3", "CT", "CT | X-Ray"),
         ("test/4", "a screw", ""),
     ]
-    (left_out,) = store.entries("sure_ovqa", "sample")["test"].notes["left_out"].items()
+    (left_out,) = store.read_prepared_splits("sure_ovqa", "sample")["test"].notes["left_out"].items()
     assert left_out[1] == 1
     assert "cleaning" in left_out[0]
 
 
 def test_suites_on_no_hub_say_how_to_get_them():
     with pytest.raises(UserError, match=r"is on no hub\. OVQA is given out by its authors on request"):
-        prepare("sure_ovqa")
+        prepare_splits("sure_ovqa")
     with pytest.raises(UserError, match=r"Sign the PhysioNet Credentialed Health Data Use Agreement 1\.5\.0"):
-        prepare("sure_mimic")
+        prepare_splits("sure_mimic")
 
 
 def test_a_task_says_how_to_get_them_too(monkeypatch):
-    from lmms_medtasks.data import locate
+    from lmms_medtasks.data import locate_split
 
     monkeypatch.delenv("HF_HUB_OFFLINE")
     with pytest.raises(UserError, match=r"It is on no hub\.\nTwo ways out:\n  1\. from a folder.*\n.*PhysioNet"):
-        locate("sure_mimic", "test")
+        locate_split("sure_mimic", "test")

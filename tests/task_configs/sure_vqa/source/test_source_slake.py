@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import store
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import image_id
 
@@ -16,12 +16,12 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 def prepared(suite, folder, split="test"):
-    prepare(suite, source=folder, splits=[split], sample=True)
-    return pq.read_table(store.folder(suite, "sample") / f"{split}.parquet").to_pylist()
+    prepare_splits(suite, source=folder, splits=[split], sample=True)
+    return pq.read_table(store.prepared_data_folder(suite, "sample") / f"{split}.parquet").to_pylist()
 
 
 def rejected(suite):
-    return store.read_rejected(store.folder(suite, "sample") / store.REJECTED)
+    return store.read_rejected(store.prepared_data_folder(suite, "sample") / store.REJECTED)
 
 
 @pytest.mark.parametrize("zipped", [False, True])
@@ -51,7 +51,7 @@ def test_slake_other_languages_are_counted_and_left_out(write, rows_of, capsys):
     rows = [rows_of["slake"](1), rows_of["slake"](2, q_lang="zh"), rows_of["slake"](3, q_lang="zh")]
     folder = write("slake", {"test": rows})
     assert [row["id"] for row in prepared("sure_slake", folder)] == ["test/1"]
-    entry = store.entries("sure_slake", "sample")["test"]
+    entry = store.read_prepared_splits("sure_slake", "sample")["test"]
     assert (entry.rows, entry.rejected) == (1, 0)
     assert entry.notes["left_out"] == {"language 'zh' is not English": 2}
     assert "2 records left out, language 'zh' is not English" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import store
-from lmms_medtasks.data.prepare import prepare
+from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.task_configs.sure_vqa import hooks
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -18,10 +18,10 @@ ALL = ["train", "validate", "test"]
 
 def prepared(suite: str, folder, splits) -> datasets.Dataset:
     """The rows that a task reads, with whatever splits its YAML names."""
-    prepare(suite, source=folder, splits=ALL)
+    prepare_splits(suite, source=folder, splits=ALL)
     data = "full" if store.read_manifest(suite, "full") else "sample"
     return datasets.Dataset(
-        pa.concat_tables([pq.read_table(store.folder(suite, data) / f"{s}.parquet") for s in splits])
+        pa.concat_tables([pq.read_table(store.prepared_data_folder(suite, data) / f"{s}.parquet") for s in splits])
     )
 
 
