@@ -21,6 +21,16 @@ def test_every_path_exists():
     assert [path for path in named() if not (ROOT / path).exists()] == []
 
 
+def test_a_file_of_a_benchmark_is_there_in_all_of_them():
+    """The page says that its examples stand for all benchmarks."""
+    files = {path.removeprefix("task_configs/medobvious/") for path in named() if "/medobvious/" in path}
+    assert {"report.py", "measures.py", "paper.yml", "reference/published.csv"} <= files
+    folders = [path.parent for path in (ROOT / "task_configs").glob("*/measures.py")]
+    assert len(folders) == 5
+    lacking = [f"{folder.name}/{file}" for folder in folders for file in sorted(files) if not (folder / file).exists()]
+    assert lacking == []
+
+
 def test_each_change_has_a_place():
     rows = [line.split("|")[1:3] for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
     changes = [(what.strip(), where) for what, where in rows if what.strip() != "What changes"]
