@@ -201,7 +201,7 @@ def find_settings_model(folder: Path | None = None) -> type[StrictModel]:
     """The settings model for tasks that read the data of the benchmark in ``folder``."""
     if folder is None or not (folder / "settings.py").is_file():
         return TaskSettings
-    settings_model: type[StrictModel] = folders.suite_module(folder, "settings").Settings
+    settings_model: type[StrictModel] = folders.suite_module(folder, "settings").SETTINGS
     return settings_model
 
 

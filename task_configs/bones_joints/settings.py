@@ -9,3 +9,6 @@ class BonesJointsSettings(settings.TaskSettings):
     """The settings of Bones and Joints."""
 
     report: bool = settings.optional_setting("Give the model the radiology report instead of the image.", True)
+
+
+SETTINGS = BonesJointsSettings

@@ -26,3 +26,6 @@ class MedObviousSettings(settings.TaskSettings):
         "Limits of a reply's length by a column of the data, in place of max_new_tokens.",
         {"column": "task_type", "limits": {"detection_mcq": 32, "visual_referring": 64}},
     )
+
+
+SETTINGS = MedObviousSettings

@@ -16,3 +16,6 @@ class SureVqaSettings(settings.TaskSettings):
     judge_rule: Annotated[str, AfterValidator(OneOf("no such rule", ("paper",)))] = settings.optional_setting(
         "What is settled without the judge: an exact match of the texts as they are, and nothing else.", "paper"
     )
+
+
+SETTINGS = SureVqaSettings
