@@ -212,7 +212,7 @@ def check_judge(
     judge: Annotated[str | None, typer.Option("--judge", help="provider:model. Default: MEDTASKS_JUDGE.")] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", help="JudgeSession protocol: its name, a rubric's file, FILE.py:NAME. Repeatable."),
+        typer.Option("--protocol", help="Judge protocol: its name, a rubric's file, FILE.py:NAME. Repeatable."),
     ] = None,
     max_requests: Annotated[int | None, typer.Option(min=0, help="Ask at most this often.")] = None,
 ) -> None:

@@ -49,11 +49,11 @@ def build(
     images: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="DATA_SET", help="Show images of this data set, whose terms you have read_board_rules. Repeatable."
+            metavar="DATA_SET", help="Show images of this data set, whose terms you have read. Repeatable."
         ),
     ] = None,
     stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
-    processes: Annotated[int, typer.Option(min=1, help="Sample logs read_board_rules at once.")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,
     pins: Pins = None,
     owners: Owners = None,
     verified: Verified = None,

@@ -18,7 +18,7 @@ def new(
     template: Annotated[
         str, typer.Option(help="What to build on; one of the templates listed above. Told by the table if left out.")
     ] = "",
-    folder: Annotated[Path | None, typer.Option(help="Where to write_task_folder; a folder called NAME here.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
     image: Annotated[str | None, typer.Option(help="The column with the image, or several: a,b,c.")] = None,
     question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
@@ -43,7 +43,7 @@ def new(
     about: Annotated[str, typer.Option(help="For the card: a sentence on what is asked.")] = "",
     deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
     look: Annotated[
-        bool, typer.Option("--look", help="Say what the table holds, and write_task_folder nothing.")
+        bool, typer.Option("--look", help="Say what the table holds, and write nothing.")
     ] = False,
 ) -> None:
     """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
@@ -109,11 +109,10 @@ def _split_values(text: str) -> Any:
 def validate(
     path: Annotated[Path, typer.Argument(help="The task's folder, or a YAML in it.")],
     static: Annotated[bool, typer.Option("--static", help="Import and execute nothing of it.")] = False,
-    base: Annotated[str, typer.Option(help="A git revision to compare versions with.")] = "",
     show: Annotated[
         Path | None, typer.Option(help="Write a page with the first questions as a model gets them, and open it.")
     ] = None,
-    write: Annotated[bool, typer.Option("--write_task_folder", help="Record the prompts in prompts.json.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Record the prompts in prompts.json.")] = False,
 ) -> None:
     """Check a task's folder; exit with 1 if anything is wrong.
 
@@ -123,7 +122,7 @@ def validate(
     """
     from lmms_medtasks.contribute.validate import validate_folder as run
 
-    findings = run(path, static_only=static, base=base, show=show, write=write)
+    findings = run(path, static_only=static, show=show, write=write)
     for line in findings.told:
         typer.echo(line)
     for problem in findings.problems:

@@ -133,13 +133,7 @@ def merged_task_config(chain: IncludeChain) -> dict[str, Any]:
     The harness's own would import torch and transformers first, which takes longer than all checks together.
     """
     merged = {key: _resolve_functions(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
-    kwargs = merged.get("dataset_kwargs")
-    if merged.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
-        merged["dataset_kwargs"] = {
-            **kwargs,
-            "data_files": nodes.resolve_data_files(kwargs["data_files"], chain.path.parent),
-        }
-    return merged
+    return nodes.locate_data_files(merged, chain.path.parent)
 
 
 def _resolve_functions(value: Any, folder: Path) -> Any:

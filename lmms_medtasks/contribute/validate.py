@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import live, static, versions
+from lmms_medtasks.contribute import live, static
 from lmms_medtasks.contribute.loaded import LoadedTask, call_reporting_errors
 from lmms_medtasks.report import reported_suites
 from lmms_medtasks.suites import registry
@@ -22,14 +22,13 @@ _NOT_WRITTEN = f"{live.SNAPSHOT} was not written: the errors below come first."
 
 
 def validate_folder(
-    path: Path, *, static_only: bool = False, base: str = "", show: Path | None = None, write: bool = False
+    path: Path, *, static_only: bool = False, show: Path | None = None, write: bool = False
 ) -> ValidationLog:
     """Check a task's folder, or one YAML of it.
 
     Args:
         path: The folder, or the YAML.
         static_only: Import and execute nothing of the contribution.
-        base: A git revision; versions must have gone up where prompt or data changed since.
         show: Write a page there that shows the first questions as a model gets them.
         write: Record the prompts in prompts.json, rather than compare them with it. Not done where anything but the
             card is wrong, and then told.
@@ -37,12 +36,10 @@ def validate_folder(
     Hooks are executed only if the static checks found no error.
 
     Raises:
-        UserError: no such folder, no such revision.
+        UserError: no such folder.
     """
     log = ValidationLog()
     chains = static.check_static(path, log)
-    if base:
-        versions.check_versions(static.folder_of_task(path), chains, base, log)
     # An unfinished card does not prevent the other checks.
     if static_only or _has_errors_beyond_card(log):
         if write:

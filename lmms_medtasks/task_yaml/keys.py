@@ -21,7 +21,7 @@ from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.chain import IncludeChain, on_template, read_include_chain
-from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, FunctionTag
+from lmms_medtasks.task_yaml.nodes import FUNCTION, LOCAL, SETTINGS, FunctionTag, iter_nodes, locate_data_files
 from lmms_medtasks.task_yaml.problems import ValidationLog, ValidationProblem
 from lmms_medtasks.task_yaml.settings import TaskSettings
 from lmms_medtasks.task_yaml.strict_model import OPTIONAL, KeyMistake, OneOf, StrictModel, Texts, validation_error
@@ -316,11 +316,21 @@ def template_of(chain: IncludeChain) -> templates.TaskTemplate | None:
     return templates.of_hook(str(chain.value("process_results")).rpartition(".")[0], chain.value("metadata"))
 
 
-def check_file(path: Path) -> None:
-    """Raise UserError if a YAML does not fit its model; called for tasks on a template when a run starts."""
+def read_joined(path: Path) -> dict[str, Any]:
+    """Check the YAML of a task on a template, and read its joined mappings; data files get the folder that has them.
+
+    Raises:
+        UserError: the YAML does not fit its model, or a function is named in a mapping.
+    """
     log = ValidationLog()
     chain = read_include_chain(path, path.parent, log)
     if chain is not None:
         log.problems += task_key_problems(chain)
-    if log.errors:
+    for name, entry in chain.joined.items() if chain else ():
+        if any(node.tag == FUNCTION for node in iter_nodes(entry.node)):
+            log.add(entry.file, "expected plain values, got a !function", line=entry.line, key=name)
+    if chain is None or log.errors:
         raise UserError("\n".join(map(str, log.errors)))
+    config = {name: entry.value for name, entry in chain.joined.items()}
+    file, _ = chain.place(("dataset_kwargs", "data_files"))
+    return locate_data_files({"dataset_path": chain.value("dataset_path"), **config}, file.parent)

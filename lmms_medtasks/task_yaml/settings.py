@@ -1,8 +1,8 @@
 """The settings of a task: keys of its YAML under ``lmms_eval_specific_kwargs: default``.
 
 The one place where it is defined: `lmms-medtasks new`, `validate` and the harness check settings against it, and
-docs/contributing/settings.md is made from it. A benchmark with further settings has a class ``Settings`` in
-settings.py of its folder.
+docs/contributing/settings.md is made from it. A benchmark with further settings has a subclass of
+:class:`TaskSettings` in settings.py of its folder.
 """
 
 from __future__ import annotations
@@ -201,8 +201,9 @@ def find_settings_model(folder: Path | None = None) -> type[StrictModel]:
     """The settings model for tasks that read the data of the benchmark in ``folder``."""
     if folder is None or not (folder / "settings.py").is_file():
         return TaskSettings
-    settings_model: type[StrictModel] = folders.suite_module(folder, "settings").Settings
-    return settings_model
+    values = vars(folders.suite_module(folder, "settings")).values()
+    models = [value for value in values if isinstance(value, type) and issubclass(value, TaskSettings)]
+    return next(model for model in models if model is not TaskSettings)
 
 
 def allowed_values(name: str, of: type[StrictModel] = TaskSettings) -> tuple[str, ...]:
