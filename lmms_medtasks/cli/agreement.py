@@ -68,17 +68,16 @@ def compute(
 
 
 def _print_comparison(judged: JudgedAnswers, result: AgreementResult, format: Format) -> None:
-    from lmms_medtasks.agreement.rater_comparison import make_agreement_document
-    from lmms_medtasks.report.terminal import document_text
-
-    if format != "terminal" or not sys.stdout.isatty():
-        typer.echo(document_text(make_agreement_document(judged, result), format), nl=False)
-        return
     from rich.console import Console
 
-    from lmms_medtasks.report.terminal import print_report
+    from lmms_medtasks.agreement.rater_comparison import make_agreement_document
+    from lmms_medtasks.report.terminal import document_text, print_report
 
-    print_report(make_agreement_document(judged, result), Console())
+    document = make_agreement_document(judged, result)
+    if format == "terminal" and sys.stdout.isatty():
+        print_report(document, Console())
+    else:
+        typer.echo(document_text(document, format), nl=False)
 
 
 @app.command()

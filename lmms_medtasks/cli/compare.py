@@ -31,9 +31,7 @@ def compare(
         Path | None,
         typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json) says the format."),
     ] = None,
-    format: Annotated[
-        Format | None, typer.Option("--format", help="What to print: a screen, or all of it.")
-    ] = None,
+    format: Annotated[Format | None, typer.Option("--format", help="What to print: a screen, or all of it.")] = None,
     questions: Annotated[
         int, typer.Option(min=0, help="How many of the questions that differ most to show for each task.")
     ] = 20,

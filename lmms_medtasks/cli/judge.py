@@ -110,9 +110,8 @@ def _choose_settings(
             f"{settings.JUDGE} names {preset}, but {chosen.name} judged this run and goes on. Or give --judge {preset}."
         )
     if max_cost is not None and chosen.price is None:
-        raise UserError(
-            "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
-        )
+        message = "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
+        raise UserError(message)
     return dataclasses.replace(
         chosen,
         max_requests=chosen.max_requests if max_requests is None else max_requests,
@@ -121,7 +120,6 @@ def _choose_settings(
 
 
 def _folder_beside(run: Path, settings: JudgeSettings) -> Path:
-    """``RUN-judge-<model>``, beside the run's folder."""
     folder = (run if run.is_dir() else run.parent).resolve()
     judge = re.sub(r"[^A-Za-z0-9._-]+", "_", settings.model or settings.provider)
     return folder.with_name(f"{folder.name}-judge-{judge}")

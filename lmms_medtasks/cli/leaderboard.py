@@ -48,9 +48,7 @@ def build(
     ] = None,
     images: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="DATA_SET", help="Show images of this data set, whose terms you have read. Repeatable."
-        ),
+        typer.Option(metavar="DATA_SET", help="Show images of this data set, whose terms you have read. Repeatable."),
     ] = None,
     stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
     processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,

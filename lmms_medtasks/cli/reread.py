@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.options import align_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 
@@ -83,9 +84,8 @@ def describe_reread(reread_run: RereadRun) -> list[str]:
     for task_reread in reread_run.tasks:
         shown += _task_lines(task_reread, reread_run)
     if reread_run.left:
-        shown.append(
-            f"  Stay as they are (no tasks of lmms-medtasks, or without a result): {', '.join(reread_run.left)}"
-        )
+        names = ", ".join(reread_run.left)
+        shown.append(f"  Stay as they are (no tasks of lmms-medtasks, or without a result): {names}")
     return shown
 
 
@@ -99,23 +99,15 @@ def _task_lines(task_reread: RereadTask, reread_run: RereadRun) -> list[str]:
         else "no reply moved"
     )
     shown = [f"  {task_reread.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
-    if task_reread.unjudged:
-        shown.append(
-            f"    {task_reread.unjudged:,} judgements missing now, since the judge would be shown another text"
-        )
+    if missing := task_reread.unjudged:
+        shown.append(f"    {missing:,} judgements missing now, since the judge would be shown another text")
     if not task_reread.asked_alike:
         shown.append("    Its prompts or degradations were others than this release's: it keeps its task version.")
     table = [(name, *map(_format_number, (old, new)), _format_difference(old, new)) for name, old, new in metrics]
     table += [(f"replies {name}", f"{old:,}", f"{new:,}", f"{new - old:+,}") for name, old, new in rows]
     if table:
-        table = [("", "before", "now", "difference"), *table]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for name, *numbers in table:
-            cells = [
-                name.ljust(widths[0]),
-                *(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)),
-            ]
-            shown.append(f"    {'  '.join(cells)}")
+        lines = align_columns([("", "before", "now", "difference"), *table])
+        shown += [f"    {line}" for line in lines]
     if task_reread.unknown_marks:
         marks = " and ".join(sorted(task_reread.unknown_marks))
         shown.append(f"    Replies begin with {marks}, which may open thoughts: nothing is read there ({TAGS_OPTION})")

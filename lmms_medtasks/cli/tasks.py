@@ -42,9 +42,7 @@ def new(
     terms: Annotated[str, typer.Option(help="For the card: the data-use terms.")] = "",
     about: Annotated[str, typer.Option(help="For the card: a sentence on what is asked.")] = "",
     deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
-    look: Annotated[
-        bool, typer.Option("--look", help="Say what the table holds, and write nothing.")
-    ] = False,
+    look: Annotated[bool, typer.Option("--look", help="Say what the table holds, and write nothing.")] = False,
 ) -> None:
     """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
 

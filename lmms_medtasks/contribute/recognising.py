@@ -48,13 +48,12 @@ def recognise_table(request: NewTaskRequest) -> TableRecognition:
     datasets.disable_progress_bars()
     recognised = TableRecognition(request)
     table = _read_rows(request, recognised)
-    if table is not None:
-        table = table_cells.with_label_names(table)
-    else:
-        if not request.template:
-            raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "
-                            f"{', '.join(templates.names())}.")  # fmt: skip
+    if table is None and not request.template:
+        raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "
+                        f"{', '.join(templates.names())}.")  # fmt: skip
+    if table is None:
         return recognised
+    table = table_cells.with_label_names(table)
     _name_columns(recognised, table)
     recognise_answers(recognised, table)
     _choose_template(recognised, table)
@@ -122,8 +121,7 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> None:
                 columns["options"] = listed[0] if listed else ",".join(several)
     if "id" not in columns:
         unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
-        chosen = next(unique, None)
-        if chosen:
+        if chosen := next(unique, None):
             columns["id"] = chosen
     recognised.wanted = replace(recognised.wanted, columns=columns)
 
@@ -191,20 +189,8 @@ def _is_yes_no(values: Any) -> bool:
     return {str(value).strip().casefold() for value in values} == _YES_NO
 
 
-def _known_form(request: NewTaskRequest, names: Sequence[str]) -> str:
-    known = {fold_column_name(name) for name in names}
-    if "conversations" in request.columns:
-        return "conversations as LLaVA's files have them"
-    if {"index", "question", "answer"} <= known and (known & {"image", "imagepath"}):
-        return "the form of VLMEvalKit's tables"
-    return ""
-
-
 def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     request = recognised.wanted
-    form = _known_form(request, names)
-    if form:
-        recognised.said.insert(0, form)
     used = {column for value in request.columns.values() for column in value.split(",")} | set(request.tags)
     used.add((request.settings.get("shift") or {}).get("column", ""))
     counted = f" ({request.answer_is})" if request.answer_is else ""
@@ -221,11 +207,9 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
 
 def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
     """Report that the table holds several splits, all of which would be asked."""
+    shift_column = (recognised.wanted.settings.get("shift") or {}).get("column")
     for name in table.column_names:
-        if (
-            fold_column_name(name) in _SPLITS
-            and not (recognised.wanted.settings.get("shift") or {}).get("column") == name
-        ):
+        if fold_column_name(name) in _SPLITS and name != shift_column:
             values = sorted({str(value).strip() for value in table[name][:]})
             if len(values) > 1 and {value.casefold() for value in values} & _TRAINING:
                 recognised.said.append(

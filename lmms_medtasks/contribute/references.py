@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-import importlib.resources
 import importlib.util
 import inspect
 import os
@@ -178,7 +177,6 @@ def _read_definitions(path: Path) -> dict[str, ast.AST | None] | None:
 
 
 def _syntax_arity(arguments: ast.arguments) -> tuple[int, int | None]:
-    """How many positional arguments a function needs, and takes at most (None: any number)."""
     positional = len(arguments.posonlyargs) + len(arguments.args)
     needed = positional - len(arguments.defaults)
     needed += sum(default is None for default in arguments.kw_defaults) * _NEVER_GIVEN
@@ -191,19 +189,12 @@ def callable_arity(function: Callable[..., Any]) -> tuple[int, int | None]:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return 0, None
-    positional = [
-        parameter
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    needed = sum(parameter.default is parameter.empty for parameter in positional)
-    keywords = [
-        parameter
-        for parameter in parameters
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
-    ]
+    required = [parameter for parameter in parameters if parameter.default is parameter.empty]
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = sum(parameter.kind in by_position for parameter in required)
+    needed += sum(parameter.kind is parameter.KEYWORD_ONLY for parameter in required) * _NEVER_GIVEN
     takes_any = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-    return needed + _NEVER_GIVEN * len(keywords), None if takes_any else len(positional)
+    return needed, None if takes_any else sum(parameter.kind in by_position for parameter in parameters)
 
 
 # --- Data files -------------------------------------------------------------------------------------------------------
@@ -271,13 +262,9 @@ def _check_prepared_data(name: str, add: Callable[..., None]) -> None:
 # --- The prompt -------------------------------------------------------------------------------------------------------
 
 
-def _default_settings(chain: IncludeChain) -> Mapping[str, Any]:
-    return (chain.value(SETTINGS) or {}).get("default") or {}
-
-
 def check_prompt_file(chain: IncludeChain, log: ValidationLog) -> None:
     """Check the setting ``prompt`` of a task whose settings are right, and the file that it names."""
-    default_settings = _default_settings(chain)
+    default_settings = (chain.value(SETTINGS) or {}).get("default") or {}
     name = default_settings.get("prompt")
     if not isinstance(name, str):
         return
@@ -292,14 +279,10 @@ def check_prompt_file(chain: IncludeChain, log: ValidationLog) -> None:
         log.add(file, _LEADS_OUT, **location)
     elif is_file(path):
         _check_prompt_text(path, settings, log)
-    elif name not in templates.builtin_prompt_names() and not is_file(_built_in_prompt(name)):
+    elif name not in templates.builtin_prompt_names() and not is_file(folders.suites_root() / name):
         prompts = (*(each.name for each in chain.path.parent.glob("*.txt")), *templates.builtin_prompt_names())
         log.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest_name(name, prompts),
                 allowed=prompts, **location)  # fmt: skip
-
-
-def _built_in_prompt(name: str) -> Any:
-    return importlib.resources.files("lmms_medtasks.task_configs").joinpath(name)
 
 
 def _check_prompt_text(path: Path, settings: Mapping[str, Any], log: ValidationLog) -> None:
@@ -329,7 +312,7 @@ def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], log:
 
 def check_custom_parts(chain: IncludeChain, log: ValidationLog) -> None:
     """Check the files that a task's settings, which are right in form, name for custom parts."""
-    settings = _default_settings(chain)
+    settings = (chain.value(SETTINGS) or {}).get("default") or {}
     for key in ("parser", "metrics", "judge", "degradation"):
         names = settings.get(key)
         for name in names if isinstance(names, list) else [names]:

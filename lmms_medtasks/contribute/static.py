@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from lmms_medtasks.contribute import references, taken_names
 from lmms_medtasks.contribute.new import UNFILLED
@@ -50,7 +49,7 @@ def check_static(path: Path, log: ValidationLog) -> list[IncludeChain]:
     _check_python(folder, log, strange)
     if folder / "README.md" not in strange:
         _check_card(folder / "README.md", log)
-    _drop_repeated(log)
+    log.problems = list(dict.fromkeys(log.problems))  # an included file's problem is found in each chain
     return [chain for chain in chains if not chain.is_group]
 
 
@@ -84,18 +83,12 @@ def _check_python(folder: Path, log: ValidationLog, but: Collection[Path]) -> No
 
 
 def _register_modalities(folder: Path, log: ValidationLog) -> None:
-    """Register the folder's own modalities, which settings may name."""
     path = folder / own_modalities.FILE
     if path.is_file():
         try:
             modality_files.load_modality_files([path], execute=False)
         except UserError as error:
             log.add(path, str(error))
-
-
-def _drop_repeated(log: ValidationLog) -> None:
-    """Report a problem of an included file once."""
-    log.problems = list(dict.fromkeys(log.problems))
 
 
 def _check_chain(chain: IncludeChain, log: ValidationLog) -> None:
@@ -117,16 +110,16 @@ def _check_chain(chain: IncludeChain, log: ValidationLog) -> None:
 
 def _check_file_name(chain: IncludeChain, wrong_keys: Collection[str], log: ValidationLog) -> None:
     key = chain.name_key
-    name = chain.value(key)
+    if key not in chain.entries or key in wrong_keys or (name := chain.value(key)) == chain.path.stem:
+        return
     # A name that is taken is to be changed, not given to the file too.
-    if key in chain.entries and key not in wrong_keys and name != chain.path.stem and not _name_owner(chain, name):
+    if not taken_names.name_owner(name, but=chain.path):
         entry = chain.entries[key]
         log.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
                 value=name)  # fmt: skip
 
 
 def _check_copy(chain: IncludeChain, log: ValidationLog) -> None:
-    """Compare the folder's copy of the template with the installed template."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
     if template is not None and copy is not None and copy.read_text("utf-8") != templates.template_yaml(template.name):
@@ -137,25 +130,16 @@ def _check_copy(chain: IncludeChain, log: ValidationLog) -> None:
 def _check_names(chains: list[IncludeChain], log: ValidationLog) -> None:
     """Check that names are unique in the folder, among our tasks, and among the harness's, which would win silently."""
     seen: dict[str, Path] = {}
-    for chain, name in _named_chains(chains):
+    for chain in chains:
+        name = chain.value(chain.name_key)
+        if not isinstance(name, str):
+            continue
         entry = chain.entries[chain.name_key]
         if name in seen:
             log.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
-        if owner := _name_owner(chain, name):
+        if owner := taken_names.name_owner(name, but=chain.path):
             log.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
-
-
-def _name_owner(chain: IncludeChain, name: Any) -> str | None:
-    """Describe the other task of this name, None or "" if there is none."""
-    return taken_names.name_owner(name, but=chain.path) if isinstance(name, str) else None
-
-
-def _named_chains(chains: list[IncludeChain]) -> Iterator[tuple[IncludeChain, str]]:
-    for chain in chains:
-        name = chain.value(chain.name_key)
-        if isinstance(name, str):
-            yield chain, name
 
 
 def _check_links(folder: Path, log: ValidationLog) -> set[Path]:

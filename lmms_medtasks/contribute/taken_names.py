@@ -7,6 +7,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+from lmms_medtasks import folders
+
 _NAME = re.compile(r"""^(?:task|group|tag):[ \t]*["']?([\w.-]+)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
 
 _TEXTS = ("", ".py", ".yaml", ".yml")
@@ -14,8 +16,6 @@ _TEXTS = ("", ".py", ".yaml", ".yml")
 
 def name_owner(name: str, but: Path | None = None) -> str:
     """Describe the task that has ``name``; "" if there is none. ``but``: a YAML that is ignored."""
-    from lmms_medtasks import folders
-
     ours = folders.task_files().get(name)
     if ours and (but is None or ours.resolve() != but.resolve()):
         return f"a task of lmms-medtasks ({ours.name})"
@@ -43,12 +43,8 @@ def is_mentioned(name: str, folder: Path | None = None) -> bool:
     Tasks and groups have names in more ways than :func:`names_in` reads: in lists, in files without an ending, in code.
     """
     word = re.compile(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])")
-    texts = [
-        path
-        for tasks_folder in _harness_folders()
-        for path in tasks_folder.rglob("*")
-        if path.suffix in _TEXTS and path.is_file()
-    ]
+    paths = (path for tasks_folder in _harness_folders() for path in tasks_folder.rglob("*"))
+    texts = [path for path in paths if path.suffix in _TEXTS and path.is_file()]
     texts += folder.rglob("*.yaml") if folder else ()
     return any(word.search(path.read_text("utf-8", errors="replace")) for path in texts)
 

@@ -60,13 +60,7 @@ def _merge_same_problems(problems: list[ValidationProblem]) -> list[ValidationPr
 
 
 def _has_errors_beyond_card(log: ValidationLog) -> bool:
-    """Whether something other than the card's text is wrong."""
     return any(not error.file.endswith(".md") for error in log.errors)
-
-
-def _read_report(folder: Path) -> None:
-    registry.add_suite_folders([folder])
-    reported_suites.declared_report(folder.name)
 
 
 def _check_live(path: Path, chains: list[IncludeChain], show: Path | None, write: bool, log: ValidationLog) -> None:
@@ -79,7 +73,12 @@ def _check_live(path: Path, chains: list[IncludeChain], show: Path | None, write
         if task is not None:
             tasks.append(task)
     if (folder / "report.py").is_file():
-        call_reporting_errors(_read_report, folder.resolve(), path="report.py", what="can't be used", log=log)
+
+        def read_report() -> None:
+            registry.add_suite_folders([folder.resolve()])
+            reported_suites.declared_report(folder.resolve().name)
+
+        call_reporting_errors(read_report, path="report.py", what="can't be used", log=log)
     if write and _has_errors_beyond_card(log):
         log.told.append(_NOT_WRITTEN)
     elif write:
@@ -97,21 +96,7 @@ def _render_page(title: str, tasks: Sequence[tuple[str, Sequence[live.ShownQuest
 
     text = importlib.resources.files(__package__).joinpath("page.html").read_text("utf-8")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(text)
-    listed = [(name, [_page_question(question) for question in questions]) for name, questions in tasks]
-    return page.render(title=title, count=live.SHOWN, tasks=listed)
-
-
-def _page_question(question: live.ShownQuestion) -> dict[str, Any]:
-    pictures = [
-        {"source": _data_url(image), "about": f"{image.width} x {image.height} pixels"} for image in question.pictures
-    ]
-    return {
-        "id": question.id,
-        "prompt": question.prompt,
-        "target": question.target,
-        "pictures": pictures,
-        "about": question.about,
-    }
+    return page.render(title=title, count=live.SHOWN, tasks=tasks, data_url=_data_url)
 
 
 def _data_url(picture: Any) -> str:

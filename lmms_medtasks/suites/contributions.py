@@ -126,13 +126,10 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
         sums = _Weighed(first_number).by_image(apart)
     else:
         sums = contributions.sums[:, 1] - contributions.sums[:, 0]
-    estimates, p = (
-        _paired_intervals(first_number, second_number, contributions.linear),
-        None if contributions.reason else sign_flip(sums),
-    )
-    return PairedChange(
-        estimates["first"].estimate, estimates["second"].estimate, estimates["change"], contributions, sums, p
-    )
+    estimates = _paired_intervals(first_number, second_number, contributions.linear)
+    p = None if contributions.reason else sign_flip(sums)
+    before, after = estimates["first"].estimate, estimates["second"].estimate
+    return PairedChange(before, after, estimates["change"], contributions, sums, p)
 
 
 @dataclass(frozen=True)
@@ -185,7 +182,7 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
         for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
             rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
-    if _measure_name(estimate):
+    if getattr(estimate, "measure", None):
         return rows
     lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
     has_scores = np.ones(len(rows[0]), dtype=bool)
@@ -213,12 +210,8 @@ def _lacks_scores(rows: QuestionTable) -> dict[str, np.ndarray]:
 
 
 def _estimated_rows(rows: QuestionTable, estimate: Estimate) -> QuestionTable:
-    restricted, measure = rows.where(estimate.where), _measure_name(estimate)
+    restricted, measure = rows.where(estimate.where), getattr(estimate, "measure", None)
     return restricted.scored(measure) if measure else restricted
-
-
-def _measure_name(estimate: Estimate) -> str | None:
-    return getattr(estimate, "measure", None)
 
 
 def _model_numbers(

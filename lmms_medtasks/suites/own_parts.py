@@ -80,8 +80,7 @@ def custom_code_digest(file: Path | None) -> str:
     if file is None or file.suffix != ".py":
         return ""
     is_package = (file.parent / "__init__.py").is_file()
-    files = sorted(file.parent.glob("*.py")) if is_package else [file]
-    return digests.of_files(files)
+    return digests.of_files(sorted(file.parent.glob("*.py")) if is_package else [file])
 
 
 def _describe_metric(custom: CustomMetric) -> dict[str, Any]:
@@ -97,7 +96,7 @@ def _describe_metric(custom: CustomMetric) -> dict[str, Any]:
     }
     if custom.measure is not None:
         description["measure"] = asdict(custom.measure)
-    if type(metric.estimate).__name__ in _AS_DATA and type(metric.estimate) in _AS_DATA.values():
+    if type(metric.estimate) in _AS_DATA.values():
         description["estimate"] = _describe_estimate(metric.estimate)
     return description
 
@@ -126,18 +125,15 @@ def serialize_declaration(metadata: object) -> str:
     metrics = [
         {
             key: value
-            for key, value in each.items()
-            if key not in _NOT_DECLARED or (key == "reference" and _is_code_only(each))
+            for key, value in metric.items()
+            # The reference of a metric that is not described as data leads to its code.
+            if key not in _NOT_DECLARED or (key == "reference" and "estimate" not in metric)
         }
-        for each in described.get("metrics") or []
+        for metric in described.get("metrics") or []
     ]
     judge = {key: value for key, value in (described.get("judge") or {}).items() if key not in _NOT_DECLARED}
     declaration = {name: value for name, value in (("metrics", metrics), ("judge", judge)) if value}
     return json.dumps(declaration, sort_keys=False) if declaration else ""
-
-
-def _is_code_only(described_metric: Mapping[str, Any]) -> bool:
-    return "estimate" not in described_metric
 
 
 # --- What is read from it ---------------------------------------------------------------------------------------------
@@ -161,10 +157,9 @@ def restore_declaration(text: str, folder: Path | None) -> CustomDeclaration:
     """
     try:
         content = json.loads(text) if text else {}
-        metrics = [_metric_from_json(metric, folder) for metric in content.get("metrics") or []]
-        measures = tuple(
-            Measure(**metric["measure"]) for metric in content.get("metrics") or [] if metric.get("measure")
-        )
+        described = content.get("metrics") or []
+        metrics = [_metric_from_json(metric, folder) for metric in described]
+        measures = tuple(Measure(**metric["measure"]) for metric in described if metric.get("measure"))
         judge = content.get("judge")
         protocol = own_scales.protocol_from_scale(judge["name"], judge["scale"]) if judge else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:

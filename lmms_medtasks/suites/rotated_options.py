@@ -73,11 +73,7 @@ def whole_questions(rows: QuestionTable, value: Callable[[Sequence[float]], floa
     return units
 
 
-def _is_always_correct(scores: Sequence[float]) -> float:
-    return float(all(score == 1 for score in scores))
-
-
-EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_is_always_correct))
+EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=lambda scores: float(set(scores) == {1})))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
 UNROTATED = Units(units=functools.partial(whole_questions, value=operator.itemgetter(0)))
@@ -99,11 +95,8 @@ def position_bias(rows: QuestionTable) -> float | None:
     """
     picked, right = letter_shares(rows)
     # A set has no order, and a plain sum's last digit would depend on it.
-    return (
-        math.fsum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2
-        if picked
-        else None
-    )
+    distances = (abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys())
+    return math.fsum(distances) / 2 if picked else None
 
 
 def letter_shares(rows: QuestionTable) -> tuple[Counter[str], Counter[str]]:

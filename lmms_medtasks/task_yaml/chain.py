@@ -83,9 +83,8 @@ def inner_keys(entry: YamlKey) -> dict[str, YamlKey]:
     """The entries of a key whose value is a mapping; {} if it is not."""
     if not isinstance(entry.node, yaml.MappingNode):
         return {}
-    return {
-        name: YamlKey(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.mapping_items(entry.node).items()
-    }
+    pairs = nodes.mapping_items(entry.node)
+    return {name: YamlKey(Path(key.start_mark.name), key, node) for name, (key, node) in pairs.items()}
 
 
 def read_include_chain(path: Path, folder: Path, log: ValidationLog) -> IncludeChain | None:

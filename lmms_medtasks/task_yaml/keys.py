@@ -7,7 +7,7 @@ and functions that a YAML names are there is checked elsewhere: contribute/refer
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -45,9 +45,8 @@ def _check_function_or_text(value: Any) -> Any:
 
 def _check_name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise validation_error(
-            KeyMistake("expected letters, digits and _ . - only: --tasks could not name it", (), value)
-        )
+        message = "expected letters, digits and _ . - only: --tasks could not name it"
+        raise validation_error(KeyMistake(message, (), value))
     return value
 
 
@@ -61,18 +60,13 @@ def _check_tags(value: Any) -> Any:
     try:
         parse_given_tags(value, "")
     except UserError:
-        raise validation_error(
-            KeyMistake("no list of pairs of marks, expected [[OPENING, CLOSING]]", (), value)
-        ) from None
+        message = "no list of pairs of marks, expected [[OPENING, CLOSING]]"
+        raise validation_error(KeyMistake(message, (), value)) from None
     return value
 
 
 DECLARED = FunctionTag("lmms_medtasks.harness.scoring.DECLARED")
 """Placeholder for the metrics that a task's benchmark or template declares."""
-
-
-def _check_metrics(value: Any, check: Callable[[Any], Any]) -> Any:
-    return value if value == DECLARED else check(value)
 
 
 def _check_declared(value: Any) -> Any:
@@ -184,7 +178,9 @@ class TaskKeys(StrictModel):
     doc_to_messages: Annotated[FunctionTag, ArgumentRange(1, 2)] = OPTIONAL
     process_results: Annotated[FunctionTag, ArgumentRange(2, 2)]
     description: str = OPTIONAL
-    metric_list: Annotated[list[MetricRow], WrapValidator(_check_metrics)]
+    metric_list: Annotated[
+        list[MetricRow], WrapValidator(lambda value, check: value if value == DECLARED else check(value))
+    ]
     output_type: Annotated[str, AfterValidator(OneOf("not allowed", ("generate_until",)))]
     generation_kwargs: GenerationKwargs
     repeats: Annotated[int, Field(ge=1)] = 1
@@ -226,9 +222,8 @@ class TaskKeys(StrictModel):
         for key, split in (("test_split", self.test_split), ("training_split", self.training_split)):
             splits = sorted(kwargs.data_files)
             if split is not None and split not in splits:
-                yield KeyMistake(
-                    f"has no split {split!r}, the task's {key}", at, splits, (), nearest_name(split, splits)
-                )
+                message = f"has no split {split!r}, the task's {key}"
+                yield KeyMistake(message, at, splits, near=nearest_name(split, splits))
 
     @property
     def filter_steps(self) -> list[dict[str, Any]]:

@@ -92,12 +92,8 @@ def _is_plain(path: Path, root: yaml.Node, log: ValidationLog) -> bool:
     for node in iter_nodes(root):
         kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
         if kind == "merge":
-            log.add(
-                path,
-                "expected the keys themselves: what is merged in would not be looked at",
-                line=node_line(node),
-                value="<<",
-            )
+            message = "expected the keys themselves: what is merged in would not be looked at"
+            log.add(path, message, line=node_line(node), value="<<")
         elif kind not in _KINDS and node.tag != FUNCTION:
             log.add(path, "unknown tag", line=node_line(node), value=tag, allowed=(FUNCTION,))
         elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):

@@ -30,14 +30,6 @@ def optional_setting(about: str, example: Any, default: Any = None) -> Any:
     return Field(default=default, description=about, examples=[example])
 
 
-def _degradation_names() -> tuple[str, ...]:
-    return (*degradations.known_names(), DRAWN)
-
-
-def _modality_names() -> tuple[str, ...]:
-    return degradations.modalities()
-
-
 def _is_degradation(name: str) -> bool:
     """Whether a name is an alias of a degradation, or refers to a custom one, which is checked elsewhere."""
     return extensions.is_reference(name) or _succeeds(degradations.canonical_name, name)
@@ -106,13 +98,13 @@ class TaskSettings(StrictModel):
     no_image: bool = optional_setting(
         "Show no image; same questions, same prompt. What language alone gets.", True, default=False
     )
-    degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradation_names, _is_degradation))] = (
-        optional_setting(
-            "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
-            "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
-            "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
-            "gaussian_noise",
-        )
+    degradation: Annotated[
+        str, AfterValidator(OneOf("no such degradation", lambda: (*degradations.known_names(), DRAWN), _is_degradation))
+    ] = optional_setting(
+        "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
+        "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
+        "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
+        "gaussian_noise",
     )
     severity: Annotated[int, AfterValidator(OneOf("no such severity", (0, 1, 2)))] = optional_setting(
         "0 leaves images as they are, 1 is mild, 2 is severe.", 1
@@ -122,7 +114,7 @@ class TaskSettings(StrictModel):
         True,
         default=False,
     )
-    modality: Annotated[str, AfterValidator(OneOf("no such modality", _modality_names, _is_modality))] = (
+    modality: Annotated[str, AfterValidator(OneOf("no such modality", degradations.modalities, _is_modality))] = (
         optional_setting(
             "What all images are of, where the data has no column `modality`. Some degradations depend on it. One of "
             "your own: a file modalities.yml beside the YAML, or an installed package.",

@@ -33,7 +33,15 @@ _WANTED = {
     "dataclass_type": "!function and a dotted name",
     "dataclass_exact_type": "!function and a dotted name",
 }
-_TYPES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
+_TYPES: Mapping[type, str] = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a mapping",
+    type(None): "nothing",
+}
 
 
 class KeyMistake(NamedTuple):
@@ -61,9 +69,8 @@ class StrictModel(BaseModel):
 
     @model_validator(mode="after")
     def _check_relations(self) -> typing.Any:
-        wrongs = list(self.relations())
-        if wrongs:
-            raise validation_error(*wrongs)
+        if mistakes := list(self.relations()):
+            raise validation_error(*mistakes)
         return self
 
 
@@ -88,15 +95,14 @@ class OneOf:
             raise validation_error(KeyMistake("an empty list", (), value, tuple(sorted(allowed))))
         for word in value if isinstance(value, list) else [value]:
             if str(word) not in allowed and not self.accepts(word):
-                raise validation_error(
-                    KeyMistake(self.message, (), word, tuple(sorted(allowed)), nearest_name(word, allowed))
-                )
+                near = nearest_name(word, allowed)
+                raise validation_error(KeyMistake(self.message, (), word, tuple(sorted(allowed)), near))
         return value
 
 
-def validation_error(*wrongs: KeyMistake) -> PydanticCustomError:
+def validation_error(*mistakes: KeyMistake) -> PydanticCustomError:
     """Make the error that a validator raises for mistakes."""
-    return PydanticCustomError("refused", "refused", {"wrongs": wrongs})
+    return PydanticCustomError("refused", "refused", {"mistakes": mistakes})
 
 
 def wrong_type(value: object, expected: str) -> PydanticCustomError:
@@ -121,12 +127,9 @@ def model_problems(
     try:
         model.model_validate(values)
     except ValidationError as error:
-        all_problems = [
-            _to_problem(mistake, place) for details in error.errors() for mistake in _find_mistakes(model, details)
-        ]
-        return sorted(
-            all_problems, key=lambda problem: problem.line is None
-        )  # an unknown key before the one that is missing
+        mistakes = [mistake for details in error.errors() for mistake in _find_mistakes(model, details)]
+        # An unknown key comes before the one that is missing.
+        return sorted((_to_problem(each, place) for each in mistakes), key=lambda problem: problem.line is None)
     return []
 
 
@@ -141,7 +144,7 @@ def _to_problem(mistake: KeyMistake, place: Callable[[Location], tuple[Path | st
 def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[KeyMistake]:
     at, kind, value, context = error["loc"], error["type"], error["input"], error.get("ctx", {})
     if kind == "refused":
-        yield from (mistake._replace(at=(*at, *mistake.at)) for mistake in context["wrongs"])
+        yield from (mistake._replace(at=(*at, *mistake.at)) for mistake in context["mistakes"])
     elif kind in ("extra_forbidden", "invalid_key"):
         owner = _model_at(model, at[:-1])
         known = tuple(sorted(owner.model_fields))
@@ -186,5 +189,4 @@ def _model_at(model: type[StrictModel], at: Location) -> type[StrictModel]:
 
 
 def _type_name(value: object) -> str:
-    words = {**_TYPES, dict: "a mapping", type(None): "nothing"}
-    return words.get(type(value), f"a {type(value).__name__.lower()}")
+    return _TYPES.get(type(value), f"a {type(value).__name__.lower()}")

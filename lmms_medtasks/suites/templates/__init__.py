@@ -122,7 +122,8 @@ def _load_yaml(name: str) -> dict[str, Any]:
 
 # --- What a task on a template includes -------------------------------------------------------------------------------
 
-_BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
+_BLOCK = re.compile(r"((?:^#.*\n)*)^([a-z_]+):.*\n((?:^(?:[ -].*)?\n)*)", re.MULTILINE)
+"""A top-level key of a YAML with the comment above it and the lines below it."""
 
 
 def template_yaml(name: str) -> str:
@@ -142,23 +143,4 @@ def template_yaml(name: str) -> str:
 
 def blocks_of(text: str) -> dict[str, str]:
     """The top-level blocks of a YAML by their key, each with the comment above it."""
-    blocks: dict[str, str] = {}
-    comment = ""
-    for block in _BLOCK.split(text):
-        match = re.match(r"[a-z_]+(?=:)", block)
-        body, trailing = _without_last_comment(block)
-        if match:
-            blocks[match.group()] = comment + body
-            comment = trailing
-        else:
-            comment = block
-    return blocks
-
-
-def _without_last_comment(block: str) -> tuple[str, str]:
-    """A block without the comment lines at its end, which belong to the next one, and these."""
-    lines = block.splitlines(keepends=True)
-    end = len(lines)
-    while end and lines[end - 1].startswith("#"):
-        end -= 1
-    return "".join(lines[:end]), "".join(lines[end:])
+    return {match[2]: match[0] for match in _BLOCK.finditer(text)}
