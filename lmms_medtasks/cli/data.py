@@ -174,7 +174,6 @@ def _describe_diagnosis(diagnosis: doctors.ReleaseDiagnosis) -> str:
 
 
 def _size_lines(sizes: Sequence[sources.SplitSize]) -> Iterator[str]:
-    """The table of sizes; a column for the release's where that is known beside the paper's."""
     known = any(size.release is not None for size in sizes)
     head = ("here", *(("release", "more") if known else ()), "paper", "more")
     yield f"  {'questions':<52}" + "".join(f" {each:>9}" for each in head)
@@ -219,7 +218,6 @@ def inspect(
 
 
 def _parse_variant(text: str) -> Data | None:
-    """What --data asks for, or else MEDTASKS_DATA, or else None."""
     if not text:
         return store.chosen_data()
     for data in DATA:

@@ -103,7 +103,6 @@ def _make_row(subject: Subject, name: str, seed: int | str, levels: Sequence[flo
 
 
 def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
-    """The first mini image of each modality, or of one."""
     import pyarrow.parquet as parquet
 
     from lmms_medtasks.data import mini, sources

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -138,8 +137,12 @@ def run(
     tasks = checked_tasks(arguments)
     tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
-    variables = _subset_variables(arguments, subset, subset_seed) | _modality_variables(degrade)
+    variables = _subset_variables(arguments, subset, subset_seed)
     variables |= _setting_variables(settings, prompt or [], judge_prompt or [])
+    if degrade is not None:
+        from lmms_medtasks.degradations import modality_files
+
+        variables |= modality_files.modality_variables()
     check_prompts(tasks, {**os.environ, **variables})
     judge_settings.parse_judge_name(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
@@ -159,9 +162,7 @@ def run(
         status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
-    written = [Path(written_name) for written_name in written_names] or sorted(
-        results.list_result_files(output) - before
-    )
+    written = list(map(Path, written_names)) or sorted(results.list_result_files(output) - before)
     runs = [results.read_result_file(path) for path in written]
     missing = results.list_missing_results(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
@@ -173,11 +174,8 @@ def run(
         return
     if status < 0:
         number = signal.Signals(-status)
-        why = (
-            "Interrupted"
-            if number in _ENDING
-            else f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
-        )
+        why = f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
+        why = "Interrupted" if number in _ENDING else why
         typer.echo(f"lmms-medtasks: {why}. {_GO_ON}", err=True)
         raise typer.Exit(128 - status)
     if not written:
@@ -207,9 +205,8 @@ def _add_degraded_tasks(
     """The tasks with those that --degrade adds, which are added to --tasks too."""
     if degrade is None:
         if options != (None, 0, False):
-            raise UserError(
-                "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
-            )
+            message = "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
+            raise UserError(message)
         return tasks
     from lmms_medtasks.degradations import modality_files
     from lmms_medtasks.harness import degraded_names
@@ -225,15 +222,6 @@ def _add_degraded_tasks(
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every
-
-
-def _modality_variables(degrade: str | None) -> dict[str, str]:
-    """The variable that tells the run's processes of modalities of someone's own; {} without --degrade."""
-    if degrade is None:
-        return {}
-    from lmms_medtasks.degradations import modality_files
-
-    return modality_files.modality_variables()
 
 
 def _subset_variables(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
@@ -298,7 +286,7 @@ def _estimate_run(
             typer.echo(line)
 
 
-def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
+def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
     """The exit status of ``command``, and of all that it starts. What ends this process ends them first.
 
     Minus the signal's number where one came and it failed then: the launcher of several processes says 1.

@@ -164,7 +164,6 @@ def _find_references(recognised: TableRecognition, table: Dataset) -> None:
 
 
 def _find_option_letters(recognised: TableRecognition, table: Dataset) -> None:
-    """Detect options that all begin with their letters."""
     try:
         rows = adapter.read_options(make_adapter(recognised.wanted), table)
     except UserError:

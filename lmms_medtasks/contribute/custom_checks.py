@@ -125,7 +125,6 @@ class _ParserCheck:
         return read
 
     def _report_readings(self, doc: Mapping[str, Any]) -> None:
-        """Report what the parser reads in a few replies, for the contributor to look at."""
         answer = self.parser.expected(doc)
         readings = []
         for reply in (answer, f"The answer is {answer}.", _SAID_NOTHING[0]):

@@ -227,7 +227,6 @@ def _adapter_code(request: NewTaskRequest) -> str:
 
 
 def _python_literal(value: Any) -> str:
-    """A value as a Python literal, strings in double quotes."""
     return repr(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 

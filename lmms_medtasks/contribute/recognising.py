@@ -103,22 +103,20 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> None:
     talks = next((name for name in names if fold_column_name(name) in _CONVERSATIONS), None)
     if talks and "question" not in columns and not column_candidates(names, "question"):
         columns["conversations"] = talks
-    if "image" not in columns:
-        several = numbered_columns(names)
-        listed = column_candidates(names, "image")
-        if listed or several:
-            columns["image"] = listed[0] if listed else ",".join(several)
-        elif recognised.wanted.template != "no_image" and (held := _picture_columns(recognised.wanted, table)):
-            columns["image"] = held[0]
+
+    def choose_column(ours: str, several: Sequence[str] = ()) -> None:
+        listed = column_candidates(names, ours)
+        if ours not in columns and (listed or several):
+            columns[ours] = listed[0] if listed else ",".join(several)
+
+    choose_column("image", numbered_columns(names))
+    if "image" not in columns and recognised.wanted.template != "no_image":
+        if image_columns := _picture_columns(recognised.wanted, table):
+            columns["image"] = image_columns[0]
     if "conversations" not in columns:
-        for ours in ("question", "answer"):
-            if ours not in columns and column_candidates(names, ours):
-                columns[ours] = column_candidates(names, ours)[0]
-        if "options" not in columns:
-            several = option_columns(names)
-            listed = column_candidates(names, "options")
-            if several or listed:
-                columns["options"] = listed[0] if listed else ",".join(several)
+        choose_column("question")
+        choose_column("answer")
+        choose_column("options", option_columns(names))
     if "id" not in columns:
         unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
         if chosen := next(unique, None):
@@ -150,8 +148,8 @@ def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str) -> bool:
         return True
     if request.table is None or getattr(feature, "dtype", "") not in ("string", "large_string"):
         return False
-    cells = [each if isinstance(each, list) else [each] for each in table[name][:_LOOKED_AT]]
-    file_names = [text for cell in cells for each in cell if (text := str(each or "").strip())]
+    cells = [cell if isinstance(cell, list) else [cell] for cell in table[name][:_LOOKED_AT]]
+    file_names = [text for cell in cells for item in cell if (text := str(item or "").strip())]
     # One that names no file is found by `validate`: here it is told what the column is.
     return any(len(text) < _SHOWN and "\n" not in text and (request.folder / text).is_file() for text in file_names)
 
@@ -206,7 +204,6 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
 
 
 def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
-    """Report that the table holds several splits, all of which would be asked."""
     shift_column = (recognised.wanted.settings.get("shift") or {}).get("column")
     for name in table.column_names:
         if fold_column_name(name) in _SPLITS and name != shift_column:
@@ -219,7 +216,6 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 
 
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
-    """Report the first question as the task will have it, or record why it can't be made."""
     try:
         adapt = make_adapter(recognised.wanted)
         first_question = adapt.in_folder(recognised.wanted.folder)(table)[0]

@@ -54,7 +54,6 @@ def check_static(path: Path, log: ValidationLog) -> list[IncludeChain]:
 
 
 def _check_card(path: Path, log: ValidationLog) -> None:
-    """Check that the card is there and filled in: paper, licence, data-use terms and changelog."""
     if not path.is_file():
         log.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
         return

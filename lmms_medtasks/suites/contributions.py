@@ -217,7 +217,6 @@ def _estimated_rows(rows: QuestionTable, estimate: Estimate) -> QuestionTable:
 def _model_numbers(
     tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate
 ) -> Iterator[_Number | None]:
-    """Yield each model's value; None if nothing can be estimated."""
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
         has_statistic = drawn is not None and estimate.main in drawn.statistics

@@ -184,7 +184,6 @@ class Suite:
                 raise unknown_name_error("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
 
     def _with_bounds(self, metric: Metric) -> Metric:
-        """The metric with the range of its measure, unless its estimate has bounds."""
         estimate = metric.estimate
         if not isinstance(estimate, (Mean, Macro, MacroContrast, Contrast)) or estimate.bounds is not None:
             return metric

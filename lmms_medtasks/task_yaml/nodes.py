@@ -87,7 +87,6 @@ def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: Validatio
 
 
 def _is_plain(path: Path, root: yaml.Node, log: ValidationLog) -> bool:
-    """Whether a tree has only plain values and !function, and no repeated key."""
     before = len(log.problems)
     for node in iter_nodes(root):
         kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")

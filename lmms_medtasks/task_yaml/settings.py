@@ -198,14 +198,6 @@ def find_settings_model(folder: Path | None = None) -> type[StrictModel]:
     return next(model for model in models if model is not TaskSettings)
 
 
-def allowed_values(name: str, of: type[StrictModel] = TaskSettings) -> tuple[str, ...]:
-    """The allowed values of a setting as written in a YAML; () if any of its type is allowed."""
-    validators = [
-        validator.func for validator in of.model_fields[name].metadata if isinstance(validator, AfterValidator)
-    ]
-    return next((validator.allowed() for validator in validators if isinstance(validator, OneOf)), ())
-
-
 def task_settings_problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[ValidationProblem]:
     """All problems of a task's settings. ``folder``: of the benchmark whose data the task reads."""
     return strict_model.model_problems(find_settings_model(folder), settings, lambda _: ("", None))

@@ -153,7 +153,9 @@ def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[Ke
         yield KeyMistake("is missing" + _type_hint(model, at), at)
     elif kind in _WANTED:
         message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _type_hint(model, at)
-        yield KeyMistake(message, at, "null" if value is None else value, _allowed_values(model, at))
+        yield KeyMistake(
+            message, at, "null" if value is None else value, tuple(sorted(allowed_values(_field_at(model, at))))
+        )
     elif kind == "greater_than_equal":
         yield KeyMistake(f"expected {context['ge']:g} or more", at, value)
     elif kind in ("greater_than", "finite_number"):
@@ -167,11 +169,10 @@ def _type_hint(model: type[StrictModel], at: Location) -> str:
     return f": {field.title}" if field is not None and field.title else ""
 
 
-def _allowed_values(model: type[StrictModel], at: Location) -> tuple[str, ...]:
-    """The allowed values of a setting, () if they are not listed."""
-    field = _field_at(model, at)
+def allowed_values(field: FieldInfo | None) -> tuple[str, ...]:
+    """The allowed values of a key as a YAML writes them; () if they are not listed."""
     listed = (getattr(validator, "func", None) for validator in (field.metadata if field else ()))
-    return next((tuple(sorted(validator.allowed())) for validator in listed if isinstance(validator, OneOf)), ())
+    return next((validator.allowed() for validator in listed if isinstance(validator, OneOf)), ())
 
 
 def _field_at(model: type[StrictModel], at: Location) -> FieldInfo | None:
@@ -179,7 +180,6 @@ def _field_at(model: type[StrictModel], at: Location) -> FieldInfo | None:
 
 
 def _model_at(model: type[StrictModel], at: Location) -> type[StrictModel]:
-    """The model of the mapping at a location."""
     for part in at:
         field = model.model_fields.get(part) if isinstance(part, str) else None
         if field is not None:
