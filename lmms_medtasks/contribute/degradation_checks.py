@@ -216,7 +216,7 @@ def _random_states() -> dict[str, Any]:
         "random": sys.modules["random"].getstate(),
         "numpy.random": [part.tobytes() if isinstance(part, np.ndarray) else part for part in numpy_state],
     }
-    torch = sys.modules.get("torch")
+    torch: Any = sys.modules.get("torch")
     if hasattr(torch, "get_rng_state"):
         states["torch"] = torch.get_rng_state().tolist()
     return states
