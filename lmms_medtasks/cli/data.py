@@ -48,6 +48,10 @@ def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> 
         typer.echo(f"{name:<23} {state:<40} {row['about']}{counts}")
 
 
+def _to_json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
 def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
     """One row a split: rows by variant, or what is wrong with it, and where its counts are not the release's."""
     rows = []
@@ -101,7 +105,7 @@ def prepare(
         sample=sample,
         accept_counts=accept_counts or None,
     )
-    typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _describe_manifest(manifest))
+    typer.echo(_to_json(manifest) if as_json else _describe_manifest(manifest))
 
 
 def _describe_manifest(manifest: dict[str, Any]) -> str:
@@ -142,9 +146,7 @@ def doctor(
     """
     sources.add_source_folders(include_path or ())
     diagnosis = doctors.diagnose_release(suite, source)
-    typer.echo(
-        json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False) if as_json else _describe_diagnosis(diagnosis)
-    )
+    typer.echo(_to_json(diagnosis.to_json()) if as_json else _describe_diagnosis(diagnosis))
     if not diagnosis.complete:
         raise typer.Exit(1)
 
@@ -181,10 +183,8 @@ def _size_lines(sizes: Sequence[sources.SplitSize]) -> Iterator[str]:
         cells = [f"{size.here:,}"]
         for expected in (size.release, size.paper) if known else (size.paper,):
             differs = expected is not None and expected != size.here
-            cells += [
-                "" if expected is None else f"{expected:,}",
-                f"{size.here - (expected or 0):+,}" if differs else "",
-            ]
+            difference = f"{size.here - (expected or 0):+,}" if differs else ""
+            cells += ["" if expected is None else f"{expected:,}", difference]
         yield (f"  {size.what:<52}" + "".join(f" {cell:>9}" for cell in cells)).rstrip()
 
 
@@ -210,11 +210,7 @@ def inspect(
             inspected.append({"suite": suite, "split": name, **_read_contents(record, located, rows)})
     if not inspected:
         raise data_not_found_error(suite, names[0], variant)
-    typer.echo(
-        json.dumps(inspected, indent=2, ensure_ascii=False)
-        if as_json
-        else "\n\n".join(map(_describe_contents, inspected))
-    )
+    typer.echo(_to_json(inspected) if as_json else "\n\n".join(map(_describe_contents, inspected)))
 
 
 def _parse_variant(text: str) -> Data | None:

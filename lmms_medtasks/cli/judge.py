@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli.options import group_with
+from lmms_medtasks.cli.options import JudgePrompts, TaskFolder, group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
@@ -45,13 +45,8 @@ def judge(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Go on asking, however many judgements in a row give no valid verdict.")
     ] = False,
-    judge_prompt: Annotated[
-        list[str] | None,
-        typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
-    ] = None,
-    include_path: Annotated[
-        Path | None, typer.Option("--include-path", help="Folder with the YAMLs of tasks that are not ours.")
-    ] = None,
+    judge_prompt: JudgePrompts = None,
+    include_path: TaskFolder = None,
 ) -> None:
     """Judge the open answers of a run again, from its sample log alone.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmms_medtasks.cli import pack
-from lmms_medtasks.cli.options import Confidence, IncludePath
+from lmms_medtasks.cli.options import Confidence, IncludePath, Resamples
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import replace_invisible
@@ -37,9 +37,7 @@ def build(
     output: Annotated[Path, typer.Option("-o", "--output", help="The site's folder; an older site there is replaced.")],
     rules: Rules = None,
     title: Annotated[str, typer.Option(help="Title of the site.")] = "lmms-medtasks leaderboard",
-    resamples: Annotated[
-        int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
-    ] = 1000,
+    resamples: Resamples = 1000,
     reports: Annotated[bool, typer.Option(help="Write a report for each model, and comparisons.")] = True,
     questions: Annotated[bool, typer.Option(help="Make the question browser.")] = True,
     texts: Annotated[

@@ -32,6 +32,22 @@ IncludePath = Annotated[
 """Folders of benchmarks that are not installed. They are known before the command runs."""
 
 
+TaskFolder = Annotated[
+    Path | None,
+    typer.Option("--include_path", "--include-path", help="Folder with the YAMLs of tasks that are not ours."),
+]
+"""The harness's own ``--include_path``, for commands that score the tasks of a run again."""
+
+JudgePrompts = Annotated[
+    list[str] | None,
+    typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
+]
+
+Resamples = Annotated[
+    int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
+]
+
+
 def _use_level(context: typer.Context, level: float) -> float:
     context.with_resource(confidence.use_level(level))
     return level

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli.options import Confidence, IncludePath
+from lmms_medtasks.cli.options import Confidence, IncludePath, Resamples
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import replace_invisible
@@ -45,9 +45,7 @@ def report(
     suite: Annotated[
         str | None, typer.Option("--suite", metavar="BENCHMARK", help="In the terminal, the tables of this benchmark.")
     ] = None,
-    resamples: Annotated[
-        int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
-    ] = 1000,
+    resamples: Resamples = 1000,
     pair: Annotated[
         list[str] | None,
         typer.Option(metavar="BASE=TUNED", help="Compare two models, by the names the report gives them. Repeatable."),

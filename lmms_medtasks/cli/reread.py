@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli.options import align_columns
+from lmms_medtasks.cli.options import TaskFolder, align_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 
@@ -32,10 +32,7 @@ def reread(
             """'`[["<ponder>", "</ponder>"]]`'.""",
         ),
     ] = None,
-    include_path: Annotated[
-        Path | None,
-        typer.Option("--include_path", "--include-path", help="Folder with the YAMLs of tasks that are not ours."),
-    ] = None,
+    include_path: TaskFolder = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would move, and write nothing.")] = False,
 ) -> None:  # fmt: skip
     """Read the replies that old runs have kept with today's readers, and write them as new runs.
@@ -93,12 +90,8 @@ def _task_lines(task_reread: RereadTask, reread_run: RereadRun) -> list[str]:
     metrics = reread_run.moved_metrics(task_reread.task)
     before, now = task_reread.outcomes
     rows = [(name, before[name], now[name]) for name in sorted({*before, *now}) if before[name] != now[name]]
-    moved = (
-        f"{len(task_reread.moved):,} of {task_reread.reply_count:,} replies moved"
-        if task_reread.moved
-        else "no reply moved"
-    )
-    shown = [f"  {task_reread.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
+    moved = f"{len(task_reread.moved):,} of {task_reread.reply_count:,} replies" if task_reread.moved else "no reply"
+    shown = [f"  {task_reread.task}: {moved} moved, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
     if missing := task_reread.unjudged:
         shown.append(f"    {missing:,} judgements missing now, since the judge would be shown another text")
     if not task_reread.asked_alike:

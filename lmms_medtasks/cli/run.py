@@ -21,6 +21,7 @@ import typer
 from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.estimate import QUESTIONS
+from lmms_medtasks.cli.options import JudgePrompts
 from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, find_option_value
 from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import DataSubset
@@ -74,10 +75,7 @@ def run(
         list[str] | None,
         typer.Option(help="A file in place of our prompt: FILE, or TASK=FILE (a pattern too); may be given again."),
     ] = None,
-    judge_prompt: Annotated[
-        list[str] | None,
-        typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
-    ] = None,
+    judge_prompt: JudgePrompts = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask everything again, also what an interrupted run has answered.")
     ] = False,

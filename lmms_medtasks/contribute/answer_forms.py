@@ -144,11 +144,8 @@ def _report_disagreement(
     chosen = recognised.wanted.columns["answer"]
     for other_column in others:
         read = _read_answers(TableRecognition(start), other_column, table)
-        rows = [
-            row
-            for row, (chosen_letter, other_letter) in enumerate(zip(letters, read, strict=False), start=1)
-            if chosen_letter != other_letter
-        ]
+        pairs = enumerate(zip(letters, read, strict=False), start=1)
+        rows = [row for row, (chosen_letter, other_letter) in pairs if chosen_letter != other_letter]
         if rows:
             recognised.said.append(
                 f"`{other_column}` could be the answers too, and differs from `{chosen}` in {len(rows)} of "

@@ -145,11 +145,8 @@ class _DegradationCheck:
             if len(ratios) == 2 and not ratios[1] < ratios[0]:
                 distances.append(f"{id_!r}: {ratios[0]:.2f} and {ratios[1]:.2f} dB")
         if distances:
-            self._add_problem(
-                "level 2 is not further from the clean image than level 1, as PSNR tells it, for question "
-                f"{'; '.join(distances)}",
-                "warning",
-            )
+            message = "level 2 is not further from the clean image than level 1, as PSNR tells it, for question"
+            self._add_problem(f"{message} {'; '.join(distances)}", "warning")
 
     def _check_above_level_2(self) -> None:
         """Warn of the first strength above 2 that fails or is milder than 2: settings are extrapolated."""

@@ -111,10 +111,8 @@ def _render_question(task: LoadedTask, doc: Mapping[str, Any]) -> ShownQuestion:
 
 
 def _describe_condition(task: LoadedTask, doc: Mapping[str, Any]) -> str:
-    fields = {
-        "set": doc.get("set"),
-        **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")},
-    }
+    fields = {key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}
+    fields = {"set": doc.get("set"), **fields}
     if fields["degradation"] == DRAWN:
         fields["degradation"] = doc.get("degradation")
     clauses = [f"{key} {value}" for key, value in fields.items() if value not in (None, "")]

@@ -37,11 +37,8 @@ def check_static(path: Path, log: ValidationLog) -> list[IncludeChain]:
         log.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
     _register_modalities(folder, log)
     strange = _check_links(folder, log)
-    chains = [
-        chain
-        for yaml_path in chosen
-        if yaml_path not in strange and (chain := read_include_chain(yaml_path, folder, log))
-    ]
+    readable = (path for path in chosen if path not in strange)
+    chains = [chain for path in readable if (chain := read_include_chain(path, folder, log))]
     for chain in chains:
         _check_chain(chain, log)
     _check_names(chains, log)

@@ -111,11 +111,8 @@ class PaperProtocol:
 
     def remaining(self, task: str, facts: Facts) -> list[PaperDifference]:
         """The differences that reports name of a run of ``task`` with these facts."""
-        return [
-            difference
-            for difference in self.differences
-            if not difference.card_only and difference.is_there(task, facts)
-        ]
+        reported = (difference for difference in self.differences if not difference.card_only)
+        return [difference for difference in reported if difference.is_there(task, facts)]
 
 
 def has_facts(expected: Mapping[str, Any], facts: Facts) -> bool:
@@ -160,11 +157,8 @@ def requested_settings() -> str:
 
 def checked_settings_name(name: str) -> str:
     """Return ``name``. Raises UserError if no installed benchmark has settings of that name."""
-    known = {
-        OURS,
-        *OF_ALL,
-        *(setting for paper in map(find_paper_protocol, registry.names()) if paper for setting in paper.settings),
-    }
+    papers = filter(None, map(find_paper_protocol, registry.names()))
+    known = {OURS, *OF_ALL, *(setting for paper in papers for setting in paper.settings)}
     if name not in known:
         raise unknown_name_error("settings", name, sorted(known), f"--settings or {VARIABLE}")
     return name

@@ -169,11 +169,8 @@ def metrics_of(hook: str) -> tuple[str, ...] | None:
 def load_companion(name: str, module: str) -> ModuleType | None:
     """Load another module of a benchmark's folder ("report", "judging", "source"); None if there is none."""
     benchmark_folder = folder_of(name)
-    return (
-        _import_module(name, module)
-        if benchmark_folder is not None and (benchmark_folder / f"{module}.py").is_file()
-        else None
-    )
+    exists = benchmark_folder is not None and (benchmark_folder / f"{module}.py").is_file()
+    return _import_module(name, module) if exists else None
 
 
 def _import_module(name: str, module: str) -> ModuleType:

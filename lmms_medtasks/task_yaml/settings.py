@@ -248,17 +248,14 @@ def _check_metrics(
     from lmms_medtasks.suites.templates.parsers import is_custom_parser
 
     parser = settings.get("parser", "")
-    has = {
-        "shift": "shift" in settings,
-        "grid": parser == "position",
-        "letters": parser in ("option", "letter") or (bool(parser) and is_custom_parser(parser)),
-        "rotations": bool(settings.get("rotate_options")),
-    }
-    needs_words = {
-        "shift": "the setting shift",
-        "grid": "parser: position",
-        "letters": "parser: option or letter",
-        "rotations": "the setting rotate_options: true",
+    needs = {
+        "shift": ("the setting shift", "shift" in settings),
+        "grid": ("parser: position", parser == "position"),
+        "letters": (
+            "parser: option or letter",
+            parser in ("option", "letter") or (parser and is_custom_parser(parser)),
+        ),
+        "rotations": ("the setting rotate_options: true", settings.get("rotate_options")),
     }
     for name in names:
         fitting = measures.metric_names(template.kind)
@@ -267,6 +264,6 @@ def _check_metrics(
         if name not in fitting:
             raise UserError(f"{where}: the metric {name!r} is not for the template {template.name!r}. Those for it: "
                             f"{', '.join(fitting)}.")  # fmt: skip
-        needed = measures.NEEDS.get(name)
-        if needed and not has[needed]:
-            raise UserError(f"{where}: the metric {name!r} needs {needs_words[needed]}.")
+        need, is_met = needs.get(measures.NEEDS.get(name, ""), ("", True))
+        if not is_met:
+            raise UserError(f"{where}: the metric {name!r} needs {need}.")

@@ -84,17 +84,8 @@ def get(name: str) -> TaskTemplate:
     rows = _load_yaml("templates.yml")
     if name not in rows:
         raise unknown_name_error("template", name, rows)
-    row = rows[name]
-    return TaskTemplate(
-        name=name,
-        about=row["about"],
-        kind=row["kind"],
-        parts=tuple(row["parts"]),
-        settings=row["settings"],
-        metrics=(*row["metrics"], *ALWAYS[row["kind"]]),
-        columns=tuple(row["columns"]),
-        variants=row["variants"],
-    )
+    row = {key: tuple(value) if isinstance(value, list) else value for key, value in rows[name].items()}
+    return TaskTemplate(name=name, **{**row, "metrics": (*row["metrics"], *ALWAYS[row["kind"]])})
 
 
 def builtin_prompt_names() -> tuple[str, ...]:

@@ -98,8 +98,17 @@ _RELIABILITY = {
 }
 
 
-def _robustness_contrast(measure: str) -> Contrast:
-    return Contrast(measure=measure, first=IID, second=OOD, main="ratio")
+def _shift_metrics(measure: str, ratio_name: str) -> tuple[Metric, ...]:
+    """The means of both tests of a shift pair, and their ratio."""
+    ratio = Contrast(measure=measure, first=IID, second=OOD, main="ratio")
+    about = f"{measure.capitalize()} out of distribution over {measure} i.i.d. (SURE-VQA, section 3.2)."
+    return (
+        Metric(f"{measure}_iid", Mean(IID, measure=measure), main=True, about="The same of the i.i.d. test."),
+        Metric(
+            f"{measure}_ood", Mean(OOD, measure=measure), main=True, about="The same of the out-of-distribution test."
+        ),
+        Metric(ratio_name, ratio, about=about, unit=""),
+    )
 
 
 def shared_images(rows: QuestionTable) -> int:
@@ -123,14 +132,7 @@ SHARED_IMAGES = Metric(
 CHOICE_METRICS = (
     QUESTIONS,
     Metric("accuracy", Mean(), main=True, about="Share of right answers."),
-    Metric("accuracy_iid", Mean(IID), main=True, about="The same of the i.i.d. test."),
-    Metric("accuracy_ood", Mean(OOD), main=True, about="The same of the out-of-distribution test."),
-    Metric(
-        "relative_robustness",
-        _robustness_contrast("accuracy"),
-        about="Accuracy out of distribution over accuracy i.i.d. (SURE-VQA, section 3.2).",
-        unit="",
-    ),
+    *_shift_metrics("accuracy", "relative_robustness"),
     SHARED_IMAGES,
     Metric("false_alarm_rate", Mean(measure="false_alarm"), higher_is_better=False),
     Metric("abstention_rate", Mean(measure="abstention"), higher_is_better=False),
@@ -167,14 +169,7 @@ _COVERAGE, _WORST, _BEST, _COMPLETE = judged_measures.judged_metrics("score")
 JUDGED_METRICS = (
     QUESTIONS,
     Metric("score", Mean(measure="score"), main=True, about="Mean over the answers that were judged."),
-    Metric("score_iid", Mean(IID, measure="score"), main=True, about="The same of the i.i.d. test."),
-    Metric("score_ood", Mean(OOD, measure="score"), main=True, about="The same of the out-of-distribution test."),
-    Metric(
-        "score_relative_robustness",
-        _robustness_contrast("score"),
-        about="Score out of distribution over score i.i.d. (SURE-VQA, section 3.2).",
-        unit="",
-    ),
+    *_shift_metrics("score", "score_relative_robustness"),
     replace(_COVERAGE, name="judged", unit="%"),
     _WORST,
     _BEST,
