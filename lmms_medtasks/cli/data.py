@@ -126,7 +126,7 @@ def _describe_manifest(manifest: dict[str, Any]) -> str:
 
 
 def _paper_difference(split: dict[str, Any]) -> str:
-    """What the release has more or fewer of than the paper says, where that is known of a split."""
+    """How many more or fewer questions the release has than the paper says; "" if unknown or equal."""
     records, paper = split["rows"] + split["rejected"], split["notes"].get("paper")
     if paper is None or paper == records:
         return ""
@@ -223,7 +223,7 @@ def _parse_variant(text: str) -> Data | None:
 
 
 def _read_contents(suite: sources.DataSource, located: store.LocatedSplit, rows: int) -> dict[str, Any]:
-    """What a split holds, read without its images but for the rows shown."""
+    """A split's counts, tags and first rows; images are read for these rows only."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(located.path) as file:
@@ -244,7 +244,7 @@ def _read_contents(suite: sources.DataSource, located: store.LocatedSplit, rows:
 
 
 def _referenced_images(located: store.LocatedSplit) -> dict[str, Any]:
-    """How many images stay in the user's own folder, and which of them are gone or changed; {} if none does."""
+    """The number of images in the user's own folder, and those missing or changed there; {} if there are none."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 

@@ -84,7 +84,7 @@ def estimate_tasks(
 
 
 def _count_sent(config: Mapping[str, Any], questions: int, requests: int) -> tuple[int, int]:
-    """How many prompts are read and replies written: ``medtasks_server`` may ask for all trials at once."""
+    """The numbers of prompts and of replies: ``medtasks_server`` may ask for all trials at once."""
     trials = ((config.get("metadata") or {}).get("server") or {}).get("trials")
     return (
         questions if trials in ("one request with n", "asked once, temperature 0") else requests,
@@ -105,7 +105,7 @@ def _mean_tokens(run: ResultFile, task: str) -> tuple[float | None, float | None
 
 
 def read_times(path: Path) -> dict[str, dict[str, float]]:
-    """What the run wrote of its times; {} where it asked nothing."""
+    """The times that the run recorded; {} if it made no request."""
     times: dict[str, dict[str, float]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     return times
 
@@ -159,7 +159,7 @@ def estimate_lines(
 
 
 def _longest_reply_lines(estimates: list[TaskEstimate], prices: tuple[float | None, float | None]) -> list[str]:
-    """What it would be were every reply as long as it may be; nothing where a limit is not recorded."""
+    """The tokens and cost if every reply is as long as its limit; [] if a limit is not recorded."""
     most = [estimate.requests * estimate.limit for estimate in estimates if estimate.limit]
     if len(most) < len(estimates):
         return []

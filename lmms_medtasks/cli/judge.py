@@ -129,7 +129,7 @@ def _judge_files(
     include_path: Path | None,
     everything: bool,
 ) -> tuple[list[RejudgedTask], bool]:
-    """What became of each task, and whether Ctrl-C ended it."""
+    """The result of each task, and whether Ctrl-C interrupted the judging."""
     from lmms_medtasks.harness.rejudging import rejudge_tasks
     from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.judges.judging import JudgeSession

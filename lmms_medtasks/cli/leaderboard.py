@@ -25,7 +25,7 @@ _SHOWN = 20
 Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")]
 Rules = Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")]
 Pins = Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")]
-Owners = Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")]
+Owners = Annotated[Path | None, typer.Option(help="YAML that maps model names to the accounts that may submit them.")]
 Verified = Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")]
 
 app = typer.Typer(help="From many runs to a leaderboard.", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -122,7 +122,7 @@ def build(
 
 
 def _check_found(board: Leaderboard, paths: Sequence[Path], allow_empty: bool) -> None:
-    """Name the arguments that nothing came of. Raises UserError where nothing came of any."""
+    """Name the paths without a run or submission. Raises UserError if all are without one."""
     sources = [entry.source.results for entry in board.entries] + [Path(problem.source) for problem in board.problems]
     without = [path for path in paths if not any(source.is_relative_to(path) for source in sources)]
     sentences = [f"No *_results.json and no submission in {path}." for path in without]
@@ -268,7 +268,7 @@ def check(
 
 
 def _recompute_scores(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
-    """What of these tasks' logs does not follow from the replies in them; and why tasks can't be read again."""
+    """The scores in these tasks' logs that differ from their replies' scores; and why tasks can't be read again."""
     from lmms_medtasks.harness.logged_questions import iter_recomputed_differences
     from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.samples.runs import find_result_files

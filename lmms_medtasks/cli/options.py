@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -42,6 +42,8 @@ JudgePrompts = Annotated[
     list[str] | None,
     typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
 ]
+
+ReportFormat = Literal["terminal", "md", "csv", "html"]
 
 Resamples = Annotated[
     int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")

@@ -185,7 +185,7 @@ def run(
 
 
 def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
-    """What finds the cause where a task that is none of ours has no result."""
+    """A command or option to try if a task that is not ours has no result."""
     ours = folders.task_files()
     if all(task.partition("@")[0] in ours for task in tasks):
         return
@@ -200,7 +200,7 @@ def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
 def _add_degraded_tasks(
     arguments: list[str], tasks: list[str], degrade: str | None, options: tuple[str | None, int, bool]
 ) -> list[str]:
-    """The tasks with those that --degrade adds, which are added to --tasks too."""
+    """The tasks with those that --degrade adds; they are added to --tasks in ``arguments`` too."""
     if degrade is None:
         if options != (None, 0, False):
             message = "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
@@ -254,7 +254,7 @@ def _estimate_run(
     prices: tuple[float | None, float | None],
     variables: Mapping[str, str],
 ) -> None:
-    """Asks the first questions of each task, in a folder that is removed, and prints what all of them would take."""
+    """Ask the first questions of each task in a temporary folder, and print what all questions would take."""
     from lmms_medtasks.harness import call_times
 
     estimating.check_prices(prices)

@@ -16,7 +16,7 @@ def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
     dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
     template: Annotated[
-        str, typer.Option(help="What to build on; one of the templates listed above. Told by the table if left out.")
+        str, typer.Option(help="What to build on; one of the templates listed above. Recognised from the table if left out.")
     ] = "",
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
@@ -46,7 +46,7 @@ def new(
 ) -> None:
     """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
 
-    What columns hold is told from their names and values where no option says it, and shown with the first question.
+    Columns that no option names are recognised by their names and values, and shown with the first question.
 
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """

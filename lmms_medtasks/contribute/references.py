@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
+from lmms_medtasks.contribute.taken_names import harness_folders
 from lmms_medtasks.data import sources, text_tables
 from lmms_medtasks.errors import nearest_name
 from lmms_medtasks.extensions import is_reference
@@ -137,10 +138,9 @@ class _FunctionCheck:
             self._add(f"is a {type(function).__name__}, which can't be called")
 
     def _check_harness(self, module: str) -> None:
-        spec = importlib.util.find_spec(_HARNESS)
-        roots = [Path(location) for location in (spec.submodule_search_locations if spec else None) or ()]
         relative = Path(*module.split(".")[1:])
-        if not any(is_file((root / relative).with_suffix(".py")) or os.path.isdir(root / relative) for root in roots):
+        candidates = (root / relative for root in harness_folders())
+        if not any(is_file(path.with_suffix(".py")) or os.path.isdir(path) for path in candidates):
             self._add("lmms-eval has no such module")
 
     def _check_arity(self, arity: tuple[int, int | None]) -> None:
