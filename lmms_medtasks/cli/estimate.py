@@ -52,10 +52,7 @@ class TaskEstimate:
 def estimate_tasks(
     runs: Iterable[ResultFile], times: dict[str, dict[str, float]], processes: int = 1
 ) -> list[TaskEstimate]:
-    """The estimate of each task in ``runs``, which asked some questions of each.
-
-    ``times``: as :mod:`lmms_medtasks.harness.call_times` writes them, of one of ``processes``.
-    """
+    """The estimate of each task in ``runs``. ``times``: of :mod:`lmms_medtasks.harness.call_times`, one process."""
     task_estimates = []
     for run in runs:
         for task, count in run.content.get("n-samples", {}).items():

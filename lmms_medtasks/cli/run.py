@@ -285,13 +285,10 @@ def _estimate_run(
 
 
 def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
-    """The exit status of ``command``, and of all that it starts. What ends this process ends them first.
+    """The exit status of ``command``; minus the number of a signal that ended it.
 
-    Minus the signal's number where one came and it failed then: the launcher of several processes says 1.
-
-    They are a session of their own, so that a signal reaches them once, from here, whoever sent it: a terminal to all
-    of its processes, or a scheduler to this one. A shell ends them where this process is killed: the end of the pipe
-    that it reads is closed then.
+    All that it starts is a session of its own, which gets each signal once, from here. A shell ends the session when
+    this process is killed, because the pipe that the shell reads is closed then.
     """
     environment = {**os.environ, **variables, **_installed_first(Path.cwd())}
     started: list[int] = []
@@ -334,10 +331,9 @@ def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
 
 
 def _installed_first(folder: Path) -> dict[str, str]:
-    """Environment variables by which ``python -m`` in ``folder`` imports the installed package, not a copy there.
+    """Variables by which ``python -m`` in ``folder`` imports the installed package, and not a copy of its source there.
 
-    A copy of the source (a working copy, as in CI) is not whole: its task_configs and judges lie beside it. Nothing is
-    set where it is the installed package itself (an editable installation).
+    The task_configs and judges of a copy lie beside it. Returns {} for an editable installation of the copy.
     """
     copy, installed = folder / "lmms_medtasks", Path(__file__).parents[1]
     if not (copy / "__init__.py").is_file() or copy.samefile(installed):

@@ -19,7 +19,7 @@ _SETTINGS = "lmms_eval_specific_kwargs"
 
 
 def checked_tasks(arguments: list[str]) -> list[str]:
-    """The tasks asked for; raises UserError for what the harness would misunderstand in silence."""
+    """The tasks asked for. Raises UserError for options that the harness would silently misunderstand."""
     if find_option_value(arguments, "--config") is not None:
         return []  # the tasks stand in lmms-eval's own configuration file
     tasks = find_option_value(arguments, "--tasks")
@@ -51,10 +51,9 @@ def checked_tasks(arguments: list[str]) -> list[str]:
 
 
 def check_there(tasks: Sequence[str], included: str | None) -> None:
-    """Raises UserError for a name that stands nowhere in the harness's tasks, in ours, or below the folder included.
+    """Raise UserError for a task name that occurs neither in the harness, nor here, nor in the included folder.
 
-    The harness would say so after 12 s, below a traceback. Patterns, paths and lists are its own to read, and all names
-    where a plugin of it may have tasks.
+    The harness says so after 12 s, below a traceback. Patterns, paths, lists and other plugins' names are not checked.
     """
     from lmms_medtasks.contribute import taken_names
 
@@ -73,10 +72,7 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
 
 
 def check_included(folder: Path, tasks: Sequence[str]) -> None:
-    """Raises UserError where --include_path is no folder, or a named task's YAML or data file there can't be read.
-
-    The harness would name neither the file nor the line.
-    """
+    """Raise UserError, with file and line, if --include_path or a named task's YAML or data file is unreadable."""
     from lmms_medtasks.contribute import references
     from lmms_medtasks.task_yaml.chain import read_include_chain
     from lmms_medtasks.task_yaml.problems import ValidationLog
@@ -96,10 +92,7 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
 
 
 def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
-    """Raises UserError for an option that is none of the harness's: it would print its whole usage after seconds.
-
-    ``own_options``: the names of the command's own options, which are not among ``arguments`` but may have been meant.
-    """
+    """Raise UserError for an option that neither the harness nor this command (``own_options``) has."""
     known = _harness_options()
     for argument in arguments if known else ():
         name = argument.partition("=")[0]

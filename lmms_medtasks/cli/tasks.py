@@ -16,7 +16,10 @@ def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
     dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
     template: Annotated[
-        str, typer.Option(help="What to build on; one of the templates listed above. Recognised from the table if left out.")
+        str,
+        typer.Option(
+            help="What to build on; one of the templates listed above. Recognised from the table if left out."
+        ),
     ] = "",
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",

@@ -125,10 +125,7 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> None:
 
 
 def _picture_columns(request: NewTaskRequest, table: Dataset) -> list[str]:
-    """The column that holds images, or names of files in the folder, under any name; [] if there is none.
-
-    Raises UserError if there are several: the user must choose.
-    """
+    """The column with images, or names of files in the folder; [] if there is none. Raises UserError for several."""
     taken = {column for value in request.columns.values() for column in value.split(",")}
     image_columns = [name for name in table.column_names if name not in taken and _holds_pictures(request, table, name)]
     if len(image_columns) > 1:

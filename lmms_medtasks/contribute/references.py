@@ -154,10 +154,7 @@ class _FunctionCheck:
 
 
 def _read_definitions(path: Path) -> dict[str, ast.AST | None] | None:
-    """What a module defines at its top level: name -> the function, or the value that it is bound to.
-
-    None where the file is no Python: static.py reports that once for the file.
-    """
+    """Top-level name of a module -> the function or value bound to it; None if the file is not Python."""
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):

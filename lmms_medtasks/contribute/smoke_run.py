@@ -19,10 +19,7 @@ _LEARNS = "medtasks_most_frequent"
 
 
 class SmokeResult(NamedTuple):
-    """A metric of a task with a model. ``value`` is None where nothing could be scored.
-
-    For a task that a model was not asked, ``metric`` is "not run" and ``value`` the reason.
-    """
+    """A metric of a task with a model; "not run" with the reason as value if the model was not asked."""
 
     model: str
     task: str

@@ -157,10 +157,7 @@ def _check_links(folder: Path, log: ValidationLog) -> set[Path]:
 
 
 def _check_group_metrics(chains: Sequence[IncludeChain], log: ValidationLog) -> None:
-    """Report metrics of a group that none of its tasks has: the harness would silently leave the row empty.
-
-    ``chains``: all of the folder. Groups with an unknown task are skipped.
-    """
+    """Report metrics that no task of a group has, whose rows stay empty. Groups with an unknown task are skipped."""
     named_chains = [(chain.value(chain.name_key), chain) for chain in chains]
     by_name = {name: chain for name, chain in named_chains if isinstance(name, str)}
     for group in (chain for chain in chains if chain.is_group):
@@ -198,10 +195,7 @@ def _member_tasks(
 
 
 def _table_metrics(chain: IncludeChain) -> set[str] | None:
-    """The metrics in a task's table; None if they are declared by code that is not installed.
-
-    They are those that its settings choose, else those of its list, its template or its benchmark's declaration.
-    """
+    """The metrics that a task's settings, list, template or benchmark choose; None if their code is not installed."""
     settings = chain.value(SETTINGS)
     default = settings.get("default") if isinstance(settings, Mapping) else None
     chosen = default.get("metrics") if isinstance(default, Mapping) else None

@@ -193,10 +193,7 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
 
 
 def _lacks_scores(rows: QuestionTable) -> dict[str, np.ndarray]:
-    """Measure -> (n,) whether no reply to the question came, or no judgement; of the measures with a score.
-
-    That there is no score says less: a measure may say nothing of a reply that can't be read.
-    """
+    """Measure -> (n,) True where no score exists because no reply or judgement came; a reply may also have no score."""
     came = np.ones(len(rows), dtype=bool)
     if "trials" in rows.columns:
         of, trials = rows.texts("trials")

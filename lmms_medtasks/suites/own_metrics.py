@@ -36,10 +36,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class QuestionMetric:
-    """A function that scores each question; its mean is the metric.
-
-    ``metric`` is the mean, ``measure`` the number with its range. ``name`` is "" until the part's own is known.
-    """
+    """A function that scores each question. ``metric``: its mean; ``measure``: the score with its range."""
 
     function: OfQuestion
     measure: Measure
@@ -90,10 +87,7 @@ def question_metric(
 
 @dataclass(frozen=True)
 class CustomMetric:
-    """A custom metric. ``function`` scores each record; ``metric`` and ``measure`` go into the declaration.
-
-    ``measure`` and ``function`` are None of an estimate, which takes what the records have.
-    """
+    """A custom metric. ``function`` and ``measure``: a question's score; None of an estimate over all questions."""
 
     metric: Metric
     part: Extension

@@ -50,10 +50,7 @@ class MissingEstimate(Estimate):
 def describe_custom_parts(
     metrics: Sequence[CustomMetric], protocol: JudgeProtocol | None, parser: tuple[str, Extension] | None
 ) -> dict[str, Any]:
-    """Describe a task's custom parts, JSON-safe; {} if there are none.
-
-    ``parser``: its reference as the YAML has it, and what it led to.
-    """
+    """Describe a task's custom parts, JSON-safe. ``parser``: its reference in the YAML, and the function it names."""
     description: dict[str, Any] = {}
     if parser:
         description["parser"] = {"reference": parser[0], **_describe_origin(parser[1])}
@@ -73,10 +70,7 @@ def _describe_origin(part: Extension) -> dict[str, str]:
 
 
 def custom_code_digest(file: Path | None) -> str:
-    """Digest of a part's module and the others of its package; "" if the source is not available.
-
-    A file beside a YAML counts alone: the folder has a digest of its own.
-    """
+    """Digest of a file beside a YAML, or of all modules of its package; "" if the source is not available."""
     if file is None or file.suffix != ".py":
         return ""
     is_package = (file.parent / "__init__.py").is_file()

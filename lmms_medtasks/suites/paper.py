@@ -147,10 +147,7 @@ def settings_label(metadata: Mapping[str, Any]) -> str:
 
 
 def requested_settings() -> str:
-    """The name of the settings in :data:`VARIABLE`, "" for ours.
-
-    Raises UserError for a name that no installed benchmark has.
-    """
+    """The name of the settings in :data:`VARIABLE`, "" for ours. Raises UserError if no benchmark has that name."""
     name = os.environ.get(VARIABLE, "").strip()
     return "" if name in ("", OURS) else checked_settings_name(name)
 

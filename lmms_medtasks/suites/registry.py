@@ -174,10 +174,7 @@ def load_companion(name: str, module: str) -> ModuleType | None:
 
 
 def _import_module(name: str, module: str) -> ModuleType:
-    """Import a module of a benchmark's folder; added folders are treated like installed ones.
-
-    Raises UserError, with the file, where it can't be imported.
-    """
+    """Import a module of a benchmark's folder, installed or added. Raises UserError, with the file, if that fails."""
     benchmark_folder = suites_root() / name
     if name in _GIVEN:
         benchmark_folder = _GIVEN[name]

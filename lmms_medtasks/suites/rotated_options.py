@@ -56,10 +56,7 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
 
 
 def whole_questions(rows: QuestionTable, value: Callable[[Sequence[float]], float]) -> list[Unit]:
-    """Image and ``value`` of each question's scores in rotation order; questions in the order of first rows.
-
-    A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
-    """
+    """Image and ``value`` of each question's scores in rotation order; None unless every rotation has a reply."""
     copies: dict[str, list[tuple[int, float, str, int]]] = {}
     columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
     for question, *copy in zip(*columns, strict=True):

@@ -154,10 +154,7 @@ def numbers_of(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def reported_differences(suite: Suite, rows: QuestionTable, printed: Mapping[str, float]) -> Iterator[str]:
-    """Yield a sentence for each ``printed`` number of a task that differs from the one computed from ``rows``.
-
-    Unknown names and metrics whose code is not available are skipped.
-    """
+    """Yield a sentence for each known number in ``printed`` that differs from the one computed from ``rows``."""
     estimates = {name: each for name, each in suite.estimates.items() if not isinstance(each, MissingEstimate)}
     for name, value in printed.items():
         number = estimates[name].value(rows) if name in estimates else value

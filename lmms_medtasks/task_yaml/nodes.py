@@ -17,7 +17,6 @@ from lmms_medtasks.task_yaml.problems import ValidationLog
 
 FUNCTION = "!function"
 
-_TOO_DEEP = "is nested too deeply, or an anchor (&name) holds itself"
 _MOST_VALUES = 10_000
 """A task's YAML has hundreds; nested aliases can make billions from a few lines."""
 _STANDARD = "tag:yaml.org,2002:"
@@ -26,6 +25,14 @@ _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 def read_yaml_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
     """Read the tree of a YAML. Returns None, with the problems in ``log``, if it is not usable."""
+    try:
+        return _read_usable_tree(path, log)
+    except RecursionError:
+        log.add(path, "is nested too deeply, or an anchor (&name) holds itself")
+        return None
+
+
+def _read_usable_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
     text = _read_text(path, log)
     if text is None:
         return None
@@ -33,9 +40,6 @@ def read_yaml_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
         root = compose_yaml(text, path)
     except yaml.YAMLError as error:
         _add_yaml_error(path, text, error, log)
-        return None
-    except RecursionError:
-        log.add(path, _TOO_DEEP)
         return None
     if root is None:
         log.add(path, "the file is empty: the harness can then read no task of any folder beside it")
@@ -45,15 +49,11 @@ def read_yaml_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
         return None
     if not _is_plain(path, root, log):
         return None
-    try:
-        if _count_values(root, {}) > _MOST_VALUES:
-            log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
-                    f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
-            return None
-        node_to_python(root)
-    except RecursionError:
-        log.add(path, _TOO_DEEP)
+    if _count_values(root, {}) > _MOST_VALUES:
+        log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
+                f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
         return None
+    node_to_python(root)  # raises RecursionError where a run would
     return root
 
 

@@ -217,10 +217,7 @@ def shift_side_values(shift: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def check_fit(settings: Mapping[str, Any], template: templates.TaskTemplate, where: str) -> None:
-    """Raise UserError for settings that do not fit together or do not fit the template.
-
-    ``settings`` are the template's own with the task's above them.
-    """
+    """Raise UserError if settings, the template's with the task's above them, do not fit together or the template."""
     foreign_key = "judge" if template.kind == "choice" else "parser"
     if foreign_key in settings:
         raise UserError(f"{where}: {foreign_key} is not for the template {template.name!r}, whose answers are "

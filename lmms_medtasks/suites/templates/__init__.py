@@ -118,10 +118,7 @@ _BLOCK = re.compile(r"((?:^#.*\n)*)^([a-z_]+):.*\n((?:^(?:[ -].*)?\n)*)", re.MUL
 
 
 def template_yaml(name: str) -> str:
-    """The YAML that a task of this template includes: the lines of base_yaml and of its parts.
-
-    A part's block of lines takes the place of the base's of the same key, as the harness's own ``include`` would.
-    """
+    """The YAML that a task of this template includes: base_yaml, its blocks replaced by those of the parts."""
     template = get(name)
     blocks: dict[str, str] = {}
     for part in ("base_yaml", *template.parts):

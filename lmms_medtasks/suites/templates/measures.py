@@ -326,11 +326,7 @@ def _without_ending(task: str, variants: Iterable[str]) -> str:
 
 
 class CustomScoring(NamedTuple):
-    """The custom metrics of a task on a template, for its scoring.
-
-    ``metrics``: references to metrics, of files with the folder before them. ``scores``: the named scores of a rubric
-    that has several.
-    """
+    """A task's references to custom metrics, and the named scores (``scores``) of a rubric that has several."""
 
     metrics: tuple[str, ...] = ()
     scores: tuple[str, ...] = ()
