@@ -114,11 +114,11 @@ def sheet(
         write_text_atomically(path, text)
     for name, content in pictures.files.items():
         write_bytes_atomically(output / "images" / name, content)
-    count = len({each.answer.key.id for each in drawn})
+    count = len({answer.answer.key.id for answer in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     models = len(judged.models)
     shown = f"{models:,} model{'' if models == 1 else 's'}"
-    seen = len({each.answer.key.id for each in drawn if pictures.picture_names(each)})
+    seen = len({answer.answer.key.id for answer in drawn if pictures.picture_names(answer)})
     typer.echo(
         f"{len(drawn):,} answers to {count:,} questions{few} by {shown}, {seen:,} of them with images.", err=True
     )

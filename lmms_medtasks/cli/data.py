@@ -178,7 +178,7 @@ def _describe_diagnosis(diagnosis: doctors.ReleaseDiagnosis) -> str:
 def _size_lines(sizes: Sequence[sources.SplitSize]) -> Iterator[str]:
     known = any(size.release is not None for size in sizes)
     head = ("here", *(("release", "more") if known else ()), "paper", "more")
-    yield f"  {'questions':<52}" + "".join(f" {each:>9}" for each in head)
+    yield f"  {'questions':<52}" + "".join(f" {word:>9}" for word in head)
     for size in sizes:
         cells = [f"{size.here:,}"]
         for expected in (size.release, size.paper) if known else (size.paper,):

@@ -101,7 +101,7 @@ def build(
     board = collect_entries(runs, rules=rules, processes=processes, trust=trust, cache=build_cache, by_measure=True)
     _check_found(board, runs, allow_empty)
     files = site.build_site(board, output, options)
-    copies = [each for each in board.problems if each.code == "duplicate" and each not in board.bad]
+    copies = [problem for problem in board.problems if problem.code == "duplicate" and problem not in board.bad]
     for problem, of_tasks in told_once([*board.bad, *copies]):
         level = "copy" if problem in copies else problem.level
         more = f" ({len(of_tasks)} tasks)" if len(of_tasks) > 1 else ""

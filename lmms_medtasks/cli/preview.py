@@ -111,6 +111,6 @@ def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
             for row, mini_modality in enumerate(table["modality"].to_pylist()):
                 if mini_modality not in first:
                     first[mini_modality] = table["image"][row].as_py()["bytes"]
-    for each in degradations.modalities():
-        if each in first and modality in (None, each):
-            yield each, Image.open(io.BytesIO(first[each])), each
+    for name in degradations.modalities():
+        if name in first and modality in (None, name):
+            yield name, Image.open(io.BytesIO(first[name])), name

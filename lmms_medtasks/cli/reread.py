@@ -65,7 +65,7 @@ def reread(
         typer.echo("\n".join(describe_reread(reread_run)))
         if not dry_run:
             print_message(f"Written: {rereading.write_reread_run(reread_run, folder)}")
-        if unjudged := sum(each.unjudged for each in reread_run.tasks):
+        if unjudged := sum(task.unjudged for task in reread_run.tasks):
             new_run = "NEWRUN" if dry_run else folder
             print_message(
                 f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {new_run}"

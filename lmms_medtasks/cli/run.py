@@ -164,7 +164,7 @@ def run(
     runs = [results.read_result_file(path) for path in written]
     missing = results.list_missing_results(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
-    failed = "" if allowed or missing else ending.describe_failed_requests([each.content for each in runs])
+    failed = "" if allowed or missing else ending.describe_failed_requests([result.content for result in runs])
     for path in written:
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing and not failed:
@@ -179,8 +179,8 @@ def run(
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
     advice = [] if failed else _iter_advice(tasks, find_option_value(arguments, "--include_path"))
-    for each in filter(None, [*missing, failed, *advice]):
-        typer.echo(f"lmms-medtasks: {each}", err=True)
+    for line in filter(None, [*missing, failed, *advice]):
+        typer.echo(f"lmms-medtasks: {line}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
 
 
@@ -278,7 +278,7 @@ def _estimate_run(
             typer.echo("lmms-medtasks: The evaluation failed, so there is nothing to estimate from.", err=True)
             raise typer.Exit(status or 1)
         read = estimating.read_times(times)
-        overhead = max(0.0, wall - sum(each["seconds"] for each in read.values()))
+        overhead = max(0.0, wall - sum(timed["seconds"] for timed in read.values()))
         task_estimates = estimating.estimate_tasks(runs, read, processes)
         for line in estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
@@ -298,9 +298,9 @@ def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
     def pass_signal_on(number: int, frame: object) -> None:
         came.extend([number] if number in _ENDING else [])
         early.extend([] if started else [number])
-        for each in started:
+        for group in started:
             with suppress(ProcessLookupError):
-                os.killpg(each, number)
+                os.killpg(group, number)
 
     def pause_all(number: int, frame: object) -> None:
         pass_signal_on(signal.SIGSTOP, frame)

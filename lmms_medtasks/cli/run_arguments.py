@@ -78,7 +78,7 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
     from lmms_medtasks.task_yaml.problems import ValidationLog
 
     if not folder.is_dir():
-        there = [each.name for each in folder.parent.glob("*/")] if folder.parent.is_dir() else []
+        there = [path.name for path in folder.parent.glob("*/")] if folder.parent.is_dir() else []
         raise UserError(f"--include_path {folder} is no folder.{nearest_match(folder.name, there)}")
     for task in tasks:
         for path in folder.glob(f"**/{glob.escape(task)}.yaml"):
@@ -100,7 +100,7 @@ def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
         if not name.startswith("-") or not name.strip("-")[:1].isalpha() or any(map(str.isspace, name)):
             continue
         is_known = (
-            any(each.startswith(name) for each in known)  # argparse takes the beginning of a long name for the name
+            any(option.startswith(name) for option in known)  # argparse takes the beginning of a long name for the name
             if name.startswith("--")
             else name[:2] in known  # a short one may have its value behind it: -b4
         )
@@ -172,7 +172,7 @@ def check_prompts(tasks: Sequence[str], variables: Mapping[str, str]) -> None:
     from lmms_medtasks.task_yaml import chain
 
     configs = [
-        {"task": each.path.stem, _SETTINGS: each.value(_SETTINGS) or {}}
-        for each in chain.installed_chains(_base_tasks(list(tasks)))
+        {"task": included.path.stem, _SETTINGS: included.value(_SETTINGS) or {}}
+        for included in chain.installed_chains(_base_tasks(list(tasks)))
     ]
     chosen_settings.check_prompt_files(tasks, configs, variables)

@@ -175,11 +175,11 @@ def metrics(
     from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.suites import registry
 
-    config = TaskDefinitions([str(each) for each in include_path or ()] or None).get_definition(task)
+    config = TaskDefinitions([str(path) for path in include_path or ()] or None).get_definition(task)
     suite = registry.find_suite(task, config)
-    declared = {each.name: each for each in suite.metrics} if suite else {}
-    for each in config.get("metric_list") or []:
-        metric = declared.get(each["metric"])
-        better = {True: "higher", False: "lower"}.get(each.get("higher_is_better"), "-")
+    declared = {metric.name: metric for metric in suite.metrics} if suite else {}
+    for row in config.get("metric_list") or []:
+        metric = declared.get(row["metric"])
+        better = {True: "higher", False: "lower"}.get(row.get("higher_is_better"), "-")
         mark = "*" if metric and metric.main else " "
-        typer.echo(f"{mark} {each['metric']:32} {better:7} {metric.about if metric else ''}".rstrip())
+        typer.echo(f"{mark} {row['metric']:32} {better:7} {metric.about if metric else ''}".rstrip())

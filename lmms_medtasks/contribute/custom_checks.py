@@ -172,7 +172,7 @@ def check_metrics(task: LoadedTask, docs: Sequence[Mapping[str, Any]], replies: 
             if scored is None:
                 return False
             values.append(scored)
-        records += [each[KEY].record for each in values]
+        records += [scored[KEY].record for scored in values]
         got[kind] = _aggregate_replies(task, custom_metrics, values, kind)
     rows = QuestionTable.of_records(records)
     for custom_metric in custom_metrics:
@@ -200,7 +200,7 @@ def check_metrics(task: LoadedTask, docs: Sequence[Mapping[str, Any]], replies: 
 def _aggregate_replies(
     task: LoadedTask, custom_metrics: Sequence[CustomMetric], values: Sequence[Mapping[str, Any]], kind: str
 ) -> dict[str, Any]:
-    listed = {each["metric"]: each["aggregation"] for each in task.config["metric_list"]}
+    listed = {row["metric"]: row["aggregation"] for row in task.config["metric_list"]}
     got = {}
     for custom_metric in custom_metrics:
         name = custom_metric.metric.name

@@ -127,8 +127,8 @@ class _FunctionCheck:
             self._add(f"there is no such module in lmms_medtasks ({error})")
             return
         if not hasattr(imported, name):
-            modules = [each.name for each in pkgutil.iter_modules(getattr(imported, "__path__", []))]
-            public = [each for each in (*dir(imported), *modules) if not each.startswith("_")]
+            modules = [module.name for module in pkgutil.iter_modules(getattr(imported, "__path__", []))]
+            public = [attribute for attribute in (*dir(imported), *modules) if not attribute.startswith("_")]
             self._add(f"{module} has no {name!r}", near=nearest_name(name, public))
             return
         function = getattr(imported, name)
@@ -277,7 +277,7 @@ def check_prompt_file(chain: IncludeChain, log: ValidationLog) -> None:
     elif is_file(path):
         _check_prompt_text(path, settings, log)
     elif name not in templates.builtin_prompt_names() and not is_file(folders.suites_root() / name):
-        prompts = (*(each.name for each in chain.path.parent.glob("*.txt")), *templates.builtin_prompt_names())
+        prompts = (*(path.name for path in chain.path.parent.glob("*.txt")), *templates.builtin_prompt_names())
         log.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest_name(name, prompts),
                 allowed=prompts, **location)  # fmt: skip
 
@@ -329,7 +329,7 @@ def _check_custom_part(chain: IncludeChain, key: str, reference: str, log: Valid
     if not is_inside(path, folder):
         log.add(file, _LEADS_OUT, **location)
     elif not is_file(path):
-        near = nearest_name(name, [each.name for each in folder.glob(f"*{path.suffix}")])
+        near = nearest_name(name, [file.name for file in folder.glob(f"*{path.suffix}")])
         log.add(file, f"there is no file {name} beside the YAML", near=near, **location)
     elif attribute and (definitions := _read_definitions(path)) is not None and attribute not in definitions:
         log.add(file, f"{name} does not define {attribute!r}", near=nearest_name(attribute, definitions), **location)

@@ -166,7 +166,7 @@ def _check_group_metrics(chains: Sequence[IncludeChain], log: ValidationLog) -> 
         metrics = [member and _table_metrics(member) for member in members]
         if not isinstance(listed, list) or None in metrics:
             continue
-        names = tuple(sorted({name for each in metrics for name in each or ()}))
+        names = tuple(sorted({name for members_metrics in metrics for name in members_metrics or ()}))
         entry = group.entries["aggregate_metric_list"]
         for row in listed:
             metric = str(row.get("metric") if isinstance(row, Mapping) else row)

@@ -56,7 +56,8 @@ def _merge_same_problems(problems: list[ValidationProblem]) -> list[ValidationPr
     for problem in problems:
         of_task = problem.line is None and problem.file.endswith(".yaml")
         groups.setdefault(replace(problem, file="") if of_task else problem, []).append(problem)
-    return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
+    files = [", ".join(dict.fromkeys(problem.file for problem in same)) for same in groups.values()]
+    return [replace(same[0], file=file) for same, file in zip(groups.values(), files, strict=True)]
 
 
 def _has_errors_beyond_card(log: ValidationLog) -> bool:

@@ -187,8 +187,8 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
     lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
     has_scores = np.ones(len(rows[0]), dtype=bool)
     for name, own in lacking[0].items():
-        if all(name in each for each in lacking):
-            has_scores &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
+        if all(name in model for model in lacking):
+            has_scores &= functools.reduce(np.logical_and, (model[name] == own for model in lacking))
     return [indices[has_scores] for indices in rows]
 
 
@@ -337,10 +337,10 @@ def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[
     change: AnyStatistic = DifferenceOf(statistics["second"], statistics["first"])
     plain = first.statistic.value if isinstance(first.statistic, IntervalFrom) else first.statistic
     if same_rows and isinstance(plain, SumStatistic) and plain.function in (mean, mean_of_means):
-        rows, others = (each.groups[plain.groups[0]] for each in (first, second))
+        rows, others = (number.groups[plain.groups[0]] for number in (first, second))
         apart = others.columns[:, 0] - rows.columns[:, 0]
         groups["pairs"] = make_scored_group(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
-        ranges = [statistic_bounds(each.statistic) for each in (first, second)]
+        ranges = [statistic_bounds(number.statistic) for number in (first, second)]
         ends = [end for each in ranges if each for end in each]
         width = None if None in ranges else (min(ends) - max(ends), max(ends) - min(ends))
         change = IntervalFrom(change, mean_statistic("pairs", width, plain.function))

@@ -53,15 +53,15 @@ class LostBenefit(Estimate):
 
     def draw(self, rows: QuestionTable) -> Draw | None:
         """The scores with and without the image on both sides; None if a side has no score."""
-        first, second = (self._with_floor(rows.where(each)) for each in (self.first, self.second))
+        first, second = (self._with_floor(rows.where(side)) for side in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
         if not len(first) or not len(second):
             return None
         clusters = first.column("cluster").tolist()
         second_clusters = clusters if self.pair else second.column("cluster").tolist()
-        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
-        first_floor, second_floor = (self._floor_scores(each) for each in (first, second))
+        first_scores, second_scores = (side.column(f"{self.measure}.score") for side in (first, second))
+        first_floor, second_floor = (self._floor_scores(side) for side in (first, second))
         bounds = value_range(np.concatenate([first_scores, second_scores, first_floor, second_floor]), self.bounds)
         change = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
         groups = {

@@ -28,7 +28,7 @@ from lmms_medtasks.suites.suite import Measure, Metric
 KEY = OWN_PARTS
 """The key of a task's metadata."""
 
-_AS_DATA: Mapping[str, type[Estimate]] = {each.__name__: each for each in (Mean, Macro, MacroContrast, Contrast)}
+_AS_DATA: Mapping[str, type[Estimate]] = {kind.__name__: kind for kind in (Mean, Macro, MacroContrast, Contrast)}
 _NOT_DECLARED = ("origin", "digest", "reference")
 """Keys that tell where a part was, but do not affect its numbers."""
 

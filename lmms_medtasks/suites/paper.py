@@ -186,7 +186,7 @@ def _read_file(path: Path) -> PaperProtocol:
         )
         for name, each in content["settings"].items()
     }
-    found = tuple(_parse_difference(each) for each in (content.get("differences") or {}).values())
+    found = tuple(_parse_difference(row) for row in (content.get("differences") or {}).values())
     return PaperProtocol({**OF_ALL, **settings}, found, content.get("ours") or {})
 
 

@@ -43,9 +43,9 @@ def add_suite_folders(paths: Iterable[Path]) -> None:
             raise UserError(
                 f"{path} has no task: expected a folder with YAML files of tasks, or with such folders in it."
             )
-        for each in found:
-            if not each.is_relative_to(suites_root().resolve()):
-                _add_folder(each)
+        for folder in found:
+            if not folder.is_relative_to(suites_root().resolve()):
+                _add_folder(folder)
 
 
 def added_suite_folders() -> tuple[Path, ...]:

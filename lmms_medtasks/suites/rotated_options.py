@@ -106,7 +106,7 @@ def letter_shares(rows: QuestionTable) -> tuple[Counter[str], Counter[str]]:
     ]
     # The right letters only of questions with a pick, so that an unreadable reply moves neither side.
     counted = (Counter(pick for pick, _ in pairs), Counter(right for _, right in pairs))
-    picked, right = (Counter({key: n / len(pairs) for key, n in each.items()}) for each in counted)
+    picked, right = (Counter({key: n / len(pairs) for key, n in counts.items()}) for counts in counted)
     return picked, right
 
 

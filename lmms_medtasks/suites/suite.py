@@ -162,14 +162,14 @@ class Suite:
 
     def _check_names(self) -> None:
         declared_names = {
-            "measure": [each.name for each in self.measures],
-            "metric": [each.name for each in self.metrics],
+            "measure": [measure.name for measure in self.measures],
+            "metric": [metric.name for metric in self.metrics],
             "tag": list(self.tags),
         }
         for kind, names in declared_names.items():
             _check_distinct(kind, names, self.name)
         object.__setattr__(self, "metrics", tuple(map(self._with_bounds, self.metrics)))
-        object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
+        object.__setattr__(self, "estimates", {metric.name: metric.estimate for metric in self.metrics})
         for kind, metric_names in self.tasks.items():
             _check_distinct("metric", metric_names, f"{self.name}, {kind}")
             for name in metric_names:
@@ -215,7 +215,7 @@ class Suite:
 
 
 def _get_by_name(kind: str, name: str, declared: Sequence[AnyDeclared], suite: str) -> AnyDeclared:
-    by_name = {each.name: each for each in declared}
+    by_name = {item.name: item for item in declared}
     if name not in by_name:
         raise unknown_name_error(kind, name, by_name, f"the suite {suite}")
     return by_name[name]

@@ -111,7 +111,7 @@ def _joined_column(arrays: Sequence[pa.Array]) -> pa.Array:
     if len(kinds) > 1:
         # A tag that is a number in one run and a text in another.
         return QuestionTable.of_rows({"": value} for array in arrays for value in array.to_pylist()).arrow("")
-    filled = [pa.nulls(len(each), *kinds) if each.type == pa.null() else each for each in arrays]
+    filled = [pa.nulls(len(array), *kinds) if array.type == pa.null() else array for array in arrays]
     return pa.chunked_array(filled).unify_dictionaries().combine_chunks()
 
 

@@ -228,7 +228,7 @@ class TaskKeys(StrictModel):
     @property
     def filter_steps(self) -> list[dict[str, Any]]:
         """The steps of all filters."""
-        return [step for each in self.filter_list or () for step in each.filter]
+        return [step for row in self.filter_list or () for step in row.filter]
 
 
 class OurSettings(StrictModel):

@@ -129,7 +129,7 @@ def model_problems(
     except ValidationError as error:
         mistakes = [mistake for details in error.errors() for mistake in _find_mistakes(model, details)]
         # An unknown key comes before the one that is missing.
-        return sorted((_to_problem(each, place) for each in mistakes), key=lambda problem: problem.line is None)
+        return sorted((_to_problem(mistake, place) for mistake in mistakes), key=lambda problem: problem.line is None)
     return []
 
 
@@ -184,7 +184,7 @@ def _model_at(model: type[StrictModel], at: Location) -> type[StrictModel]:
         field = model.model_fields.get(part) if isinstance(part, str) else None
         if field is not None:
             types = (field.annotation, *typing.get_args(field.annotation))
-            model = next((each for each in types if isinstance(each, type) and issubclass(each, StrictModel)), model)
+            model = next((kind for kind in types if isinstance(kind, type) and issubclass(kind, StrictModel)), model)
     return model
 
 

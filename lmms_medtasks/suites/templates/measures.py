@@ -245,7 +245,7 @@ def contributed_suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = ""
         if judged_by.reference and len(judged_by.dimensions) > 1
     ]
     # Bounds are on the judge's scale.
-    bounds = {each.name: replace(each, unit=judged_ones[0].unit) for each in (_WORST, _BEST)}
+    bounds = {metric.name: replace(metric, unit=judged_ones[0].unit) for metric in (_WORST, _BEST)}
     return Suite(
         name=benchmark,
         title=benchmark,
@@ -343,8 +343,8 @@ def of_kind(kind: str, own: CustomScoring = CustomScoring()) -> Suite:  # noqa: 
     return replace(
         declaration,
         name=f"{PREFIX}{json.dumps([kind, *own])}",
-        measures=(*declaration.measures, *scores, *(each.measure for each in added if each.measure)),
-        metrics=(*declaration.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
+        measures=(*declaration.measures, *scores, *(custom.measure for custom in added if custom.measure)),
+        metrics=(*declaration.metrics, *map(dimension_metric, scores), *(custom.metric for custom in added)),
     )
 
 
