@@ -84,8 +84,9 @@ def get(name: str) -> TaskTemplate:
     rows = _load_yaml("templates.yml")
     if name not in rows:
         raise unknown_name_error("template", name, rows)
-    row = {key: tuple(value) if isinstance(value, list) else value for key, value in rows[name].items()}
-    return TaskTemplate(name=name, **{**row, "metrics": (*row["metrics"], *ALWAYS[row["kind"]])})
+    row: dict[str, Any] = {key: tuple(cell) if isinstance(cell, list) else cell for key, cell in rows[name].items()}
+    row["metrics"] += ALWAYS[row["kind"]]
+    return TaskTemplate(name=name, **row)
 
 
 def builtin_prompt_names() -> tuple[str, ...]:
