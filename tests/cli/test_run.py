@@ -271,7 +271,8 @@ def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, numbe
     child += "print('ready', flush=True); time.sleep(60)"
     # Whoever runs the tests may ignore it, under nohup say.
     code = f"import signal, sys; signal.signal({int(number)}, signal.SIG_DFL); "
-    code += f"from lmms_medtasks.cli.run import _run_to_end; sys.exit(-_run_to_end([sys.executable, '-c', {child!r}]))"
+    code += "from lmms_medtasks.cli.run import _run_to_end; "
+    code += f"sys.exit(-_run_to_end([sys.executable, '-c', {child!r}], {{}}))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         send(process.pid, number)
@@ -282,7 +283,7 @@ def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, numbe
 def test_a_run_whose_command_is_killed_ends_too(tmp_path, paused):
     """The end of the pipe that both write into is closed when both have ended, also where the harness was paused."""
     child = "import time; print('ready', flush=True); time.sleep(30); print('still there')"
-    code = f"from lmms_medtasks.cli.run import _run_to_end; _run_to_end([{sys.executable!r}, '-c', {child!r}])"
+    code = f"from lmms_medtasks.cli.run import _run_to_end; _run_to_end([{sys.executable!r}, '-c', {child!r}], {{}})"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         if paused:
@@ -297,7 +298,7 @@ def test_a_hangup_that_is_ignored_ends_nothing(tmp_path):
     child = "import time; print('ready', flush=True); time.sleep(1); print('done')"
     code = "import signal, sys; from lmms_medtasks.cli.run import _run_to_end; "
     code += "signal.signal(signal.SIGHUP, signal.SIG_IGN); "
-    code += f"sys.exit(_run_to_end([sys.executable, '-c', {child!r}]))"
+    code += f"sys.exit(_run_to_end([sys.executable, '-c', {child!r}], {{}}))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         os.killpg(process.pid, signal.SIGHUP)
@@ -307,7 +308,7 @@ def test_a_hangup_that_is_ignored_ends_nothing(tmp_path):
 def test_a_pause_pauses_the_harness_too(tmp_path):
     child = "import time; print('ready', flush=True); time.sleep(1); print('done')"
     code = "import sys; from lmms_medtasks.cli.run import _run_to_end; "
-    code += f"sys.exit(_run_to_end([sys.executable, '-c', {child!r}]))"
+    code += f"sys.exit(_run_to_end([sys.executable, '-c', {child!r}], {{}}))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         os.kill(process.pid, signal.SIGTSTP)

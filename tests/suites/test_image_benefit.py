@@ -101,9 +101,7 @@ def test_questions_that_were_not_asked_without_their_image_are_left_out():
 
 def test_no_benefit_has_no_share_that_is_lost():
     rows, _ = by_hand()
-    found = LostBenefit(floor={"q0": 1.0, "q1": 1.0, "q2": 1.0, "q3": 0.0}, **LEVELS).of(
-        rows, with_intervals=False
-    )
+    found = LostBenefit(floor={"q0": 1.0, "q1": 1.0, "q2": 1.0, "q3": 0.0}, **LEVELS).of(rows, with_intervals=False)
     assert found["benefit"].estimate == 0 and found["lost"].estimate is None
 
 
