@@ -58,9 +58,9 @@ def with_measures(record: QuestionRecord, measures: Mapping[str, ScoreValue]) ->
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
 
-def judgement_coverage(measure: str, where: Where | None = None) -> Count:
+def judgement_coverage(measure: str) -> Count:
     """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
-    return Count(where=where or {}, function=functools.partial(_judged_share, measure=measure))
+    return Count(function=functools.partial(_judged_share, measure=measure))
 
 
 def bounded_mean(measure: str, which: str, where: Where | None = None) -> Count:
