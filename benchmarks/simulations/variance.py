@@ -80,14 +80,14 @@ def _lost_benefit(repeats: int, seed: int) -> Iterator[Claim]:
 
 def _questions(
     rng: np.random.Generator, images: int, floor: float, clean: float, degraded: float
-) -> tuple[QuestionTable, dict[tuple[str], float]]:
+) -> tuple[QuestionTable, dict[str, float]]:
     """Three questions an image; an image is harder or easier by up to 0.2 for all of them, with T = 3 replies each."""
     records, without = [], {}
     for image in range(images):
         shift = rng.uniform(-0.2, 0.2)
         for question in range(3):
             name = f"{image}/{question}"
-            without[name,] = float(rng.binomial(3, floor)) / 3
+            without[name] = float(rng.binomial(3, floor)) / 3
             for severity, share in ((0, clean), (2, degraded)):
                 score = float(rng.binomial(3, np.clip(share + shift, 0, 1))) / 3
                 measures = {"accuracy": ScoreValue(score)}

@@ -14,6 +14,7 @@ from lmms_medtasks.degradations import registry
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates.parsers import PARSERS
 from lmms_medtasks.task_yaml import settings as schema
+from lmms_medtasks.task_yaml.strict_model import allowed_values
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +29,7 @@ def settings_page() -> str:
         "",
     ]
     for name, field in schema.TaskSettings.model_fields.items():
-        allowed = [f"`{each}`" for each in schema.allowed_values(name)]
+        allowed = [f"`{each}`" for each in allowed_values(field)]
         lines += [f"## {name}", "", str(field.description), "", f"- Type: {_type(field.annotation)}"]
         lines += [f"- Allowed: {', '.join(allowed)}"] if allowed else []
         lines += [f"- Default: `{json.dumps(field.default)}`"] if field.default is not None else []

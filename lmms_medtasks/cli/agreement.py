@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli.options import group_with
+from lmms_medtasks.cli.options import ReportFormat, group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_bytes_atomically, write_text_atomically
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from lmms_medtasks.agreement.judged_answers import JudgedAnswers
     from lmms_medtasks.agreement.rater_comparison import AgreementResult
 
-Format = Literal["terminal", "md", "csv", "html"]
 app = typer.Typer(
     cls=group_with("compute"),
     no_args_is_help=True,
@@ -39,7 +38,7 @@ def compute(
     key: Annotated[Path | None, typer.Option("--key", help="Key of the blind sheet that the ratings are on.")] = None,
     task: TaskOption = None,
     protocol: ProtocolOption = "",
-    format: Annotated[Format, typer.Option("--format", help="What to print.")] = "terminal",
+    format: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = "terminal",
 ) -> None:
     """Compare judges with people, people with one another, judges of the same answers, and repeated judgings.
 
@@ -67,18 +66,17 @@ def compute(
         raise typer.Exit(1)
 
 
-def _print_comparison(judged: JudgedAnswers, result: AgreementResult, format: Format) -> None:
-    from lmms_medtasks.agreement.rater_comparison import make_agreement_document
-    from lmms_medtasks.report.terminal import document_text
-
-    if format != "terminal" or not sys.stdout.isatty():
-        typer.echo(document_text(make_agreement_document(judged, result), format), nl=False)
-        return
+def _print_comparison(judged: JudgedAnswers, result: AgreementResult, format: ReportFormat) -> None:
     from rich.console import Console
 
-    from lmms_medtasks.report.terminal import print_report
+    from lmms_medtasks.agreement.rater_comparison import make_agreement_document
+    from lmms_medtasks.report.terminal import document_text, print_report
 
-    print_report(make_agreement_document(judged, result), Console())
+    document = make_agreement_document(judged, result)
+    if format == "terminal" and sys.stdout.isatty():
+        print_report(document, Console())
+    else:
+        typer.echo(document_text(document, format), nl=False)
 
 
 @app.command()
@@ -116,11 +114,11 @@ def sheet(
         write_text_atomically(path, text)
     for name, content in pictures.files.items():
         write_bytes_atomically(output / "images" / name, content)
-    count = len({each.answer.key.id for each in drawn})
+    count = len({answer.answer.key.id for answer in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     models = len(judged.models)
     shown = f"{models:,} model{'' if models == 1 else 's'}"
-    seen = len({each.answer.key.id for each in drawn if pictures.picture_names(each)})
+    seen = len({answer.answer.key.id for answer in drawn if pictures.picture_names(answer)})
     typer.echo(
         f"{len(drawn):,} answers to {count:,} questions{few} by {shown}, {seen:,} of them with images.", err=True
     )

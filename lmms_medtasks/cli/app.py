@@ -61,7 +61,6 @@ def build_app() -> typer.Typer:
 
 
 def _print_versions(requested: bool) -> None:
-    """Print both versions, a line each, and exit with status 0."""
     if not requested:
         return
     typer.echo(f"lmms-medtasks {metadata.version('lmms-medtasks')}")

@@ -31,9 +31,7 @@ def compare(
         Path | None,
         typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json) says the format."),
     ] = None,
-    format: Annotated[
-        Format | None, typer.Option("--format", help="What to print: a screen, or all of it.")
-    ] = None,
+    format: Annotated[Format | None, typer.Option("--format", help="What to print: a screen, or all of it.")] = None,
     questions: Annotated[
         int, typer.Option(min=0, help="How many of the questions that differ most to show for each task.")
     ] = 20,
@@ -167,7 +165,7 @@ def power(
     from lmms_medtasks.report.terminal import screen_text
     from lmms_medtasks.statistics.power import TestCriterion
 
-    requested_tasks = [each.strip() for each in (tasks or "").split(",") if each.strip()]
+    requested_tasks = [name.strip() for name in (tasks or "").split(",") if name.strip()]
     plan = planning.PowerPlan(
         difference / 100, TestCriterion(power=probability, comparisons=comparisons), _parse_trial_counts(trials)
     )
@@ -201,6 +199,6 @@ def power(
 
 def _parse_trial_counts(text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(each) for each in text.split(",") if each.strip())
+        return tuple(int(number) for number in text.split(",") if number.strip())
     except ValueError:
         raise UserError(f"--trials is {text!r}, expected whole numbers with commas: 1,3,10.") from None

@@ -48,6 +48,10 @@ def list_data(as_json: JsonOption = False, include_path: IncludePath = None) -> 
         typer.echo(f"{name:<23} {state:<40} {row['about']}{counts}")
 
 
+def _to_json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
 def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
     """One row a split: rows by variant, or what is wrong with it, and where its counts are not the release's."""
     rows = []
@@ -101,7 +105,7 @@ def prepare(
         sample=sample,
         accept_counts=accept_counts or None,
     )
-    typer.echo(json.dumps(manifest, indent=2, ensure_ascii=False) if as_json else _describe_manifest(manifest))
+    typer.echo(_to_json(manifest) if as_json else _describe_manifest(manifest))
 
 
 def _describe_manifest(manifest: dict[str, Any]) -> str:
@@ -122,7 +126,7 @@ def _describe_manifest(manifest: dict[str, Any]) -> str:
 
 
 def _paper_difference(split: dict[str, Any]) -> str:
-    """What the release has more or fewer of than the paper says, where that is known of a split."""
+    """How many more or fewer questions the release has than the paper says; "" if unknown or equal."""
     records, paper = split["rows"] + split["rejected"], split["notes"].get("paper")
     if paper is None or paper == records:
         return ""
@@ -142,9 +146,7 @@ def doctor(
     """
     sources.add_source_folders(include_path or ())
     diagnosis = doctors.diagnose_release(suite, source)
-    typer.echo(
-        json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False) if as_json else _describe_diagnosis(diagnosis)
-    )
+    typer.echo(_to_json(diagnosis.to_json()) if as_json else _describe_diagnosis(diagnosis))
     if not diagnosis.complete:
         raise typer.Exit(1)
 
@@ -174,18 +176,15 @@ def _describe_diagnosis(diagnosis: doctors.ReleaseDiagnosis) -> str:
 
 
 def _size_lines(sizes: Sequence[sources.SplitSize]) -> Iterator[str]:
-    """The table of sizes; a column for the release's where that is known beside the paper's."""
     known = any(size.release is not None for size in sizes)
     head = ("here", *(("release", "more") if known else ()), "paper", "more")
-    yield f"  {'questions':<52}" + "".join(f" {each:>9}" for each in head)
+    yield f"  {'questions':<52}" + "".join(f" {word:>9}" for word in head)
     for size in sizes:
         cells = [f"{size.here:,}"]
         for expected in (size.release, size.paper) if known else (size.paper,):
             differs = expected is not None and expected != size.here
-            cells += [
-                "" if expected is None else f"{expected:,}",
-                f"{size.here - (expected or 0):+,}" if differs else "",
-            ]
+            difference = f"{size.here - (expected or 0):+,}" if differs else ""
+            cells += ["" if expected is None else f"{expected:,}", difference]
         yield (f"  {size.what:<52}" + "".join(f" {cell:>9}" for cell in cells)).rstrip()
 
 
@@ -211,15 +210,10 @@ def inspect(
             inspected.append({"suite": suite, "split": name, **_read_contents(record, located, rows)})
     if not inspected:
         raise data_not_found_error(suite, names[0], variant)
-    typer.echo(
-        json.dumps(inspected, indent=2, ensure_ascii=False)
-        if as_json
-        else "\n\n".join(map(_describe_contents, inspected))
-    )
+    typer.echo(_to_json(inspected) if as_json else "\n\n".join(map(_describe_contents, inspected)))
 
 
 def _parse_variant(text: str) -> Data | None:
-    """What --data asks for, or else MEDTASKS_DATA, or else None."""
     if not text:
         return store.chosen_data()
     for data in DATA:
@@ -229,7 +223,7 @@ def _parse_variant(text: str) -> Data | None:
 
 
 def _read_contents(suite: sources.DataSource, located: store.LocatedSplit, rows: int) -> dict[str, Any]:
-    """What a split holds, read without its images but for the rows shown."""
+    """A split's counts, tags and first rows; images are read for these rows only."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(located.path) as file:
@@ -250,7 +244,7 @@ def _read_contents(suite: sources.DataSource, located: store.LocatedSplit, rows:
 
 
 def _referenced_images(located: store.LocatedSplit) -> dict[str, Any]:
-    """How many images stay in the user's own folder, and which of them are gone or changed; {} if none does."""
+    """The number of images in the user's own folder, and those missing or changed there; {} if there are none."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.cli.options import align_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import ResultFile
 
@@ -22,7 +23,7 @@ class TaskEstimate:
 
     Attributes:
         questions, trials: the task's. ``requests`` is their product.
-        images: shown in all requests together; None where that could not be counted.
+        pictures: shown in all requests together; None where that could not be counted.
         tokens_in, tokens_out: of all requests together; None where the runner reports none.
         seconds: within the model's calls; None where the model was not timed.
         limit: the largest number of tokens that a reply may have; None where that is not recorded.
@@ -51,10 +52,7 @@ class TaskEstimate:
 def estimate_tasks(
     runs: Iterable[ResultFile], times: dict[str, dict[str, float]], processes: int = 1
 ) -> list[TaskEstimate]:
-    """The estimate of each task in ``runs``, which asked some questions of each.
-
-    ``times``: as :mod:`lmms_medtasks.harness.call_times` writes them, of one of ``processes``.
-    """
+    """The estimate of each task in ``runs``. ``times``: of :mod:`lmms_medtasks.harness.call_times`, one process."""
     task_estimates = []
     for run in runs:
         for task, count in run.content.get("n-samples", {}).items():
@@ -83,7 +81,7 @@ def estimate_tasks(
 
 
 def _count_sent(config: Mapping[str, Any], questions: int, requests: int) -> tuple[int, int]:
-    """How many prompts are read and replies written: ``medtasks_server`` may ask for all trials at once."""
+    """The numbers of prompts and of replies: ``medtasks_server`` may ask for all trials at once."""
     trials = ((config.get("metadata") or {}).get("server") or {}).get("trials")
     return (
         questions if trials in ("one request with n", "asked once, temperature 0") else requests,
@@ -104,11 +102,8 @@ def _mean_tokens(run: ResultFile, task: str) -> tuple[float | None, float | None
 
 
 def read_times(path: Path) -> dict[str, dict[str, float]]:
-    """What the run wrote of its times; {} where it asked nothing."""
-    try:
-        times: dict[str, dict[str, float]] = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
+    """The times that the run recorded; {} if it made no request."""
+    times: dict[str, dict[str, float]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     return times
 
 
@@ -128,34 +123,20 @@ def estimate_lines(
 
     ``overhead``: seconds that the small run took outside the model's calls. ``per_task``: questions of each task.
     """
-    priced = prices[0] is not None and prices[1] is not None
-    heads = ["task", "questions", "trials", "requests", "images", "tokens in", "tokens out", "time"]
-    rows = [heads + (["cost"] if priced else [])]
-    for estimate in estimates:
-        cells = [
-            estimate.task,
-            f"{estimate.questions:,}",
-            str(estimate.trials),
-            f"{estimate.requests:,}",
-            *_measured_cells(estimate),
-        ]
-        rows.append([*cells, *([_format_cost(estimate.total_cost(prices[0] or 0, prices[1] or 0))] if priced else [])])
+    heads = ("task", "questions", "trials", "requests", "images", "tokens in", "tokens out", "time", "cost")
+    numbers = [_estimated_numbers(estimate, prices) for estimate in estimates]
+    names, trials = [estimate.task for estimate in estimates], [str(estimate.trials) for estimate in estimates]
     if len(estimates) > 1:
-        total = [_sum_field(estimates, name) for name in ("pictures", "tokens_in", "tokens_out", "seconds")]
-        shown = [*map(_format_count, total[:3]), format_duration(total[3])]
-        questions, requests = (
-            sum(getattr(estimate, name) for estimate in estimates) for name in ("questions", "requests")
-        )
-        costs = [estimate.total_cost(prices[0] or 0, prices[1] or 0) for estimate in estimates]
-        cost = None if None in costs else sum(value for value in costs if value is not None)
-        rows.append(
-            ["together", f"{questions:,}", "", f"{requests:,}", *shown, *([_format_cost(cost)] if priced else [])]
-        )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    text = [
-        "  ".join(cell.ljust(width) if number == 0 else cell.rjust(width) for number, (cell, width) in enumerate(pairs))
-        for pairs in (list(zip(row, widths, strict=True)) for row in rows)
-    ]
+        columns = zip(*numbers, strict=True)
+        numbers.append([None if None in column else sum(filter(None, column)) for column in columns])
+        names, trials = [*names, "together"], [*trials, ""]
+    rows = [list(heads)]
+    for name, count, (questions, requests, *sent, seconds, cost) in zip(names, trials, numbers, strict=True):
+        shown = [*map(_format_count, sent), format_duration(seconds), _format_cost(cost)]
+        rows.append([name, _format_count(questions), count, _format_count(requests), *shown])
+    if None in prices:
+        rows = [row[:-1] for row in rows]
+    text = align_columns(rows)
     text += [
         "",
         f"From the first {per_task} questions of each task; images and replies of others may be larger or longer.",
@@ -175,7 +156,7 @@ def estimate_lines(
 
 
 def _longest_reply_lines(estimates: list[TaskEstimate], prices: tuple[float | None, float | None]) -> list[str]:
-    """What it would be were every reply as long as it may be; nothing where a limit is not recorded."""
+    """The tokens and cost if every reply is as long as its limit; [] if a limit is not recorded."""
     most = [estimate.requests * estimate.limit for estimate in estimates if estimate.limit]
     if len(most) < len(estimates):
         return []
@@ -184,18 +165,11 @@ def _longest_reply_lines(estimates: list[TaskEstimate], prices: tuple[float | No
     return [f"Were every reply as long as its limit ({limits} tokens), {sum(most):,} tokens would be written{cost}."]
 
 
-def _measured_cells(estimate: TaskEstimate) -> list[str]:
-    return [
-        _format_count(estimate.pictures),
-        _format_count(estimate.tokens_in),
-        _format_count(estimate.tokens_out),
-        format_duration(estimate.seconds),
-    ]
-
-
-def _sum_field(estimates: list[TaskEstimate], name: str) -> float | None:
-    values: list[Any] = [getattr(estimate, name) for estimate in estimates]
-    return None if None in values else sum(values)
+def _estimated_numbers(estimate: TaskEstimate, prices: tuple[float | None, float | None]) -> list[float | None]:
+    """Questions, requests, images, tokens in and out, seconds, and cost."""
+    sent = (estimate.pictures, estimate.tokens_in, estimate.tokens_out)
+    cost = estimate.total_cost(prices[0] or 0, prices[1] or 0)
+    return [estimate.questions, estimate.requests, *sent, estimate.seconds, cost]
 
 
 def _format_count(value: float | None) -> str:
@@ -209,15 +183,14 @@ def _format_cost(value: float | None) -> str:
 def format_duration(seconds: float | None) -> str:
     """Seconds in words, two units at most.
 
-    >>> duration(3.21), duration(125), duration(7_260), duration(200_000), duration(None)
-    ('3.2 s', '2 min 5 s', '2 h 1 min', '2 d 7 h', '-')
+    >>> format_duration(3.21), format_duration(125), format_duration(7_260), format_duration(200_000)
+    ('3.2 s', '2 min 5 s', '2 h 1 min', '2 d 7 h')
     """
     if seconds is None:
         return "-"
     if seconds < 60:
         return f"{seconds:.1f} s"
     whole = round(seconds)
-    for large, small, names in ((60, 1, ("min", "s")), (3600, 60, ("h", "min")), (86_400, 3600, ("d", "h"))):
-        if whole < large * (60 if large < 3600 else 24) or large == 86_400:
-            return f"{whole // large} {names[0]} {whole % large // small} {names[1]}"
-    raise AssertionError("the last unit has no upper end")
+    units = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
+    size, name, part, part_name = next(unit for unit in units if whole >= unit[0])
+    return f"{whole // size} {name} {whole % size // part} {part_name}"

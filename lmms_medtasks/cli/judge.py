@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli.options import group_with
+from lmms_medtasks.cli.options import JudgePrompts, TaskFolder, group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 
@@ -45,13 +45,8 @@ def judge(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Go on asking, however many judgements in a row give no valid verdict.")
     ] = False,
-    judge_prompt: Annotated[
-        list[str] | None,
-        typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
-    ] = None,
-    include_path: Annotated[
-        Path | None, typer.Option("--include-path", help="Folder with the YAMLs of tasks that are not ours.")
-    ] = None,
+    judge_prompt: JudgePrompts = None,
+    include_path: TaskFolder = None,
 ) -> None:
     """Judge the open answers of a run again, from its sample log alone.
 
@@ -75,15 +70,16 @@ def judge(
     settings = _choose_settings(judge, tasks, every, max_requests, max_cost)
     settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)
     # In place only where no task of the run, asked for or not, has another judge's verdicts.
-    target = output or (None if all(each.is_judged_by(settings) for each in every) else _folder_beside(run, settings))
+    is_same_judge = all(judged_task.is_judged_by(settings) for judged_task in every)
+    target = output or (None if is_same_judge else _folder_beside(run, settings))
     if target is None:
-        for each in every:
-            each.check_same(settings)
+        for judged_task in every:
+            judged_task.check_same(settings)
     done, interrupted = _judge_files(run, paths, tasks, settings, target, include_path, everything=not task)
     _print_report(done, settings)
     if interrupted:
         raise typer.Exit(130)
-    if any(each.counts.missing for each in done):
+    if any(rejudged.counts.missing for rejudged in done):
         raise typer.Exit(1)
 
 
@@ -97,8 +93,7 @@ def _choose_settings(
     from lmms_medtasks.judges import settings
     from lmms_medtasks.progress import print_message
 
-    task_judges, all_names = ({each.recorded_judge["name"] for each in some} - {"none"} for some in (tasks, every))
-    recorded = task_judges or all_names
+    recorded = _recorded_judges(tasks) or _recorded_judges(every)
     if judge is None and len(recorded) > 1:
         raise UserError(f"The run's tasks had different judges: {', '.join(sorted(recorded))}. Name one with --judge.")
     chosen = settings.read_judge_settings(judge=judge or (recorded.pop() if recorded else None))
@@ -110,9 +105,8 @@ def _choose_settings(
             f"{settings.JUDGE} names {preset}, but {chosen.name} judged this run and goes on. Or give --judge {preset}."
         )
     if max_cost is not None and chosen.price is None:
-        raise UserError(
-            "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
-        )
+        message = "--max-cost says nothing without a price. Set MEDTASKS_JUDGE_PRICE=input,output (USD, million)."
+        raise UserError(message)
     return dataclasses.replace(
         chosen,
         max_requests=chosen.max_requests if max_requests is None else max_requests,
@@ -120,8 +114,11 @@ def _choose_settings(
     )
 
 
+def _recorded_judges(tasks: list[JudgedTask]) -> set[str]:
+    return {task.recorded_judge["name"] for task in tasks} - {"none"}
+
+
 def _folder_beside(run: Path, settings: JudgeSettings) -> Path:
-    """``RUN-judge-<model>``, beside the run's folder."""
     folder = (run if run.is_dir() else run.parent).resolve()
     judge = re.sub(r"[^A-Za-z0-9._-]+", "_", settings.model or settings.provider)
     return folder.with_name(f"{folder.name}-judge-{judge}")
@@ -136,7 +133,7 @@ def _judge_files(
     include_path: Path | None,
     everything: bool,
 ) -> tuple[list[RejudgedTask], bool]:
-    """What became of each task, and whether Ctrl-C ended it."""
+    """The result of each task, and whether Ctrl-C interrupted the judging."""
     from lmms_medtasks.harness.rejudging import rejudge_tasks
     from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.judges.judging import JudgeSession
@@ -185,7 +182,7 @@ def _check_target(path: Path, settings: JudgeSettings, tasks: list[JudgedTask], 
 
 def _copy_others(tasks: list[JudgedTask], folder: Path) -> None:
     """The sample logs of the tasks that need no judge, so that the new folder is a whole run."""
-    run, judged = tasks[0].run, {each.task for each in tasks}
+    run, judged = tasks[0].run, {task.task for task in tasks}
     for task in run.tasks:
         source = run.samples_file(task)
         copy = folder / source.name
@@ -197,12 +194,12 @@ def _copy_others(tasks: list[JudgedTask], folder: Path) -> None:
 def _print_report(done: list[RejudgedTask], settings: JudgeSettings) -> None:
     from lmms_medtasks.judges import identity
 
-    for each in done:
-        typer.echo(f"{each.judged.task} ({each.judged.run.path})")
-        for protocol in each.judged.protocols:
+    for rejudged in done:
+        typer.echo(f"{rejudged.judged.task} ({rejudged.judged.run.path})")
+        for protocol in rejudged.judged.protocols:
             typer.echo(f"  {identity.describe_paper_judge(settings, protocol)}")
-        typer.echo(f"  {each.kept} verdicts kept, {each.counts.sentence()}".replace("\n", "\n  "))
-        for key, value in each.results.items():
+        typer.echo(f"  {rejudged.kept} verdicts kept, {rejudged.counts.sentence()}".replace("\n", "\n  "))
+        for key, value in rejudged.results.items():
             if "_stderr" not in key and isinstance(value, int | float):
                 typer.echo(f"  {key.partition(',')[0]}: {value:.6g}")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmms_medtasks.cli import pack
-from lmms_medtasks.cli.options import Confidence, IncludePath
+from lmms_medtasks.cli.options import Confidence, IncludePath, Resamples
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import replace_invisible
@@ -25,7 +25,7 @@ _SHOWN = 20
 Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")]
 Rules = Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")]
 Pins = Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")]
-Owners = Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")]
+Owners = Annotated[Path | None, typer.Option(help="YAML that maps model names to the accounts that may submit them.")]
 Verified = Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")]
 
 app = typer.Typer(help="From many runs to a leaderboard.", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -37,9 +37,7 @@ def build(
     output: Annotated[Path, typer.Option("-o", "--output", help="The site's folder; an older site there is replaced.")],
     rules: Rules = None,
     title: Annotated[str, typer.Option(help="Title of the site.")] = "lmms-medtasks leaderboard",
-    resamples: Annotated[
-        int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
-    ] = 1000,
+    resamples: Resamples = 1000,
     reports: Annotated[bool, typer.Option(help="Write a report for each model, and comparisons.")] = True,
     questions: Annotated[bool, typer.Option(help="Make the question browser.")] = True,
     texts: Annotated[
@@ -48,9 +46,7 @@ def build(
     ] = None,
     images: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="DATA_SET", help="Show images of this data set, whose terms you have read. Repeatable."
-        ),
+        typer.Option(metavar="DATA_SET", help="Show images of this data set, whose terms you have read. Repeatable."),
     ] = None,
     stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
     processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,
@@ -105,7 +101,7 @@ def build(
     board = collect_entries(runs, rules=rules, processes=processes, trust=trust, cache=build_cache, by_measure=True)
     _check_found(board, runs, allow_empty)
     files = site.build_site(board, output, options)
-    copies = [each for each in board.problems if each.code == "duplicate" and each not in board.bad]
+    copies = [problem for problem in board.problems if problem.code == "duplicate" and problem not in board.bad]
     for problem, of_tasks in told_once([*board.bad, *copies]):
         level = "copy" if problem in copies else problem.level
         more = f" ({len(of_tasks)} tasks)" if len(of_tasks) > 1 else ""
@@ -126,7 +122,7 @@ def build(
 
 
 def _check_found(board: Leaderboard, paths: Sequence[Path], allow_empty: bool) -> None:
-    """Name the arguments that nothing came of. Raises UserError where nothing came of any."""
+    """Name the paths without a run or submission. Raises UserError if all are without one."""
     sources = [entry.source.results for entry in board.entries] + [Path(problem.source) for problem in board.problems]
     without = [path for path in paths if not any(source.is_relative_to(path) for source in sources)]
     sentences = [f"No *_results.json and no submission in {path}." for path in without]
@@ -272,7 +268,7 @@ def check(
 
 
 def _recompute_scores(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
-    """What of these tasks' logs does not follow from the replies in them; and why tasks can't be read again."""
+    """The scores in these tasks' logs that differ from their replies' scores; and why tasks can't be read again."""
     from lmms_medtasks.harness.logged_questions import iter_recomputed_differences
     from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.samples.runs import find_result_files

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -29,6 +30,24 @@ IncludePath = Annotated[
     ),
 ]
 """Folders of benchmarks that are not installed. They are known before the command runs."""
+
+
+TaskFolder = Annotated[
+    Path | None,
+    typer.Option("--include_path", "--include-path", help="Folder with the YAMLs of tasks that are not ours."),
+]
+"""The harness's own ``--include_path``, for commands that score the tasks of a run again."""
+
+JudgePrompts = Annotated[
+    list[str] | None,
+    typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
+]
+
+ReportFormat = Literal["terminal", "md", "csv", "html"]
+
+Resamples = Annotated[
+    int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
+]
 
 
 def _use_level(context: typer.Context, level: float) -> float:
@@ -58,3 +77,9 @@ def group_with(default: str) -> type[TyperGroup]:
             return super().parse_args(ctx, args)
 
     return Group
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]

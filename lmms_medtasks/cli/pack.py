@@ -80,7 +80,7 @@ def repack(
 
 
 def _write_submission(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool:
-    """Write the submission of a run, and say what of it could not be written: whether there is any."""
+    """Write the submission of a run, and print which tasks could not be written. Returns whether there are any."""
     from lmms_medtasks.board import packing
     from lmms_medtasks.board.collect import collect_entries
 

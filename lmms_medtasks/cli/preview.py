@@ -41,17 +41,14 @@ def make_preview_sections(
     chosen = [degradations.canonical_name(name) for name in names]
     for name in chosen:
         degradations.check_modality(name, canonical)
-    levels = CURVE if curve else (1.0, 2.0)
-    for name in chosen:
         if curve and is_custom_degradation(name):
             own.get(name).check_strength(CURVE[0])  # a function may have nothing between its levels
+    levels = CURVE if curve else (1.0, 2.0)
     shown: list[GallerySection] = []
     failed: list[tuple[Path, str]] = []
     subjects = [] if paths else list(_iter_mini_images(canonical))
-    steps = sum(
-        len(_fitting_degradations(each, chosen))
-        for each in [canonical] * len(paths) + [mini_subject[2] for mini_subject in subjects]
-    )
+    modalities = [canonical] * len(paths) or [mini_modality for _, _, mini_modality in subjects]
+    steps = sum(len(_fitting_degradations(each, chosen)) for each in modalities)
     with progress_bar(steps, "preview", "degradation") as step, warnings.catch_warnings():
         warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
         for path in paths:
@@ -103,7 +100,6 @@ def _make_row(subject: Subject, name: str, seed: int | str, levels: Sequence[flo
 
 
 def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
-    """The first mini image of each modality, or of one."""
     import pyarrow.parquet as parquet
 
     from lmms_medtasks.data import mini, sources
@@ -115,6 +111,6 @@ def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
             for row, mini_modality in enumerate(table["modality"].to_pylist()):
                 if mini_modality not in first:
                     first[mini_modality] = table["image"][row].as_py()["bytes"]
-    for each in degradations.modalities():
-        if each in first and modality in (None, each):
-            yield each, Image.open(io.BytesIO(first[each])), each
+    for name in degradations.modalities():
+        if name in first and modality in (None, name):
+            yield name, Image.open(io.BytesIO(first[name])), name

@@ -6,28 +6,18 @@ import shutil
 import sys
 import threading
 import webbrowser
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lmms_medtasks.cli.options import Confidence, IncludePath
+from lmms_medtasks.cli.options import Confidence, IncludePath, ReportFormat, Resamples
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import replace_invisible
 
 if TYPE_CHECKING:
     from lmms_medtasks.report import ReportDocument
-
-
-class Format(str, Enum):
-    """How the report is written to standard output."""
-
-    terminal = "terminal"
-    markdown = "md"
-    csv = "csv"
-    html = "html"
 
 
 def report(
@@ -38,16 +28,14 @@ def report(
             "-o", "--output", help="Write report.md, report.html and a CSV file for each table into this folder."
         ),
     ] = None,
-    format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
+    format: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = "terminal",
     everything: Annotated[
         bool, typer.Option("--all", help="In the terminal, all tables, with the published models.")
     ] = False,
     suite: Annotated[
         str | None, typer.Option("--suite", metavar="BENCHMARK", help="In the terminal, the tables of this benchmark.")
     ] = None,
-    resamples: Annotated[
-        int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
-    ] = 1000,
+    resamples: Resamples = 1000,
     pair: Annotated[
         list[str] | None,
         typer.Option(metavar="BASE=TUNED", help="Compare two models, by the names the report gives them. Repeatable."),
@@ -73,7 +61,7 @@ def report(
     from lmms_medtasks.report import ReportOptions, build_report, report_options
     from lmms_medtasks.report.run_report import RunReport
 
-    drawn = output is not None or format is Format.html
+    drawn = output is not None or format == "html"
     options = ReportOptions(
         resamples=resamples,
         drawn=drawn,
@@ -90,7 +78,7 @@ def report(
     else:
         _print_report(_select_benchmark(document, suite) if suite else document, format, everything)
     if document.unread:
-        if output is not None or format is not Format.terminal:
+        if output is not None or format != "terminal":
             typer.echo("\n".join(f"Left out: {text}" for text in document.unread), err=True)
         raise typer.Exit(2)
 
@@ -110,8 +98,8 @@ def _select_benchmark(document: ReportDocument, suite: str) -> ReportDocument:
     return replace(document, parts=parts, first=None)
 
 
-def _print_report(document: ReportDocument, format: Format, everything: bool) -> None:
-    if format is Format.terminal:
+def _print_report(document: ReportDocument, format: ReportFormat, everything: bool) -> None:
+    if format == "terminal":
         from rich.console import Console
 
         from lmms_medtasks.report.terminal import print_report
@@ -122,7 +110,7 @@ def _print_report(document: ReportDocument, format: Format, everything: bool) ->
         return
     from lmms_medtasks.report.terminal import document_text
 
-    typer.echo(document_text(document, format.value), nl=False)
+    typer.echo(document_text(document, format), nl=False)
 
 
 def view(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.options import TaskFolder, align_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 
@@ -31,10 +32,7 @@ def reread(
             """'`[["<ponder>", "</ponder>"]]`'.""",
         ),
     ] = None,
-    include_path: Annotated[
-        Path | None,
-        typer.Option("--include_path", "--include-path", help="Folder with the YAMLs of tasks that are not ours."),
-    ] = None,
+    include_path: TaskFolder = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would move, and write nothing.")] = False,
 ) -> None:  # fmt: skip
     """Read the replies that old runs have kept with today's readers, and write them as new runs.
@@ -67,7 +65,7 @@ def reread(
         typer.echo("\n".join(describe_reread(reread_run)))
         if not dry_run:
             print_message(f"Written: {rereading.write_reread_run(reread_run, folder)}")
-        if unjudged := sum(each.unjudged for each in reread_run.tasks):
+        if unjudged := sum(task.unjudged for task in reread_run.tasks):
             new_run = "NEWRUN" if dry_run else folder
             print_message(
                 f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {new_run}"
@@ -83,9 +81,8 @@ def describe_reread(reread_run: RereadRun) -> list[str]:
     for task_reread in reread_run.tasks:
         shown += _task_lines(task_reread, reread_run)
     if reread_run.left:
-        shown.append(
-            f"  Stay as they are (no tasks of lmms-medtasks, or without a result): {', '.join(reread_run.left)}"
-        )
+        names = ", ".join(reread_run.left)
+        shown.append(f"  Stay as they are (no tasks of lmms-medtasks, or without a result): {names}")
     return shown
 
 
@@ -93,29 +90,17 @@ def _task_lines(task_reread: RereadTask, reread_run: RereadRun) -> list[str]:
     metrics = reread_run.moved_metrics(task_reread.task)
     before, now = task_reread.outcomes
     rows = [(name, before[name], now[name]) for name in sorted({*before, *now}) if before[name] != now[name]]
-    moved = (
-        f"{len(task_reread.moved):,} of {task_reread.reply_count:,} replies moved"
-        if task_reread.moved
-        else "no reply moved"
-    )
-    shown = [f"  {task_reread.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
-    if task_reread.unjudged:
-        shown.append(
-            f"    {task_reread.unjudged:,} judgements missing now, since the judge would be shown another text"
-        )
+    moved = f"{len(task_reread.moved):,} of {task_reread.reply_count:,} replies" if task_reread.moved else "no reply"
+    shown = [f"  {task_reread.task}: {moved} moved, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
+    if missing := task_reread.unjudged:
+        shown.append(f"    {missing:,} judgements missing now, since the judge would be shown another text")
     if not task_reread.asked_alike:
         shown.append("    Its prompts or degradations were others than this release's: it keeps its task version.")
     table = [(name, *map(_format_number, (old, new)), _format_difference(old, new)) for name, old, new in metrics]
     table += [(f"replies {name}", f"{old:,}", f"{new:,}", f"{new - old:+,}") for name, old, new in rows]
     if table:
-        table = [("", "before", "now", "difference"), *table]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for name, *numbers in table:
-            cells = [
-                name.ljust(widths[0]),
-                *(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)),
-            ]
-            shown.append(f"    {'  '.join(cells)}")
+        lines = align_columns([("", "before", "now", "difference"), *table])
+        shown += [f"    {line}" for line in lines]
     if task_reread.unknown_marks:
         marks = " and ".join(sorted(task_reread.unknown_marks))
         shown.append(f"    Replies begin with {marks}, which may open thoughts: nothing is read there ({TAGS_OPTION})")

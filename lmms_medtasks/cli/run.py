@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -22,6 +21,7 @@ import typer
 from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.estimate import QUESTIONS
+from lmms_medtasks.cli.options import JudgePrompts
 from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, find_option_value
 from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import DataSubset
@@ -75,10 +75,7 @@ def run(
         list[str] | None,
         typer.Option(help="A file in place of our prompt: FILE, or TASK=FILE (a pattern too); may be given again."),
     ] = None,
-    judge_prompt: Annotated[
-        list[str] | None,
-        typer.Option(help="A file in place of the judge's prompt: FILE, or PROTOCOL=FILE; may be given again."),
-    ] = None,
+    judge_prompt: JudgePrompts = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask everything again, also what an interrupted run has answered.")
     ] = False,
@@ -138,8 +135,12 @@ def run(
     tasks = checked_tasks(arguments)
     tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)
-    variables = _subset_variables(arguments, subset, subset_seed) | _modality_variables(degrade)
+    variables = _subset_variables(arguments, subset, subset_seed)
     variables |= _setting_variables(settings, prompt or [], judge_prompt or [])
+    if degrade is not None:
+        from lmms_medtasks.degradations import modality_files
+
+        variables |= modality_files.modality_variables()
     check_prompts(tasks, {**os.environ, **variables})
     judge_settings.parse_judge_name(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
@@ -159,13 +160,11 @@ def run(
         status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
-    written = [Path(written_name) for written_name in written_names] or sorted(
-        results.list_result_files(output) - before
-    )
+    written = list(map(Path, written_names)) or sorted(results.list_result_files(output) - before)
     runs = [results.read_result_file(path) for path in written]
     missing = results.list_missing_results(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
-    failed = "" if allowed or missing else ending.describe_failed_requests([each.content for each in runs])
+    failed = "" if allowed or missing else ending.describe_failed_requests([result.content for result in runs])
     for path in written:
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing and not failed:
@@ -173,23 +172,20 @@ def run(
         return
     if status < 0:
         number = signal.Signals(-status)
-        why = (
-            "Interrupted"
-            if number in _ENDING
-            else f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
-        )
+        why = f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
+        why = "Interrupted" if number in _ENDING else why
         typer.echo(f"lmms-medtasks: {why}. {_GO_ON}", err=True)
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
     advice = [] if failed else _iter_advice(tasks, find_option_value(arguments, "--include_path"))
-    for each in filter(None, [*missing, failed, *advice]):
-        typer.echo(f"lmms-medtasks: {each}", err=True)
+    for line in filter(None, [*missing, failed, *advice]):
+        typer.echo(f"lmms-medtasks: {line}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
 
 
 def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
-    """What finds the cause where a task that is none of ours has no result."""
+    """A command or option to try if a task that is not ours has no result."""
     ours = folders.task_files()
     if all(task.partition("@")[0] in ours for task in tasks):
         return
@@ -204,12 +200,11 @@ def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
 def _add_degraded_tasks(
     arguments: list[str], tasks: list[str], degrade: str | None, options: tuple[str | None, int, bool]
 ) -> list[str]:
-    """The tasks with those that --degrade adds, which are added to --tasks too."""
+    """The tasks with those that --degrade adds; they are added to --tasks in ``arguments`` too."""
     if degrade is None:
         if options != (None, 0, False):
-            raise UserError(
-                "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
-            )
+            message = "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
+            raise UserError(message)
         return tasks
     from lmms_medtasks.degradations import modality_files
     from lmms_medtasks.harness import degraded_names
@@ -225,15 +220,6 @@ def _add_degraded_tasks(
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every
-
-
-def _modality_variables(degrade: str | None) -> dict[str, str]:
-    """The variable that tells the run's processes of modalities of someone's own; {} without --degrade."""
-    if degrade is None:
-        return {}
-    from lmms_medtasks.degradations import modality_files
-
-    return modality_files.modality_variables()
 
 
 def _subset_variables(arguments: list[str], size: int | None, seed: int) -> dict[str, str]:
@@ -268,7 +254,7 @@ def _estimate_run(
     prices: tuple[float | None, float | None],
     variables: Mapping[str, str],
 ) -> None:
-    """Asks the first questions of each task, in a folder that is removed, and prints what all of them would take."""
+    """Ask the first questions of each task in a temporary folder, and print what all questions would take."""
     from lmms_medtasks.harness import call_times
 
     estimating.check_prices(prices)
@@ -292,20 +278,17 @@ def _estimate_run(
             typer.echo("lmms-medtasks: The evaluation failed, so there is nothing to estimate from.", err=True)
             raise typer.Exit(status or 1)
         read = estimating.read_times(times)
-        overhead = max(0.0, wall - sum(each["seconds"] for each in read.values()))
+        overhead = max(0.0, wall - sum(timed["seconds"] for timed in read.values()))
         task_estimates = estimating.estimate_tasks(runs, read, processes)
         for line in estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
 
 
-def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
-    """The exit status of ``command``, and of all that it starts. What ends this process ends them first.
+def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
+    """The exit status of ``command``; minus the number of a signal that ended it.
 
-    Minus the signal's number where one came and it failed then: the launcher of several processes says 1.
-
-    They are a session of their own, so that a signal reaches them once, from here, whoever sent it: a terminal to all
-    of its processes, or a scheduler to this one. A shell ends them where this process is killed: the end of the pipe
-    that it reads is closed then.
+    All that it starts is a session of its own, which gets each signal once, from here. A shell ends the session when
+    this process is killed, because the pipe that the shell reads is closed then.
     """
     environment = {**os.environ, **variables, **_installed_first(Path.cwd())}
     started: list[int] = []
@@ -315,9 +298,9 @@ def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyT
     def pass_signal_on(number: int, frame: object) -> None:
         came.extend([number] if number in _ENDING else [])
         early.extend([] if started else [number])
-        for each in started:
+        for group in started:
             with suppress(ProcessLookupError):
-                os.killpg(each, number)
+                os.killpg(group, number)
 
     def pause_all(number: int, frame: object) -> None:
         pass_signal_on(signal.SIGSTOP, frame)
@@ -348,10 +331,9 @@ def _run_to_end(command: list[str], variables: Mapping[str, str] = MappingProxyT
 
 
 def _installed_first(folder: Path) -> dict[str, str]:
-    """Environment variables by which ``python -m`` in ``folder`` imports the installed package, not a copy there.
+    """Variables by which ``python -m`` in ``folder`` imports the installed package, and not a copy of its source there.
 
-    A copy of the source (a working copy, as in CI) is not whole: its task_configs and judges lie beside it. Nothing is
-    set where it is the installed package itself (an editable installation).
+    The task_configs and judges of a copy lie beside it. Returns {} for an editable installation of the copy.
     """
     copy, installed = folder / "lmms_medtasks", Path(__file__).parents[1]
     if not (copy / "__init__.py").is_file() or copy.samefile(installed):

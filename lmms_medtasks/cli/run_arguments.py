@@ -10,19 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, nearest_match, nearest_name, unknown_name_error
-from lmms_medtasks.harness import start_checks
+from lmms_medtasks.errors import UserError, nearest_match, unknown_name_error
+from lmms_medtasks.harness import runners, start_checks
 from lmms_medtasks.harness.start_checks import find_option_value
 from lmms_medtasks.samples.degraded import is_degraded_name
 
 _SETTINGS = "lmms_eval_specific_kwargs"
-_SLIP = 0.7
-"""Names as like each other as this are taken for one with a slip of the pen. The nearest of the 1,873 names of tasks,
-groups and tags in lmms-eval 0.7.3 is less like any of ours."""
 
 
 def checked_tasks(arguments: list[str]) -> list[str]:
-    """The tasks asked for; raises UserError for what the harness would misunderstand in silence."""
+    """The tasks asked for. Raises UserError for options that the harness would silently misunderstand."""
     if find_option_value(arguments, "--config") is not None:
         return []  # the tasks stand in lmms-eval's own configuration file
     tasks = find_option_value(arguments, "--tasks")
@@ -46,17 +43,17 @@ def checked_tasks(arguments: list[str]) -> list[str]:
     included = find_option_value(arguments, "--include_path")
     if included is not None:
         check_included(Path(included), bases)
-    check_names(bases if included is None else [], model)
     check_there(bases, included)
+    if model.startswith("medtasks_") and model not in runners.OWN_MODELS:
+        raise unknown_name_error("model", model, runners.OWN_MODELS, "--model")
     _check_options(bases, model, arguments)
     return names
 
 
 def check_there(tasks: Sequence[str], included: str | None) -> None:
-    """Raises UserError for a name that stands nowhere in the harness's tasks, in ours, or below the folder included.
+    """Raise UserError for a task name that occurs neither in the harness, nor here, nor in the included folder.
 
-    The harness would say so after 12 s, below a traceback. Patterns, paths and lists are its own to read, and all names
-    where a plugin of it may have tasks.
+    The harness says so after 12 s, below a traceback. Patterns, paths, lists and other plugins' names are not checked.
     """
     from lmms_medtasks.contribute import taken_names
 
@@ -75,22 +72,15 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
 
 
 def check_included(folder: Path, tasks: Sequence[str]) -> None:
-    """Raises UserError where --include_path is no folder, a name is one of its tasks' but for a slip, or a named task's
-    YAML there, or a data file that it names, can't be read.
-
-    The harness would name neither the file nor the line.
-    """
-    from lmms_medtasks.contribute import references, taken_names
+    """Raise UserError, with file and line, if --include_path or a named task's YAML or data file is unreadable."""
+    from lmms_medtasks.contribute import references
     from lmms_medtasks.task_yaml.chain import read_include_chain
     from lmms_medtasks.task_yaml.problems import ValidationLog
 
     if not folder.is_dir():
-        there = [each.name for each in folder.parent.glob("*/")] if folder.parent.is_dir() else []
+        there = [path.name for path in folder.parent.glob("*/")] if folder.parent.is_dir() else []
         raise UserError(f"--include_path {folder} is no folder.{nearest_match(folder.name, there)}")
-    names = taken_names.names_in(folder)
     for task in tasks:
-        if task not in names and task not in folders.task_files() and nearest_name(task, names, _SLIP):
-            raise unknown_name_error("task", task, names, f"--tasks, for --include_path {folder}")
         for path in folder.glob(f"**/{glob.escape(task)}.yaml"):
             findings = ValidationLog()
             chain = read_include_chain(path, path.parent, findings)
@@ -102,10 +92,7 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
 
 
 def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
-    """Raises UserError for an option that is none of the harness's: it would print its whole usage after seconds.
-
-    ``own_options``: the names of the command's own options, which are not among ``arguments`` but may have been meant.
-    """
+    """Raise UserError for an option that neither the harness nor this command (``own_options``) has."""
     known = _harness_options()
     for argument in arguments if known else ():
         name = argument.partition("=")[0]
@@ -113,7 +100,7 @@ def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
         if not name.startswith("-") or not name.strip("-")[:1].isalpha() or any(map(str.isspace, name)):
             continue
         is_known = (
-            any(each.startswith(name) for each in known)  # argparse takes the beginning of a long name for the name
+            any(option.startswith(name) for option in known)  # argparse takes the beginning of a long name for the name
             if name.startswith("--")
             else name[:2] in known  # a short one may have its value behind it: -b4
         )
@@ -124,8 +111,9 @@ def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
 
 def _harness_options() -> set[str]:
     """The names of the harness's options, read from its source: to import it takes seconds. Empty where not found."""
-    spec = importlib.util.find_spec("lmms_eval")
-    sources = [Path(each) / "__main__.py" for each in (spec.submodule_search_locations if spec else None) or ()]
+    from lmms_medtasks.contribute import taken_names
+
+    sources = [folder / "__main__.py" for folder in taken_names.harness_folders()]
     calls = [
         node
         for source in sources
@@ -140,7 +128,7 @@ def _harness_options() -> set[str]:
 
 def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     """Raises UserError for options of the harness that our models or tasks can't be run with."""
-    from lmms_medtasks.harness import run_options, runners
+    from lmms_medtasks.harness import run_options
     from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 
     parse_given_tags(find_option_value(arguments, TAGS_OPTION), TAGS_OPTION)
@@ -168,29 +156,6 @@ def _base_tasks(tasks: list[str]) -> list[str]:
     return [degraded_names.parse(task)[0] if is_degraded_name(task) else task for task in tasks]
 
 
-def check_names(tasks: list[str], model: str) -> None:
-    """Raises UserError for names that are none of ours and begin as ours do, or are ours but for a slip.
-
-    The harness would end without a result, after it has started, and name no task that was meant.
-    """
-    from lmms_medtasks.harness import runners
-
-    ours = folders.task_files()
-    by_folder: dict[Path, list[str]] = {}
-    for name, path in ours.items():
-        by_folder.setdefault(path.parent, []).append(name)
-    # What the names of a benchmark's tasks have in common; three letters in common may be chance.
-    common = map(os.path.commonprefix, by_folder.values())
-    beginnings = tuple(each for each in common if len(each) > 3)
-    for task in tasks:
-        if task in ours or set(task) & set("*?["):
-            continue
-        if task.startswith(beginnings) or nearest_name(task, ours, _SLIP):
-            raise unknown_name_error("task", task, ours, "--tasks", "lmms-eval --tasks list")
-    if model.startswith("medtasks_") and model not in runners.OWN_MODELS:
-        raise unknown_name_error("model", model, runners.OWN_MODELS, "--model")
-
-
 def _is_zero(limit: str) -> bool:
     try:
         return float(limit) == 0
@@ -207,7 +172,7 @@ def check_prompts(tasks: Sequence[str], variables: Mapping[str, str]) -> None:
     from lmms_medtasks.task_yaml import chain
 
     configs = [
-        {"task": each.path.stem, _SETTINGS: each.value(_SETTINGS) or {}}
-        for each in chain.installed_chains(_base_tasks(list(tasks)))
+        {"task": included.path.stem, _SETTINGS: included.value(_SETTINGS) or {}}
+        for included in chain.installed_chains(_base_tasks(list(tasks)))
     ]
     chosen_settings.check_prompt_files(tasks, configs, variables)

@@ -16,7 +16,10 @@ def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
     dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
     template: Annotated[
-        str, typer.Option(help="What to build on; one of the templates listed above. Told by the table if left out.")
+        str,
+        typer.Option(
+            help="What to build on; one of the templates listed above. Recognised from the table if left out."
+        ),
     ] = "",
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
@@ -42,13 +45,11 @@ def new(
     terms: Annotated[str, typer.Option(help="For the card: the data-use terms.")] = "",
     about: Annotated[str, typer.Option(help="For the card: a sentence on what is asked.")] = "",
     deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
-    look: Annotated[
-        bool, typer.Option("--look", help="Say what the table holds, and write nothing.")
-    ] = False,
+    look: Annotated[bool, typer.Option("--look", help="Say what the table holds, and write nothing.")] = False,
 ) -> None:
     """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
 
-    What columns hold is told from their names and values where no option says it, and shown with the first question.
+    Columns that no option names are recognised by their names and values, and shown with the first question.
 
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """
@@ -109,7 +110,6 @@ def _split_values(text: str) -> Any:
 def validate(
     path: Annotated[Path, typer.Argument(help="The task's folder, or a YAML in it.")],
     static: Annotated[bool, typer.Option("--static", help="Import and execute nothing of it.")] = False,
-    base: Annotated[str, typer.Option(help="A git revision to compare versions with.")] = "",
     show: Annotated[
         Path | None, typer.Option(help="Write a page with the first questions as a model gets them, and open it.")
     ] = None,
@@ -123,7 +123,7 @@ def validate(
     """
     from lmms_medtasks.contribute.validate import validate_folder as run
 
-    findings = run(path, static_only=static, base=base, show=show, write=write)
+    findings = run(path, static_only=static, show=show, write=write)
     for line in findings.told:
         typer.echo(line)
     for problem in findings.problems:
@@ -175,11 +175,11 @@ def metrics(
     from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.suites import registry
 
-    config = TaskDefinitions([str(each) for each in include_path or ()] or None).get_definition(task)
+    config = TaskDefinitions([str(path) for path in include_path or ()] or None).get_definition(task)
     suite = registry.find_suite(task, config)
-    declared = {each.name: each for each in suite.metrics} if suite else {}
-    for each in config.get("metric_list") or []:
-        metric = declared.get(each["metric"])
-        better = {True: "higher", False: "lower"}.get(each.get("higher_is_better"), "-")
+    declared = {metric.name: metric for metric in suite.metrics} if suite else {}
+    for row in config.get("metric_list") or []:
+        metric = declared.get(row["metric"])
+        better = {True: "higher", False: "lower"}.get(row.get("higher_is_better"), "-")
         mark = "*" if metric and metric.main else " "
-        typer.echo(f"{mark} {each['metric']:32} {better:7} {metric.about if metric else ''}".rstrip())
+        typer.echo(f"{mark} {row['metric']:32} {better:7} {metric.about if metric else ''}".rstrip())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import parsing
@@ -79,15 +78,13 @@ def _check_parser(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> bool:
     """Check that the parser reads each possible answer in each plain phrasing; False if it does not."""
     parser, name = task_parser(task), task.settings["parser"]
     if is_custom_parser(name):
-        before = len(task.log.errors)
         if not custom_checks.check_parser(task, docs):
             return False
         for row, doc in enumerate(docs, start=1):
             for answer in parser.answers(doc)[:_ANSWERS] or [parser.expected(doc)]:
                 key = f"row {row}, question {doc['id']!r}"
                 failure = f"the parser {name!r} can't be used"
-                task.try_call(custom_checks.plain_form, parser, doc, answer, what=failure, key=key)
-                if len(task.log.errors) > before:
+                if task.try_call(custom_checks.plain_form, parser, doc, answer, what=failure, key=key) is None:
                     return False
         return True
     for doc in docs:
@@ -117,7 +114,6 @@ def _check_right_and_wrong(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) 
 
 
 def _accuracy_scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
-    """The scores of all accuracies in the values of documents."""
     return [
         float(value["score"])
         for scored in values
@@ -139,16 +135,15 @@ def _check_chance(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
         values.append(task.score(doc, replies))
         right = parser.expected(doc)
         expected += sum(parser.accepts(answer, right) for answer in possible) / len(possible)
-    got = aggregate_metrics(task, values)
+    totals = aggregate_metrics(task, values)
     scores = _accuracy_scores(values)
     if scores:
         mean, chance = math.fsum(scores) / len(scores), expected / len(docs)
         spread = _SIGMAS * math.sqrt(chance * (1 - chance) / (len(scores) * task.repeats))
         if abs(mean - chance) > max(spread, 1e-9):
             task.add(f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
-    task.note(f"random answers: {_format_metrics(got)}")
-    none = aggregate_metrics(task, [])
-    task.note(f"no answers at all: {_format_metrics(none)}")
+    task.note(f"random answers: {_format_metrics(totals)}")
+    task.note(f"no answers at all: {_format_metrics(aggregate_metrics(task, []))}")
 
 
 def aggregate_metrics(task: LoadedTask, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -162,25 +157,26 @@ def aggregate_metrics(task: LoadedTask, values: Sequence[Mapping[str, Any]]) -> 
     for name, aggregation in listed.items():
         if callable(aggregation):
             metric_values = [scored[name] for scored in values if name in scored]
-            before = len(task.log.errors)
             key = f"metric_list: {name}"
             totals[name] = task.try_call(aggregation, metric_values, what="raises", key=key)
-            if len(task.log.errors) == before and isinstance(totals[name], float) and math.isnan(totals[name]):
-                task.add("is NaN, which no result file may hold: give None", key=f"metric_list: {name}")
+            if isinstance(totals[name], float) and math.isnan(totals[name]):
+                task.add("is NaN, which no result file may hold: give None", key=key)
     return totals
 
 
-def _format_metrics(got: Mapping[str, Any]) -> str:
-    if all(value is None for value in got.values()):
+def _format_metrics(totals: Mapping[str, Any]) -> str:
+    if all(value is None for value in totals.values()):
         return "no metric has a value"
     return ", ".join(
         f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {'–' if value is None else value}"
-        for name, value in got.items()
+        for name, value in totals.items()
     )
 
 
 def _check_judged(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check that each document fills the judge's prompt, and that a missing judgement gives no score."""
+    from loguru import logger
+
     protocol = registry.get(str(task.settings["judge"]), task.path.parent)
     values = []
     wants = f"the judge protocol {protocol.name!r} wants what this document has not"
@@ -192,30 +188,15 @@ def _check_judged(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
         if task.try_call(prompts.render_prompt, protocol, item, what="can't be judged", key=key) is None:
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
-    listed = [row.get("aggregation") for row in task.config.get("metric_list") or []]
-    with _silenced_log(
-        {row.__module__ for row in listed if callable(row)}
-    ):  # missing judgements are what is tried here
+    logger.disable("lmms_medtasks")  # its warnings say that judgements are missing, which is tried here
+    try:
         task.note(f"answers that no judge judged: {_format_metrics(aggregate_metrics(task, values))}")
         task.note(f"no answers at all: {_format_metrics(aggregate_metrics(task, []))}")
-
-
-@contextlib.contextmanager
-def _silenced_log(modules: Collection[str]) -> Iterator[None]:
-    """Suppress log messages of ``modules`` within the context."""
-    from loguru import logger
-
-    for module in modules:
-        logger.disable(module)
-    try:
-        yield
     finally:
-        for module in modules:
-            logger.enable(module)
+        logger.enable("lmms_medtasks")
 
 
 def _check_any(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
-    """Check that a task's own scoring hook accepts any reply."""
     values = []
     for doc in docs:
         for reply in (task.target(doc), "", "None", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"):

@@ -88,12 +88,7 @@ def recognise_answers(recognised: TableRecognition, table: Dataset) -> None:
         return
     _find_option_letters(recognised, table)
     start = recognised.wanted
-    answer_columns = [request.columns["answer"]]
-    answer_columns += [
-        column_name
-        for column_name in column_candidates(table.column_names, "answer")
-        if column_name not in answer_columns
-    ]
+    answer_columns = list(dict.fromkeys([request.columns["answer"], *column_candidates(table.column_names, "answer")]))
     for column in answer_columns:
         letters = _read_answers(recognised, column, table)
         if letters:
@@ -101,19 +96,17 @@ def recognise_answers(recognised: TableRecognition, table: Dataset) -> None:
             _report_disagreement(recognised, start, table, others, letters)
             return
         if column == answer_columns[0] and not (request.answer_is or request.several):
-            unclear = _unclear_answers(recognised.wanted, column, table)
-            if unclear:
+            if unclear := _unclear_answers(recognised.wanted, column, table):
                 recognised.said.append(unclear)
                 return
 
 
 def _read_answers(recognised: TableRecognition, column: str, table: Dataset) -> list[str]:
     """Read a column's answers as letters in the first way that fits, and record that way; [] if none fits."""
-    for tried in _possible_readings(
-        replace(recognised.wanted, columns={**recognised.wanted.columns, "answer": column}), table
-    ):
+    request = replace(recognised.wanted, columns={**recognised.wanted.columns, "answer": column})
+    for tried in _possible_readings(request, table):
         with contextlib.suppress(UserError):
-            letters = _answer_letters(tried, table)
+            letters = list(replace(make_adapter(tried), image=None)(table)["answer"])
             if tried.several and not recognised.wanted.several and all(len(letter) == 1 for letter in letters):
                 continue  # no cell has several: that nothing else fits is no sign of it
             recognised.wanted = tried
@@ -151,11 +144,8 @@ def _report_disagreement(
     chosen = recognised.wanted.columns["answer"]
     for other_column in others:
         read = _read_answers(TableRecognition(start), other_column, table)
-        rows = [
-            row
-            for row, (chosen_letter, other_letter) in enumerate(zip(letters, read, strict=False), start=1)
-            if chosen_letter != other_letter
-        ]
+        pairs = enumerate(zip(letters, read, strict=False), start=1)
+        rows = [row for row, (chosen_letter, other_letter) in pairs if chosen_letter != other_letter]
         if rows:
             recognised.said.append(
                 f"`{other_column}` could be the answers too, and differs from `{chosen}` in {len(rows)} of "
@@ -164,7 +154,6 @@ def _report_disagreement(
 
 
 def _find_references(recognised: TableRecognition, table: Dataset) -> None:
-    """Detect open questions with several references."""
     values = table[recognised.wanted.columns["answer"]][:]
     if not recognised.wanted.several and any(len(table_cells.parse_references(value)) > 1 for value in values):
         recognised.wanted = replace(recognised.wanted, several="any")
@@ -172,7 +161,6 @@ def _find_references(recognised: TableRecognition, table: Dataset) -> None:
 
 
 def _find_option_letters(recognised: TableRecognition, table: Dataset) -> None:
-    """Detect options that all begin with their letters."""
     try:
         rows = adapter.read_options(make_adapter(recognised.wanted), table)
     except UserError:
@@ -188,8 +176,8 @@ def _possible_readings(request: NewTaskRequest, table: Dataset) -> Iterator[NewT
         yield request
         return
     values = table[request.columns["answer"]][:]
-    letters = option_columns(table.column_names) and fold_column_name(request.columns.get("id", "")) == "index"
-    if letters:  # VLMEvalKit's form: answers are letters, also where options' texts are letters
+    if option_columns(table.column_names) and fold_column_name(request.columns.get("id", "")) == "index":
+        # VLMEvalKit's form: answers are letters, also where options' texts are letters.
         yield replace(request, answer_is="letter")
     yield request
     whole = _are_whole_numbers(values)
@@ -233,7 +221,3 @@ def _are_option_texts(request: NewTaskRequest, column: str, table: Dataset) -> b
     except UserError:
         return False
     return all(str(value).strip() in row for value, row in zip(table[column][:], rows, strict=True))
-
-
-def _answer_letters(request: NewTaskRequest, table: Dataset) -> list[str]:
-    return list(replace(make_adapter(request), image=None)(table)["answer"])

@@ -49,28 +49,22 @@ _SLOW = 5.0
 """Seconds for a reply, at most."""
 
 
-def _plain_phrasings(doc: Mapping[str, Any], answer: str, options: Sequence[str]) -> list[str]:
-    """Plain phrasings of ``answer``. ``options``: the texts of the question's options, in letter order."""
+def plain_form(parser: parsers.ReplyParser, doc: Mapping[str, Any], answer: str) -> str:
+    """The first plain phrasing of ``answer`` that the parser reads as it. Raises UserError if it reads none."""
     phrasings = [answer, f"{answer}.", f"The answer is {answer}."]
+    options = doc.get("options") or ()
     index = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(answer) if len(answer) == 1 else -1
     if 0 <= index < len(options):
         phrasings += [f"{answer}. {options[index]}", str(options[index])]
-    return phrasings
-
-
-def plain_form(parser: parsers.ReplyParser, doc: Mapping[str, Any], answer: str) -> str:
-    """The first of :func:`_plain_phrasings` that the parser reads as ``answer``. Raises UserError if it reads none."""
-    read = {
-        phrasing: parser.read(doc, phrasing) for phrasing in _plain_phrasings(doc, answer, doc.get("options") or ())
-    }
-    right = [phrasing for phrasing, each in read.items() if (each.status, each.value) == ("ok", answer)]
-    if not right:
-        got = ", ".join(f"{phrasing!r} as {each.value or each.status}" for phrasing, each in list(read.items())[:3])
-        raise UserError(
-            f"it does not read the answer {answer!r} where it is said plainly: {got}. It must read one of "
-            f"{', '.join(map(repr, read))}"
-        )
-    return right[0]
+    parsed = {phrasing: parser.read(doc, phrasing) for phrasing in phrasings}
+    for phrasing, reading in parsed.items():
+        if (reading.status, reading.value) == ("ok", answer):
+            return phrasing
+    got = ", ".join(f"{phrasing!r} as {reading.value or reading.status}" for phrasing, reading in [*parsed.items()][:3])
+    raise UserError(
+        f"it does not read the answer {answer!r} where it is said plainly: {got}. It must read one of "
+        f"{', '.join(map(repr, parsed))}"
+    )
 
 
 def check_parser(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> bool:
@@ -131,7 +125,6 @@ class _ParserCheck:
         return read
 
     def _report_readings(self, doc: Mapping[str, Any]) -> None:
-        """Report what the parser reads in a few replies, for the contributor to look at."""
         answer = self.parser.expected(doc)
         readings = []
         for reply in (answer, f"The answer is {answer}.", _SAID_NOTHING[0]):
@@ -151,7 +144,6 @@ Say = Callable[[Mapping[str, Any]], str]
 
 
 def _custom_metrics(task: LoadedTask) -> list[CustomMetric]:
-    """The task's custom metrics."""
     settings = getattr(task.config.get("process_results"), "keywords", {}).get("settings") or {}
     return load_custom_metrics(settings.get("own") or CustomScoring())
 
@@ -180,25 +172,18 @@ def check_metrics(task: LoadedTask, docs: Sequence[Mapping[str, Any]], replies: 
             if scored is None:
                 return False
             values.append(scored)
-        records += [each[KEY].record for each in values]
+        records += [scored[KEY].record for scored in values]
         got[kind] = _aggregate_replies(task, custom_metrics, values, kind)
     rows = QuestionTable.of_records(records)
     for custom_metric in custom_metrics:
         name, is_contrast = custom_metric.metric.name, isinstance(custom_metric.metric.estimate, Contrast)
         if custom_metric.metric.main:
-            task.try_call(
-                image_contributions,
-                [lambda: rows],
-                custom_metric.metric.estimate,
-                name,
-                what=custom_metric.where,
-                key="metrics",
-            )
+            estimate, where = custom_metric.metric.estimate, custom_metric.where
+            task.try_call(image_contributions, [lambda: rows], estimate, name, what=where, key="metrics")
         values_by_kind = {kind: values.get(name) for kind, values in got.items()}
         if all(value is None for value in values_by_kind.values()):
-            message = (
-                f"{custom_metric.where} has no value, whatever is replied.{_describe_columns(task, custom_metric)}"
-            )
+            columns = _describe_columns(task, custom_metric)
+            message = f"{custom_metric.where} has no value, whatever is replied.{columns}"
             task.add(message, key="metrics", level="warning")
         # Equal replies everywhere give no change: that says nothing of a contrast.
         elif len(replies) > 1 and not is_contrast and len({values_by_kind[kind] for kind in replies}) == 1:
@@ -215,7 +200,7 @@ def check_metrics(task: LoadedTask, docs: Sequence[Mapping[str, Any]], replies: 
 def _aggregate_replies(
     task: LoadedTask, custom_metrics: Sequence[CustomMetric], values: Sequence[Mapping[str, Any]], kind: str
 ) -> dict[str, Any]:
-    listed = {each["metric"]: each["aggregation"] for each in task.config["metric_list"]}
+    listed = {row["metric"]: row["aggregation"] for row in task.config["metric_list"]}
     got = {}
     for custom_metric in custom_metrics:
         name = custom_metric.metric.name
@@ -225,7 +210,6 @@ def _aggregate_replies(
 
 
 def _describe_columns(task: LoadedTask, custom: CustomMetric) -> str:
-    """Describe the values of the columns that restrict the metric."""
     names = [name for name in custom.metric.estimate.columns if name in task.scored.column_names]
     return "".join(
         f" {name} is {', '.join(sorted(set(map(str, task.scored[name])))[:9])} in the questions." for name in names

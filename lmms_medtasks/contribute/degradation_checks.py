@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,12 @@ def check_degradations(task: LoadedTask) -> None:
 
 
 class _DegradationCheck:
-    """The checks of one custom degradation."""
-
     def __init__(self, task: LoadedTask, name: str, written: str) -> None:
         self._task, self._name = task, name
         self._own = own.get(degradations.canonical_name(name))
         self._key = f"degradation {written}"
+        modalities = self._own.made.modalities
+        self._modality = task.settings.get("modality") or (modalities[0] if modalities else None)
 
     def all(self) -> None:
         """Run all checks, up to the first image that fails."""
@@ -65,10 +65,6 @@ class _DegradationCheck:
     def _add_problem(self, message: str, level: str = "error") -> None:
         self._task.add(message, key=self._key, level=level)  # type: ignore[arg-type]
 
-    def _used_modality(self) -> str | None:
-        modalities = self._own.made.modalities
-        return self._task.settings.get("modality") or (modalities[0] if modalities else None)
-
     def _degrade(self, picture: Image.Image, level: int, modality: str | None) -> Image.Image:
         return degradations.apply(picture, self._name, severity=level, seed=_SEED, modality=modality, force=True)
 
@@ -76,21 +72,19 @@ class _DegradationCheck:
         location = f"level {level}, {label}"
         before = _random_states()
         try:
-            first, second = (self._degrade(picture, level, self._used_modality()) for _ in range(2))
+            first, second = (self._degrade(picture, level, self._modality) for _ in range(2))
             drawn = degradations.sample(
-                self._name, severity=level, seed=_SEED, size=picture.size[::-1], modality=self._used_modality()
+                self._name, severity=level, seed=_SEED, size=picture.size[::-1], modality=self._modality
             )
-            again = degradations.apply_parameters(
-                picture, self._name, self._restore_parameters(drawn), self._used_modality()
-            )
+            restored = self._restore_parameters(drawn)
+            again = degradations.apply_parameters(picture, self._name, restored, self._modality)
             unchanged = self._leaves_input(picture, drawn)
         except UserError as error:
             self._add_problem(f"{location}: {error}")
             return False
         except Exception as error:  # noqa: BLE001 (anyone's record may raise anything)
-            self._add_problem(
-                f"{location}: its parameters can't be stored: {extensions.describe_exception(error, self._own.file)}"
-            )
+            reason = extensions.describe_exception(error, self._own.file)
+            self._add_problem(f"{location}: its parameters can't be stored: {reason}")
             return False
         problem = ""
         if first.tobytes() != second.tobytes():
@@ -109,9 +103,8 @@ class _DegradationCheck:
         """The parameters after pickling and after JSON, which must equal ``drawn``."""
         if pickle.loads(pickle.dumps(drawn)) != drawn:
             raise UserError("its parameters are others after pickling")
-        read = degradations.parameters_from_json(
-            self._name, json.loads(json.dumps(drawn.to_json())), self._used_modality()
-        )
+        content = json.loads(json.dumps(drawn.to_json()))
+        read = degradations.parameters_from_json(self._name, content, self._modality)
         if read != drawn:
             raise UserError(
                 f"its parameters are others after a log: {read!r}, not {drawn!r}. Use numbers, texts, tuples"
@@ -141,10 +134,7 @@ class _DegradationCheck:
             clean = np.asarray(pictures.to_rgb8(picture))
             try:
                 ratios = [
-                    psnr(
-                        clean,
-                        np.asarray(pictures.to_rgb8(self._degrade(picture, level, modality or self._used_modality()))),
-                    )
+                    psnr(clean, np.asarray(pictures.to_rgb8(self._degrade(picture, level, modality or self._modality))))
                     for level in self._own.levels
                 ]
             except UserError as error:
@@ -155,20 +145,17 @@ class _DegradationCheck:
             if len(ratios) == 2 and not ratios[1] < ratios[0]:
                 distances.append(f"{id_!r}: {ratios[0]:.2f} and {ratios[1]:.2f} dB")
         if distances:
-            self._add_problem(
-                "level 2 is not further from the clean image than level 1, as PSNR tells it, for question "
-                f"{'; '.join(distances)}",
-                "warning",
-            )
+            message = "level 2 is not further from the clean image than level 1, as PSNR tells it, for question"
+            self._add_problem(f"{message} {'; '.join(distances)}", "warning")
 
     def _check_above_level_2(self) -> None:
         """Warn of the first strength above 2 that fails or is milder than 2: settings are extrapolated."""
         picture = _make_image((64, 48), "RGB")
-        level_2 = psnr(np.asarray(picture), np.asarray(self._degrade(picture, 2, self._used_modality())))
+        level_2 = psnr(np.asarray(picture), np.asarray(self._degrade(picture, 2, self._modality)))
         for strength in _STRENGTHS:
             try:
                 degraded = degradations.apply(
-                    picture, self._name, strength=strength, seed=_SEED, modality=self._used_modality(), force=True
+                    picture, self._name, strength=strength, seed=_SEED, modality=self._modality, force=True
                 )
             except UserError as error:
                 problem = str(error)
@@ -178,7 +165,7 @@ class _DegradationCheck:
                     continue
                 problem = f"it is closer to the clean image than level 2, {ratio:.2f} and {level_2:.2f} dB PSNR."
             if self._own.function is None:
-                settings = registry.get_settings_at(self._name, strength, self._used_modality())[1]
+                settings = registry.get_settings_at(self._name, strength, self._modality)[1]
                 problem += (
                     f" Beyond level 2 the settings go on as from level 1 to 2 (here {dict(settings)}). Let `sample` "
                     "stop them where they would do less."
@@ -214,22 +201,19 @@ def _task_images(task: LoadedTask) -> Iterator[tuple[str, Image.Image, str | Non
     """Id, clean image and modality of the first questions, one image each."""
     for row in range(min(_SHOWN, len(task.documents))):
         doc = task.documents[row]
+        modality = task.settings.get("modality") or doc.get("modality") or None
         for picture in images_of(doc)[:1]:
-            yield (
-                str(doc["id"]),
-                pictures.open_image(picture),
-                task.settings.get("modality") or doc.get("modality") or None,
-            )
+            yield str(doc["id"]), pictures.open_image(picture), modality
 
 
 def _random_states() -> dict[str, Any]:
     """The state of each global random generator, by module."""
-    states: dict[str, Any] = {"random": sys.modules["random"].getstate(), "numpy.random": _numpy_state()}
-    torch = sys.modules.get("torch")
-    get: Callable[[], Any] | None = getattr(torch, "get_rng_state", None)
-    return {**states, "torch": get().tolist()} if get is not None else states
-
-
-def _numpy_state() -> Any:
-    state: Any = np.random.get_state()  # noqa: NPY002 (it is looked at, not drawn from)
-    return [part.tobytes() if isinstance(part, np.ndarray) else part for part in state]
+    numpy_state: Any = np.random.get_state()  # noqa: NPY002 (it is looked at, not drawn from)
+    states: dict[str, Any] = {
+        "random": sys.modules["random"].getstate(),
+        "numpy.random": [part.tobytes() if isinstance(part, np.ndarray) else part for part in numpy_state],
+    }
+    torch: Any = sys.modules.get("torch")
+    if hasattr(torch, "get_rng_state"):
+        states["torch"] = torch.get_rng_state().tolist()
+    return states

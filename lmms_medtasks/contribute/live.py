@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +25,6 @@ SHOWN = 5
 SCORED = 200
 """Number of questions that are scored, the first ones."""
 SNAPSHOT = "prompts.json"
-HOOKS = ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
 FROZEN: Mapping[str, Any] = {
     "id": "frozen",
     "question": "Which side of the image shows the nodule?",
@@ -65,7 +63,6 @@ def check_live(chain: IncludeChain, log: ValidationLog) -> tuple[LoadedTask | No
         task.try_call(answer_checks.check_answers, task, what="can't be scored", key="process_results")
         task.try_call(_check_threads, task, what="can't be scored in threads", key="process_results")
     task.try_call(degradation_checks.check_degradations, task, what="can't be degraded", key="degradation")
-    _check_pickles(task)
     task.note(f"{len(task.documents)} questions, {len(questions)} looked at")
     return task, questions
 
@@ -114,10 +111,8 @@ def _render_question(task: LoadedTask, doc: Mapping[str, Any]) -> ShownQuestion:
 
 
 def _describe_condition(task: LoadedTask, doc: Mapping[str, Any]) -> str:
-    fields = {
-        "set": doc.get("set"),
-        **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")},
-    }
+    fields = {key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}
+    fields = {"set": doc.get("set"), **fields}
     if fields["degradation"] == DRAWN:
         fields["degradation"] = doc.get("degradation")
     clauses = [f"{key} {value}" for key, value in fields.items() if value not in (None, "")]
@@ -125,7 +120,6 @@ def _describe_condition(task: LoadedTask, doc: Mapping[str, Any]) -> str:
 
 
 def _describe_windows(task: LoadedTask, doc: Mapping[str, Any]) -> list[str]:
-    """Describe the window of each image of more than 8 bits."""
     if task.template is None or task.settings.get("no_image"):
         return []
     views = [pictures.shown_as(pictures.open_image(image)) for image in images_of(doc)]
@@ -192,18 +186,6 @@ def _check_threads(task: LoadedTask) -> None:
 
 def _values_json(scored: Any) -> str:
     return json.dumps(scored, default=str, sort_keys=True)
-
-
-def _check_pickles(task: LoadedTask) -> None:
-    for key in HOOKS:
-        hook = task.config.get(key)
-        if not callable(hook):
-            continue
-        try:
-            pickle.loads(pickle.dumps(hook))
-        except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
-            task.add(f"can't be sent to another process ({error}). A function of a file beside the YAML "
-                     "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 
 def snapshot_prompts(tasks: list[LoadedTask]) -> tuple[dict[str, str], dict[str, str]]:

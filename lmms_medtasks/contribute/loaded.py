@@ -49,10 +49,15 @@ class LoadedTask:
         return int(self.config.get("repeats") or 1)
 
     def prompt(self, doc: Mapping[str, Any]) -> str:
+        import jinja2
+
         hook = self.config["doc_to_text"]
         if callable(hook):
             return str(self._call_hook("doc_to_text", doc))
-        return str(doc[hook]) if hook in doc else _render_template(str(hook), doc)
+        if hook in doc:
+            return str(doc[hook])
+        # As the harness fills a document's fields into a text of the YAML.
+        return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(str(hook)).render(**doc)
 
     def pictures(self, doc: Mapping[str, Any]) -> list[Any]:
         return list(self._call_hook("doc_to_visual", doc))
@@ -87,25 +92,15 @@ class LoadedTask:
         return hook(doc) if most == 1 else hook(doc, self.settings)
 
 
-def _render_template(template: str, doc: Mapping[str, Any]) -> str:
-    """Fill a document's fields into a text of the YAML, as the harness does."""
-    import jinja2
-
-    return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(**doc)
-
-
 def load_task(chain: IncludeChain, log: ValidationLog) -> LoadedTask | None:
     """Load a task. Returns None, with the reason added to ``log``, if its hooks or data are unavailable."""
     path = chain.path
-    bound = call_reporting_errors(
-        lambda: template_hooks.bind_hooks(merged_task_config(chain), path),
-        path=path,
-        what="its hooks can't be had",
-        log=log,
-    )
-    if bound is None:
-        return None
-    documents = call_reporting_errors(_load_documents, bound, path=path, what="its data can't be had", log=log)
+
+    def try_call(function: Callable[..., Any], *arguments: Any, what: str) -> Any:
+        return call_reporting_errors(function, *arguments, path=path, what=what, log=log)
+
+    bound = try_call(lambda: template_hooks.bind_hooks(merged_task_config(chain), path), what="its hooks can't be had")
+    documents = None if bound is None else try_call(_load_documents, bound, what="its data can't be had")
     if documents is None:
         return None
     return LoadedTask(path, bound, documents, _without_images(documents), log)
@@ -133,17 +128,10 @@ def merged_task_config(chain: IncludeChain) -> dict[str, Any]:
     The harness's own would import torch and transformers first, which takes longer than all checks together.
     """
     merged = {key: _resolve_functions(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
-    kwargs = merged.get("dataset_kwargs")
-    if merged.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
-        merged["dataset_kwargs"] = {
-            **kwargs,
-            "data_files": nodes.resolve_data_files(kwargs["data_files"], chain.path.parent),
-        }
-    return merged
+    return nodes.locate_data_files(merged, chain.path.parent)
 
 
 def _resolve_functions(value: Any, folder: Path) -> Any:
-    """Replace function names in ``value`` by the functions. ``folder``: of the YAML that names them."""
     if isinstance(value, nodes.FunctionTag):
         return _import_function(value.name, folder)
     if isinstance(value, dict):
@@ -195,9 +183,8 @@ def _without_images(documents: Dataset) -> Dataset:
     lists = tuple(
         getattr(datasets, name) for name in ("Sequence", "List") if isinstance(getattr(datasets, name, 0), type)
     )
-
-    def pictured(feature: Any) -> bool:
-        inner = getattr(feature, "feature", None) if isinstance(feature, lists) else feature
-        return isinstance(inner, datasets.Image)
-
-    return documents.remove_columns([name for name, feature in documents.features.items() if pictured(feature)])
+    inner = {
+        name: getattr(feature, "feature", None) if isinstance(feature, lists) else feature
+        for name, feature in documents.features.items()
+    }
+    return documents.remove_columns([name for name, feature in inner.items() if isinstance(feature, datasets.Image)])

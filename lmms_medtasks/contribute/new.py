@@ -24,6 +24,9 @@ UNFILLED = "(to be filled in)"
 PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
 """Parser -> built-in prompt, for parsers that the template's own prompt does not fit."""
 
+_STATED = ("degradation", "severity", "judge", "parser", "no_image", "seed_trials")
+"""Settings of a template that a new YAML repeats, since contributors may want to change them."""
+
 _TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
@@ -146,9 +149,10 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
     if have is None:
         return
     talks = "conversations" in request.columns
+    reads_yes_no = request.settings.get("parser") == "yes_no"
     for ours in dict.fromkeys((*template.columns, *request.columns)):
         optional = ours == "image" and (request.settings.get("no_image") or "images" in have)
-        optional |= (talks and ours in ("question", "answer")) or (_reads_yes_no(request) and ours == "options")
+        optional |= (talks and ours in ("question", "answer")) or (ours == "options" and reads_yes_no)
         optional &= ours not in request.columns
         for theirs in request.columns.get(ours, ours).split(","):
             if theirs in have or optional:
@@ -156,17 +160,12 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
             if ours not in request.columns:
                 listed = ", ".join(map(repr, have))
                 raise UserError(f"{request.dataset}: which column is the {ours}? Say --{ours} COLUMN. It has {listed}.")
-            raise unknown_name_error(
-                "column", theirs, have, f"{request.dataset}. Say which one is `{ours}`: --{ours} COLUMN"
-            )
+            where = f"{request.dataset}. Say which one is `{ours}`: --{ours} COLUMN"
+            raise unknown_name_error("column", theirs, have, where)
     shift = request.settings.get("shift")
     for name in (*request.tags, *([shift["column"]] if shift else [])):
         if name not in have:
             raise unknown_name_error("column", name, have, request.dataset)
-
-
-def _reads_yes_no(request: NewTaskRequest) -> bool:
-    return request.settings.get("parser") == "yes_no"
 
 
 def _make_files(request: NewTaskRequest, template: templates.TaskTemplate) -> dict[str, str]:
@@ -174,25 +173,23 @@ def _make_files(request: NewTaskRequest, template: templates.TaskTemplate) -> di
     variants: dict[str, Mapping[str, Any]] = {"": {}}
     # Not what the task itself is already: severe, beside a task of severity 2.
     variants |= {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
-    name = request.name
+    names = {ending: f"{request.name}{ending}" for ending in variants}
+    prompt = PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))
     files = {
-        f"{name}{ending}.yaml": _task_yaml(request, template, ending, changed) for ending, changed in variants.items()
-    }
-    adapter = _adapter_code(request)
-    return {
-        **files,
+        **{f"{names[ending]}.yaml": _task_yaml(request, template, ending, new) for ending, new in variants.items()},
         templates.FILE: templates.template_yaml(template.name),
-        "prompt.txt": templates.builtin_prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"])))
-        + "\n",
-        **({"adapter.py": adapter} if adapter else {}),
-        "README.md": _make_card(request, template, [f"{name}{ending}" for ending in variants]),
+        "prompt.txt": templates.builtin_prompt(prompt) + "\n",
+        "adapter.py": _adapter_code(request),
+        "README.md": _make_card(request, template, list(names.values())),
     }
+    return {name: text for name, text in files.items() if text}
 
 
 def _task_yaml(
     request: NewTaskRequest, template: templates.TaskTemplate, ending: str, changed: Mapping[str, Any]
 ) -> str:
-    settings = {**_stated_settings(template), **request.settings, **changed, "prompt": "prompt.txt"}
+    stated = {key: value for key, value in template.settings.items() if key in _STATED}
+    settings = {**stated, **request.settings, **changed, "prompt": "prompt.txt"}
     lines = [
         f"include: {request.name}.yaml" if ending else f"include: {templates.FILE}",
         f"task: {request.name}{ending}",
@@ -206,22 +203,11 @@ def _task_yaml(
     return "\n".join(lines) + "\n"
 
 
-def _stated_settings(template: templates.TaskTemplate) -> dict[str, Any]:
-    """The template's settings that the YAML states, since contributors may want to change them."""
-    return {
-        key: value
-        for key, value in template.settings.items()
-        if key in ("degradation", "severity", "judge", "parser", "no_image", "seed_trials")
-    }
-
-
 def _data_lines(request: NewTaskRequest) -> list[str]:
     path = request.table
     if path:
-        kind, inside = (
-            text_tables.dataset_loader_name(path),
-            path.resolve().relative_to(request.folder.resolve()).as_posix(),
-        )
+        kind = text_tables.dataset_loader_name(path)
+        inside = path.resolve().relative_to(request.folder.resolve()).as_posix()
         extra = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in request.reader.items()]
         source = [f"dataset_path: {kind}", "dataset_kwargs:", *extra, "  data_files:", f"    test: {inside}"]
         return [*source, "test_split: test"]
@@ -241,7 +227,6 @@ def _adapter_code(request: NewTaskRequest) -> str:
 
 
 def _python_literal(value: Any) -> str:
-    """A value as a Python literal, strings in double quotes."""
     return repr(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 

@@ -75,26 +75,17 @@ def _check_repeated_questions(task: LoadedTask, docs: Sequence[Mapping[str, Any]
     for doc in docs:
         if doc.get("rotation"):
             continue
-        options = tuple(doc["options"])
-        question_key = (
-            doc["question"],
-            doc["image_id"],
-            tuple(sorted(options)),
-            doc.get("degradation"),
-            doc.get("severity"),
-        )
-        if str(doc["image_id"]).startswith("none-"):
-            question_key = (doc["question"], "", *question_key[2:])
+        image = "" if str(doc["image_id"]).startswith("none-") else doc["image_id"]
+        options = tuple(sorted(doc["options"]))
+        question_key = (doc["question"], image, options, doc.get("degradation"), doc.get("severity"))
         first = seen.setdefault(question_key, doc)
         if first is doc:
             continue
         repeated.append(f"{first['id']!r} and {doc['id']!r}")
         if _correct_texts(first) != _correct_texts(doc):
-            message = (
-                f"is question {first['id']!r} again (same text, images and options), with another correct answer: "
-                f"{_correct_texts(first)} and {_correct_texts(doc)}"
-            )
-            task.add(message, key=f"question {doc['id']!r}")
+            message = f"is question {first['id']!r} again (same text, images and options), with another correct answer"
+            answers = f"{_correct_texts(first)} and {_correct_texts(doc)}"
+            task.add(f"{message}: {answers}", key=f"question {doc['id']!r}")
             return
     if repeated:
         more = f" and {len(repeated) - _EXAMPLES} more" if len(repeated) > _EXAMPLES else ""
@@ -150,11 +141,8 @@ def _check_lettered_options(task: LoadedTask, docs: Sequence[Mapping[str, Any]])
         if not stated_letters:
             continue
         letters = list(parsing.option_letters(len(stated_letters)))
-        if (
-            stated_letters != letters
-            and set(stated_letters) <= set(parsing.option_letters(26))
-            and len(set(stated_letters)) == len(stated_letters)
-        ):
+        are_distinct = len(set(stated_letters)) == len(stated_letters)
+        if stated_letters != letters and are_distinct and set(stated_letters) <= set(parsing.option_letters(26)):
             message = (
                 f"its options begin with {', '.join(stated_letters)}, and the prompt calls them {', '.join(letters)}: "
                 "a reply could mean either. Put them in order, or take the letters off"
@@ -184,7 +172,6 @@ Document = Mapping[str, Any]
 
 
 def _check_texts(task: LoadedTask, docs: Sequence[Document]) -> None:
-    """Warn of suspicious texts in a task's questions."""
     for kind, why in _TEXT_PROBLEMS.items():
         problems = [(doc["id"], problem) for doc in docs if (problem := why(doc))]
         if problems and (kind != _GIVEN_AWAY or len(problems) >= max(_ENOUGH_GIVEN_AWAY, len(docs) / 2)):

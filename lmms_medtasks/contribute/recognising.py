@@ -48,13 +48,12 @@ def recognise_table(request: NewTaskRequest) -> TableRecognition:
     datasets.disable_progress_bars()
     recognised = TableRecognition(request)
     table = _read_rows(request, recognised)
-    if table is not None:
-        table = table_cells.with_label_names(table)
-    else:
-        if not request.template:
-            raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "
-                            f"{', '.join(templates.names())}.")  # fmt: skip
+    if table is None and not request.template:
+        raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "
+                        f"{', '.join(templates.names())}.")  # fmt: skip
+    if table is None:
         return recognised
+    table = table_cells.with_label_names(table)
     _name_columns(recognised, table)
     recognise_answers(recognised, table)
     _choose_template(recognised, table)
@@ -104,35 +103,29 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> None:
     talks = next((name for name in names if fold_column_name(name) in _CONVERSATIONS), None)
     if talks and "question" not in columns and not column_candidates(names, "question"):
         columns["conversations"] = talks
-    if "image" not in columns:
-        several = numbered_columns(names)
-        listed = column_candidates(names, "image")
-        if listed or several:
-            columns["image"] = listed[0] if listed else ",".join(several)
-        elif recognised.wanted.template != "no_image" and (held := _picture_columns(recognised.wanted, table)):
-            columns["image"] = held[0]
+
+    def choose_column(ours: str, several: Sequence[str] = ()) -> None:
+        listed = column_candidates(names, ours)
+        if ours not in columns and (listed or several):
+            columns[ours] = listed[0] if listed else ",".join(several)
+
+    choose_column("image", numbered_columns(names))
+    if "image" not in columns and recognised.wanted.template != "no_image":
+        if image_columns := _picture_columns(recognised.wanted, table):
+            columns["image"] = image_columns[0]
     if "conversations" not in columns:
-        for ours in ("question", "answer"):
-            if ours not in columns and column_candidates(names, ours):
-                columns[ours] = column_candidates(names, ours)[0]
-        if "options" not in columns:
-            several = option_columns(names)
-            listed = column_candidates(names, "options")
-            if several or listed:
-                columns["options"] = listed[0] if listed else ",".join(several)
+        choose_column("question")
+        choose_column("answer")
+        choose_column("options", option_columns(names))
     if "id" not in columns:
         unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
-        chosen = next(unique, None)
-        if chosen:
+        if chosen := next(unique, None):
             columns["id"] = chosen
     recognised.wanted = replace(recognised.wanted, columns=columns)
 
 
 def _picture_columns(request: NewTaskRequest, table: Dataset) -> list[str]:
-    """The column that holds images, or names of files in the folder, under any name; [] if there is none.
-
-    Raises UserError if there are several: the user must choose.
-    """
+    """The column with images, or names of files in the folder; [] if there is none. Raises UserError for several."""
     taken = {column for value in request.columns.values() for column in value.split(",")}
     image_columns = [name for name in table.column_names if name not in taken and _holds_pictures(request, table, name)]
     if len(image_columns) > 1:
@@ -152,8 +145,8 @@ def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str) -> bool:
         return True
     if request.table is None or getattr(feature, "dtype", "") not in ("string", "large_string"):
         return False
-    cells = [each if isinstance(each, list) else [each] for each in table[name][:_LOOKED_AT]]
-    file_names = [text for cell in cells for each in cell if (text := str(each or "").strip())]
+    cells = [cell if isinstance(cell, list) else [cell] for cell in table[name][:_LOOKED_AT]]
+    file_names = [text for cell in cells for item in cell if (text := str(item or "").strip())]
     # One that names no file is found by `validate`: here it is told what the column is.
     return any(len(text) < _SHOWN and "\n" not in text and (request.folder / text).is_file() for text in file_names)
 
@@ -191,20 +184,8 @@ def _is_yes_no(values: Any) -> bool:
     return {str(value).strip().casefold() for value in values} == _YES_NO
 
 
-def _known_form(request: NewTaskRequest, names: Sequence[str]) -> str:
-    known = {fold_column_name(name) for name in names}
-    if "conversations" in request.columns:
-        return "conversations as LLaVA's files have them"
-    if {"index", "question", "answer"} <= known and (known & {"image", "imagepath"}):
-        return "the form of VLMEvalKit's tables"
-    return ""
-
-
 def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     request = recognised.wanted
-    form = _known_form(request, names)
-    if form:
-        recognised.said.insert(0, form)
     used = {column for value in request.columns.values() for column in value.split(",")} | set(request.tags)
     used.add((request.settings.get("shift") or {}).get("column", ""))
     counted = f" ({request.answer_is})" if request.answer_is else ""
@@ -220,12 +201,9 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
 
 
 def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
-    """Report that the table holds several splits, all of which would be asked."""
+    shift_column = (recognised.wanted.settings.get("shift") or {}).get("column")
     for name in table.column_names:
-        if (
-            fold_column_name(name) in _SPLITS
-            and not (recognised.wanted.settings.get("shift") or {}).get("column") == name
-        ):
+        if fold_column_name(name) in _SPLITS and name != shift_column:
             values = sorted({str(value).strip() for value in table[name][:]})
             if len(values) > 1 and {value.casefold() for value in values} & _TRAINING:
                 recognised.said.append(
@@ -235,7 +213,6 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 
 
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
-    """Report the first question as the task will have it, or record why it can't be made."""
     try:
         adapt = make_adapter(recognised.wanted)
         first_question = adapt.in_folder(recognised.wanted.folder)(table)[0]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-import importlib.resources
 import importlib.util
 import inspect
 import os
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
+from lmms_medtasks.contribute.taken_names import harness_folders
 from lmms_medtasks.data import sources, text_tables
 from lmms_medtasks.errors import nearest_name
 from lmms_medtasks.extensions import is_reference
@@ -127,8 +127,8 @@ class _FunctionCheck:
             self._add(f"there is no such module in lmms_medtasks ({error})")
             return
         if not hasattr(imported, name):
-            modules = [each.name for each in pkgutil.iter_modules(getattr(imported, "__path__", []))]
-            public = [each for each in (*dir(imported), *modules) if not each.startswith("_")]
+            modules = [module.name for module in pkgutil.iter_modules(getattr(imported, "__path__", []))]
+            public = [attribute for attribute in (*dir(imported), *modules) if not attribute.startswith("_")]
             self._add(f"{module} has no {name!r}", near=nearest_name(name, public))
             return
         function = getattr(imported, name)
@@ -138,10 +138,9 @@ class _FunctionCheck:
             self._add(f"is a {type(function).__name__}, which can't be called")
 
     def _check_harness(self, module: str) -> None:
-        spec = importlib.util.find_spec(_HARNESS)
-        roots = [Path(location) for location in (spec.submodule_search_locations if spec else None) or ()]
         relative = Path(*module.split(".")[1:])
-        if not any(is_file((root / relative).with_suffix(".py")) or os.path.isdir(root / relative) for root in roots):
+        candidates = (root / relative for root in harness_folders())
+        if not any(is_file(path.with_suffix(".py")) or os.path.isdir(path) for path in candidates):
             self._add("lmms-eval has no such module")
 
     def _check_arity(self, arity: tuple[int, int | None]) -> None:
@@ -155,10 +154,7 @@ class _FunctionCheck:
 
 
 def _read_definitions(path: Path) -> dict[str, ast.AST | None] | None:
-    """What a module defines at its top level: name -> the function, or the value that it is bound to.
-
-    None where the file is no Python: static.py reports that once for the file.
-    """
+    """Top-level name of a module -> the function or value bound to it; None if the file is not Python."""
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
@@ -178,7 +174,6 @@ def _read_definitions(path: Path) -> dict[str, ast.AST | None] | None:
 
 
 def _syntax_arity(arguments: ast.arguments) -> tuple[int, int | None]:
-    """How many positional arguments a function needs, and takes at most (None: any number)."""
     positional = len(arguments.posonlyargs) + len(arguments.args)
     needed = positional - len(arguments.defaults)
     needed += sum(default is None for default in arguments.kw_defaults) * _NEVER_GIVEN
@@ -191,19 +186,12 @@ def callable_arity(function: Callable[..., Any]) -> tuple[int, int | None]:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return 0, None
-    positional = [
-        parameter
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    needed = sum(parameter.default is parameter.empty for parameter in positional)
-    keywords = [
-        parameter
-        for parameter in parameters
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
-    ]
+    required = [parameter for parameter in parameters if parameter.default is parameter.empty]
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = sum(parameter.kind in by_position for parameter in required)
+    needed += sum(parameter.kind is parameter.KEYWORD_ONLY for parameter in required) * _NEVER_GIVEN
     takes_any = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-    return needed + _NEVER_GIVEN * len(keywords), None if takes_any else len(positional)
+    return needed, None if takes_any else sum(parameter.kind in by_position for parameter in parameters)
 
 
 # --- Data files -------------------------------------------------------------------------------------------------------
@@ -271,13 +259,9 @@ def _check_prepared_data(name: str, add: Callable[..., None]) -> None:
 # --- The prompt -------------------------------------------------------------------------------------------------------
 
 
-def _default_settings(chain: IncludeChain) -> Mapping[str, Any]:
-    return (chain.value(SETTINGS) or {}).get("default") or {}
-
-
 def check_prompt_file(chain: IncludeChain, log: ValidationLog) -> None:
     """Check the setting ``prompt`` of a task whose settings are right, and the file that it names."""
-    default_settings = _default_settings(chain)
+    default_settings = (chain.value(SETTINGS) or {}).get("default") or {}
     name = default_settings.get("prompt")
     if not isinstance(name, str):
         return
@@ -292,14 +276,10 @@ def check_prompt_file(chain: IncludeChain, log: ValidationLog) -> None:
         log.add(file, _LEADS_OUT, **location)
     elif is_file(path):
         _check_prompt_text(path, settings, log)
-    elif name not in templates.builtin_prompt_names() and not is_file(_built_in_prompt(name)):
-        prompts = (*(each.name for each in chain.path.parent.glob("*.txt")), *templates.builtin_prompt_names())
+    elif name not in templates.builtin_prompt_names() and not is_file(folders.suites_root() / name):
+        prompts = (*(path.name for path in chain.path.parent.glob("*.txt")), *templates.builtin_prompt_names())
         log.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest_name(name, prompts),
                 allowed=prompts, **location)  # fmt: skip
-
-
-def _built_in_prompt(name: str) -> Any:
-    return importlib.resources.files("lmms_medtasks.task_configs").joinpath(name)
 
 
 def _check_prompt_text(path: Path, settings: Mapping[str, Any], log: ValidationLog) -> None:
@@ -329,7 +309,7 @@ def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], log:
 
 def check_custom_parts(chain: IncludeChain, log: ValidationLog) -> None:
     """Check the files that a task's settings, which are right in form, name for custom parts."""
-    settings = _default_settings(chain)
+    settings = (chain.value(SETTINGS) or {}).get("default") or {}
     for key in ("parser", "metrics", "judge", "degradation"):
         names = settings.get(key)
         for name in names if isinstance(names, list) else [names]:
@@ -349,7 +329,7 @@ def _check_custom_part(chain: IncludeChain, key: str, reference: str, log: Valid
     if not is_inside(path, folder):
         log.add(file, _LEADS_OUT, **location)
     elif not is_file(path):
-        near = nearest_name(name, [each.name for each in folder.glob(f"*{path.suffix}")])
+        near = nearest_name(name, [file.name for file in folder.glob(f"*{path.suffix}")])
         log.add(file, f"there is no file {name} beside the YAML", near=near, **location)
     elif attribute and (definitions := _read_definitions(path)) is not None and attribute not in definitions:
         log.add(file, f"{name} does not define {attribute!r}", near=nearest_name(attribute, definitions), **location)

@@ -19,10 +19,7 @@ _LEARNS = "medtasks_most_frequent"
 
 
 class SmokeResult(NamedTuple):
-    """A metric of a task with a model. ``value`` is None where nothing could be scored.
-
-    For a task that a model was not asked, ``metric`` is "not run" and ``value`` the reason.
-    """
+    """A metric of a task with a model; "not run" with the reason as value if the model was not asked."""
 
     model: str
     task: str
@@ -45,11 +42,11 @@ def run_smoke_test(path: Path, limit: int = 5, models: Sequence[str] | None = No
     if unreadable:
         raise UserError(f"{unreadable[0]} Run `lmms-medtasks validate` first.")
     every = [str(chain.value("task")) for chain in chains]
-    taught = [str(chain.value("task")) for chain in chains if chain.value("training_split")]
+    trained = [str(chain.value("task")) for chain in chains if chain.value("training_split")]
     rows: list[SmokeResult] = []
     with _default_environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
         for model in models or MODELS:
-            names = taught if models is None and model == _LEARNS else every
+            names = trained if models is None and model == _LEARNS else every
             rows += [SmokeResult(model, name, "not run", "no training_split") for name in every if name not in names]
             if not names:
                 continue

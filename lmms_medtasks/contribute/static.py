@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from lmms_medtasks.contribute import references, taken_names
 from lmms_medtasks.contribute.new import UNFILLED
@@ -38,11 +37,8 @@ def check_static(path: Path, log: ValidationLog) -> list[IncludeChain]:
         log.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
     _register_modalities(folder, log)
     strange = _check_links(folder, log)
-    chains = [
-        chain
-        for yaml_path in chosen
-        if yaml_path not in strange and (chain := read_include_chain(yaml_path, folder, log))
-    ]
+    readable = (path for path in chosen if path not in strange)
+    chains = [chain for path in readable if (chain := read_include_chain(path, folder, log))]
     for chain in chains:
         _check_chain(chain, log)
     _check_names(chains, log)
@@ -50,12 +46,11 @@ def check_static(path: Path, log: ValidationLog) -> list[IncludeChain]:
     _check_python(folder, log, strange)
     if folder / "README.md" not in strange:
         _check_card(folder / "README.md", log)
-    _drop_repeated(log)
+    log.problems = list(dict.fromkeys(log.problems))  # an included file's problem is found in each chain
     return [chain for chain in chains if not chain.is_group]
 
 
 def _check_card(path: Path, log: ValidationLog) -> None:
-    """Check that the card is there and filled in: paper, licence, data-use terms and changelog."""
     if not path.is_file():
         log.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
         return
@@ -84,18 +79,12 @@ def _check_python(folder: Path, log: ValidationLog, but: Collection[Path]) -> No
 
 
 def _register_modalities(folder: Path, log: ValidationLog) -> None:
-    """Register the folder's own modalities, which settings may name."""
     path = folder / own_modalities.FILE
     if path.is_file():
         try:
             modality_files.load_modality_files([path], execute=False)
         except UserError as error:
             log.add(path, str(error))
-
-
-def _drop_repeated(log: ValidationLog) -> None:
-    """Report a problem of an included file once."""
-    log.problems = list(dict.fromkeys(log.problems))
 
 
 def _check_chain(chain: IncludeChain, log: ValidationLog) -> None:
@@ -117,16 +106,16 @@ def _check_chain(chain: IncludeChain, log: ValidationLog) -> None:
 
 def _check_file_name(chain: IncludeChain, wrong_keys: Collection[str], log: ValidationLog) -> None:
     key = chain.name_key
-    name = chain.value(key)
+    if key not in chain.entries or key in wrong_keys or (name := chain.value(key)) == chain.path.stem:
+        return
     # A name that is taken is to be changed, not given to the file too.
-    if key in chain.entries and key not in wrong_keys and name != chain.path.stem and not _name_owner(chain, name):
+    if not taken_names.name_owner(name, but=chain.path):
         entry = chain.entries[key]
         log.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
                 value=name)  # fmt: skip
 
 
 def _check_copy(chain: IncludeChain, log: ValidationLog) -> None:
-    """Compare the folder's copy of the template with the installed template."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
     if template is not None and copy is not None and copy.read_text("utf-8") != templates.template_yaml(template.name):
@@ -137,25 +126,16 @@ def _check_copy(chain: IncludeChain, log: ValidationLog) -> None:
 def _check_names(chains: list[IncludeChain], log: ValidationLog) -> None:
     """Check that names are unique in the folder, among our tasks, and among the harness's, which would win silently."""
     seen: dict[str, Path] = {}
-    for chain, name in _named_chains(chains):
+    for chain in chains:
+        name = chain.value(chain.name_key)
+        if not isinstance(name, str):
+            continue
         entry = chain.entries[chain.name_key]
         if name in seen:
             log.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
-        if owner := _name_owner(chain, name):
+        if owner := taken_names.name_owner(name, but=chain.path):
             log.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
-
-
-def _name_owner(chain: IncludeChain, name: Any) -> str | None:
-    """Describe the other task of this name, None or "" if there is none."""
-    return taken_names.name_owner(name, but=chain.path) if isinstance(name, str) else None
-
-
-def _named_chains(chains: list[IncludeChain]) -> Iterator[tuple[IncludeChain, str]]:
-    for chain in chains:
-        name = chain.value(chain.name_key)
-        if isinstance(name, str):
-            yield chain, name
 
 
 def _check_links(folder: Path, log: ValidationLog) -> set[Path]:
@@ -177,10 +157,7 @@ def _check_links(folder: Path, log: ValidationLog) -> set[Path]:
 
 
 def _check_group_metrics(chains: Sequence[IncludeChain], log: ValidationLog) -> None:
-    """Report metrics of a group that none of its tasks has: the harness would silently leave the row empty.
-
-    ``chains``: all of the folder. Groups with an unknown task are skipped.
-    """
+    """Report metrics that no task of a group has, whose rows stay empty. Groups with an unknown task are skipped."""
     named_chains = [(chain.value(chain.name_key), chain) for chain in chains]
     by_name = {name: chain for name, chain in named_chains if isinstance(name, str)}
     for group in (chain for chain in chains if chain.is_group):
@@ -189,7 +166,7 @@ def _check_group_metrics(chains: Sequence[IncludeChain], log: ValidationLog) -> 
         metrics = [member and _table_metrics(member) for member in members]
         if not isinstance(listed, list) or None in metrics:
             continue
-        names = tuple(sorted({name for each in metrics for name in each or ()}))
+        names = tuple(sorted({name for members_metrics in metrics for name in members_metrics or ()}))
         entry = group.entries["aggregate_metric_list"]
         for row in listed:
             metric = str(row.get("metric") if isinstance(row, Mapping) else row)
@@ -218,10 +195,7 @@ def _member_tasks(
 
 
 def _table_metrics(chain: IncludeChain) -> set[str] | None:
-    """The metrics in a task's table; None if they are declared by code that is not installed.
-
-    They are those that its settings choose, else those of its list, its template or its benchmark's declaration.
-    """
+    """The metrics that a task's settings, list, template or benchmark choose; None if their code is not installed."""
     settings = chain.value(SETTINGS)
     default = settings.get("default") if isinstance(settings, Mapping) else None
     chosen = default.get("metrics") if isinstance(default, Mapping) else None

@@ -7,6 +7,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+from lmms_medtasks import folders
+
 _NAME = re.compile(r"""^(?:task|group|tag):[ \t]*["']?([\w.-]+)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
 
 _TEXTS = ("", ".py", ".yaml", ".yml")
@@ -14,8 +16,6 @@ _TEXTS = ("", ".py", ".yaml", ".yml")
 
 def name_owner(name: str, but: Path | None = None) -> str:
     """Describe the task that has ``name``; "" if there is none. ``but``: a YAML that is ignored."""
-    from lmms_medtasks import folders
-
     ours = folders.task_files().get(name)
     if ours and (but is None or ours.resolve() != but.resolve()):
         return f"a task of lmms-medtasks ({ours.name})"
@@ -27,14 +27,15 @@ def name_owner(name: str, but: Path | None = None) -> str:
 def harness_names() -> dict[str, str]:
     """Name -> file of the harness's own tasks, groups and tags, found by a pattern without parsing YAML."""
     names: dict[str, str] = {}
-    for folder in _harness_folders():
-        names = {**names_in(folder), **names}
+    for folder in harness_folders():
+        names = {**names_in(folder / "tasks"), **names}
     return names
 
 
-def _harness_folders() -> list[Path]:
+def harness_folders() -> list[Path]:
+    """The folders of the harness's package; [] if it is not installed."""
     spec = importlib.util.find_spec("lmms_eval")
-    return [Path(location) / "tasks" for location in (spec.submodule_search_locations if spec else None) or ()]
+    return [Path(location) for location in (spec.submodule_search_locations if spec else None) or ()]
 
 
 def is_mentioned(name: str, folder: Path | None = None) -> bool:
@@ -43,12 +44,8 @@ def is_mentioned(name: str, folder: Path | None = None) -> bool:
     Tasks and groups have names in more ways than :func:`names_in` reads: in lists, in files without an ending, in code.
     """
     word = re.compile(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])")
-    texts = [
-        path
-        for tasks_folder in _harness_folders()
-        for path in tasks_folder.rglob("*")
-        if path.suffix in _TEXTS and path.is_file()
-    ]
+    paths = (path for root in harness_folders() for path in (root / "tasks").rglob("*"))
+    texts = [path for path in paths if path.suffix in _TEXTS and path.is_file()]
     texts += folder.rglob("*.yaml") if folder else ()
     return any(word.search(path.read_text("utf-8", errors="replace")) for path in texts)
 

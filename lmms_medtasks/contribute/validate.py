@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import live, static, versions
+from lmms_medtasks.contribute import live, static
 from lmms_medtasks.contribute.loaded import LoadedTask, call_reporting_errors
 from lmms_medtasks.report import reported_suites
 from lmms_medtasks.suites import registry
@@ -22,14 +22,13 @@ _NOT_WRITTEN = f"{live.SNAPSHOT} was not written: the errors below come first."
 
 
 def validate_folder(
-    path: Path, *, static_only: bool = False, base: str = "", show: Path | None = None, write: bool = False
+    path: Path, *, static_only: bool = False, show: Path | None = None, write: bool = False
 ) -> ValidationLog:
     """Check a task's folder, or one YAML of it.
 
     Args:
         path: The folder, or the YAML.
         static_only: Import and execute nothing of the contribution.
-        base: A git revision; versions must have gone up where prompt or data changed since.
         show: Write a page there that shows the first questions as a model gets them.
         write: Record the prompts in prompts.json, rather than compare them with it. Not done where anything but the
             card is wrong, and then told.
@@ -37,12 +36,10 @@ def validate_folder(
     Hooks are executed only if the static checks found no error.
 
     Raises:
-        UserError: no such folder, no such revision.
+        UserError: no such folder.
     """
     log = ValidationLog()
     chains = static.check_static(path, log)
-    if base:
-        versions.check_versions(static.folder_of_task(path), chains, base, log)
     # An unfinished card does not prevent the other checks.
     if static_only or _has_errors_beyond_card(log):
         if write:
@@ -59,17 +56,12 @@ def _merge_same_problems(problems: list[ValidationProblem]) -> list[ValidationPr
     for problem in problems:
         of_task = problem.line is None and problem.file.endswith(".yaml")
         groups.setdefault(replace(problem, file="") if of_task else problem, []).append(problem)
-    return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
+    files = [", ".join(dict.fromkeys(problem.file for problem in same)) for same in groups.values()]
+    return [replace(same[0], file=file) for same, file in zip(groups.values(), files, strict=True)]
 
 
 def _has_errors_beyond_card(log: ValidationLog) -> bool:
-    """Whether something other than the card's text is wrong."""
     return any(not error.file.endswith(".md") for error in log.errors)
-
-
-def _read_report(folder: Path) -> None:
-    registry.add_suite_folders([folder])
-    reported_suites.declared_report(folder.name)
 
 
 def _check_live(path: Path, chains: list[IncludeChain], show: Path | None, write: bool, log: ValidationLog) -> None:
@@ -82,7 +74,12 @@ def _check_live(path: Path, chains: list[IncludeChain], show: Path | None, write
         if task is not None:
             tasks.append(task)
     if (folder / "report.py").is_file():
-        call_reporting_errors(_read_report, folder.resolve(), path="report.py", what="can't be used", log=log)
+
+        def read_report() -> None:
+            registry.add_suite_folders([folder.resolve()])
+            reported_suites.declared_report(folder.resolve().name)
+
+        call_reporting_errors(read_report, path="report.py", what="can't be used", log=log)
     if write and _has_errors_beyond_card(log):
         log.told.append(_NOT_WRITTEN)
     elif write:
@@ -100,21 +97,7 @@ def _render_page(title: str, tasks: Sequence[tuple[str, Sequence[live.ShownQuest
 
     text = importlib.resources.files(__package__).joinpath("page.html").read_text("utf-8")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(text)
-    listed = [(name, [_page_question(question) for question in questions]) for name, questions in tasks]
-    return page.render(title=title, count=live.SHOWN, tasks=listed)
-
-
-def _page_question(question: live.ShownQuestion) -> dict[str, Any]:
-    pictures = [
-        {"source": _data_url(image), "about": f"{image.width} x {image.height} pixels"} for image in question.pictures
-    ]
-    return {
-        "id": question.id,
-        "prompt": question.prompt,
-        "target": question.target,
-        "pictures": pictures,
-        "about": question.about,
-    }
+    return page.render(title=title, count=live.SHOWN, tasks=tasks, data_url=_data_url)
 
 
 def _data_url(picture: Any) -> str:

@@ -112,7 +112,8 @@ class ObserverModel(BaselineModel):
         self._observer = PhantomObserver()
         # A benchmark whose phantoms are of another kind has an observer of its own: None where a prompt is none of its.
         self._others = [
-            folders.suite_module(folder, "observer").observer_reply for folder in folders.folders_with_file("observer.py")
+            folders.suite_module(folder, "observer").observer_reply
+            for folder in folders.folders_with_file("observer.py")
         ]
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:

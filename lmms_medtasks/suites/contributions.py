@@ -126,13 +126,10 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
         sums = _Weighed(first_number).by_image(apart)
     else:
         sums = contributions.sums[:, 1] - contributions.sums[:, 0]
-    estimates, p = (
-        _paired_intervals(first_number, second_number, contributions.linear),
-        None if contributions.reason else sign_flip(sums),
-    )
-    return PairedChange(
-        estimates["first"].estimate, estimates["second"].estimate, estimates["change"], contributions, sums, p
-    )
+    estimates = _paired_intervals(first_number, second_number, contributions.linear)
+    p = None if contributions.reason else sign_flip(sums)
+    before, after = estimates["first"].estimate, estimates["second"].estimate
+    return PairedChange(before, after, estimates["change"], contributions, sums, p)
 
 
 @dataclass(frozen=True)
@@ -185,21 +182,18 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
         for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
             rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
-    if _measure_name(estimate):
+    if getattr(estimate, "measure", None):
         return rows
     lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
     has_scores = np.ones(len(rows[0]), dtype=bool)
     for name, own in lacking[0].items():
-        if all(name in each for each in lacking):
-            has_scores &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
+        if all(name in model for model in lacking):
+            has_scores &= functools.reduce(np.logical_and, (model[name] == own for model in lacking))
     return [indices[has_scores] for indices in rows]
 
 
 def _lacks_scores(rows: QuestionTable) -> dict[str, np.ndarray]:
-    """Measure -> (n,) whether no reply to the question came, or no judgement; of the measures with a score.
-
-    That there is no score says less: a measure may say nothing of a reply that can't be read.
-    """
+    """Measure -> (n,) True where no score exists because no reply or judgement came; a reply may also have no score."""
     came = np.ones(len(rows), dtype=bool)
     if "trials" in rows.columns:
         of, trials = rows.texts("trials")
@@ -213,18 +207,13 @@ def _lacks_scores(rows: QuestionTable) -> dict[str, np.ndarray]:
 
 
 def _estimated_rows(rows: QuestionTable, estimate: Estimate) -> QuestionTable:
-    restricted, measure = rows.where(estimate.where), _measure_name(estimate)
+    restricted, measure = rows.where(estimate.where), getattr(estimate, "measure", None)
     return restricted.scored(measure) if measure else restricted
-
-
-def _measure_name(estimate: Estimate) -> str | None:
-    return getattr(estimate, "measure", None)
 
 
 def _model_numbers(
     tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate
 ) -> Iterator[_Number | None]:
-    """Yield each model's value; None if nothing can be estimated."""
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
         has_statistic = drawn is not None and estimate.main in drawn.statistics
@@ -348,10 +337,10 @@ def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[
     change: AnyStatistic = DifferenceOf(statistics["second"], statistics["first"])
     plain = first.statistic.value if isinstance(first.statistic, IntervalFrom) else first.statistic
     if same_rows and isinstance(plain, SumStatistic) and plain.function in (mean, mean_of_means):
-        rows, others = (each.groups[plain.groups[0]] for each in (first, second))
+        rows, others = (number.groups[plain.groups[0]] for number in (first, second))
         apart = others.columns[:, 0] - rows.columns[:, 0]
         groups["pairs"] = make_scored_group(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
-        ranges = [statistic_bounds(each.statistic) for each in (first, second)]
+        ranges = [statistic_bounds(number.statistic) for number in (first, second)]
         ends = [end for each in ranges if each for end in each]
         width = None if None in ranges else (min(ends) - max(ends), max(ends) - min(ends))
         change = IntervalFrom(change, mean_statistic("pairs", width, plain.function))

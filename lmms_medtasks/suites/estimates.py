@@ -75,7 +75,7 @@ class Estimate:
     @property
     def columns(self) -> list[str]:
         """The columns by which it selects, groups or pairs questions."""
-        values = [each for value in vars(self).values() for each in (value if isinstance(value, tuple) else (value,))]
+        values = [item for value in vars(self).values() for item in (value if isinstance(value, tuple) else (value,))]
         restricting = [name for value in values if isinstance(value, Mapping) for name in value]
         pairing = (getattr(self, "by", ""), *getattr(self, "pair", ()))
         return list(dict.fromkeys([*restricting, *filter(None, pairing)]))
@@ -188,10 +188,10 @@ class Contrast(Estimate):
 
     def draw(self, rows: QuestionTable) -> Draw:
         """The scores on both sides."""
-        first, second = (rows.where(each).scored(self.measure) for each in (self.first, self.second))
+        first, second = (rows.where(side).scored(self.measure) for side in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
-        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
+        first_scores, second_scores = (side.column(f"{self.measure}.score") for side in (first, second))
         bounds = value_range(np.concatenate([first_scores, second_scores]), self.bounds)
         clusters = first.column("cluster").tolist()
         second_clusters = clusters if self.pair else second.column("cluster").tolist()

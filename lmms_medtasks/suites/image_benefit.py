@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,6 @@ from lmms_medtasks.statistics.sums import (
     value_range,
 )
 from lmms_medtasks.suites.estimates import Bounds, Draw, Estimate
-
-Question = tuple[Any, ...]
-QUESTION = ("pair",)
-"""The columns that name a question whatever its form."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +37,7 @@ class LostBenefit(Estimate):
     ``lost`` has no value where the benefit is 0, and no meaning where it may be 0: a report leaves it empty there.
 
     Attributes:
-        floor: a question, as the columns ``question`` name it -> its score without the image (:func:`floor_of`).
-            Questions that are not there are left out.
+        floor: a question's ``pair`` -> its score without the image (:func:`floor_of`). Other questions are left out.
         pair: columns in which a row of the second must agree with one of the first, each then in the cluster of the
             first; without it both are taken whole.
         bounds: the range of a score, as of a mean.
@@ -51,8 +45,7 @@ class LostBenefit(Estimate):
 
     main: str = "lost"
     measure: str = "accuracy"
-    floor: Mapping[Question, float] = field(default_factory=dict)
-    question: tuple[str, ...] = QUESTION
+    floor: Mapping[str, float] = field(default_factory=dict)
     first: Where = field(default_factory=dict)
     second: Where = field(default_factory=dict)
     pair: tuple[str, ...] = ()
@@ -60,15 +53,15 @@ class LostBenefit(Estimate):
 
     def draw(self, rows: QuestionTable) -> Draw | None:
         """The scores with and without the image on both sides; None if a side has no score."""
-        first, second = (self._with_floor(rows.where(each)) for each in (self.first, self.second))
+        first, second = (self._with_floor(rows.where(side)) for side in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
         if not len(first) or not len(second):
             return None
         clusters = first.column("cluster").tolist()
         second_clusters = clusters if self.pair else second.column("cluster").tolist()
-        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
-        first_floor, second_floor = (self._floor_scores(each) for each in (first, second))
+        first_scores, second_scores = (side.column(f"{self.measure}.score") for side in (first, second))
+        first_floor, second_floor = (self._floor_scores(side) for side in (first, second))
         bounds = value_range(np.concatenate([first_scores, second_scores, first_floor, second_floor]), self.bounds)
         change = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
         groups = {
@@ -94,20 +87,16 @@ class LostBenefit(Estimate):
 
     def _with_floor(self, rows: QuestionTable) -> QuestionTable:
         known = rows.scored(self.measure)
-        return known.take(np.array([key in self.floor for key in _question_keys(known, self.question)], dtype=bool))
+        return known.take(np.array([pair in self.floor for pair in known.column("pair")], dtype=bool))
 
     def _floor_scores(self, rows: QuestionTable) -> np.ndarray:
-        return np.array([self.floor[key] for key in _question_keys(rows, self.question)])
+        return np.array([self.floor[pair] for pair in rows.column("pair")])
 
 
-def floor_of(rows: QuestionTable, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
-    """Question -> its mean score without the image; the columns ``question`` identify it."""
+def floor_of(rows: QuestionTable, measure: str) -> dict[str, float]:
+    """A question's ``pair`` -> its mean score without the image."""
     scored = rows.scored(measure)
-    scores_by_question: dict[Question, list[float]] = {}
-    for key, score in zip(_question_keys(scored, question), scored.column(f"{measure}.score"), strict=True):
-        scores_by_question.setdefault(key, []).append(float(score))
-    return {key: math.fsum(scores) / len(scores) for key, scores in scores_by_question.items()}
-
-
-def _question_keys(rows: QuestionTable, names: Sequence[str]) -> list[Question]:
-    return list(zip(*(rows.column(name) for name in names), strict=True))
+    scores_by_pair: dict[str, list[float]] = {}
+    for pair, score in zip(scored.column("pair"), scored.column(f"{measure}.score"), strict=True):
+        scores_by_pair.setdefault(pair, []).append(float(score))
+    return {pair: math.fsum(scores) / len(scores) for pair, scores in scores_by_pair.items()}

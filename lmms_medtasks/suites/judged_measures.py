@@ -35,11 +35,7 @@ def tags_of(doc: Mapping[str, Any], names: Sequence[str], protocol: JudgeProtoco
 
 
 def measure_value(judgement: QuestionJudgement, measure: records.Measure) -> ScoreValue:
-    """The value of a measure from a question's verdicts: one dimension, or a function of all dimensions.
-
-    ``score`` is the mean over the judgements that were obtained; a question whose requests all failed has none
-    requested.
-    """
+    """The score of a question's verdicts: the mean over those obtained. Without a reply, no verdict was requested."""
     numbers = records.verdict_scores(judgement, measure)
     known = [number for number in numbers if number is not None]
     if not numbers:
@@ -62,9 +58,9 @@ def with_measures(record: QuestionRecord, measures: Mapping[str, ScoreValue]) ->
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 
 
-def judgement_coverage(measure: str, where: Where | None = None) -> Count:
+def judgement_coverage(measure: str) -> Count:
     """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
-    return Count(where=where or {}, function=functools.partial(_judged_share, measure=measure))
+    return Count(function=functools.partial(_judged_share, measure=measure))
 
 
 def bounded_mean(measure: str, which: str, where: Where | None = None) -> Count:

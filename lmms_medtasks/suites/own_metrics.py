@@ -3,7 +3,7 @@
 The simple form is a function of a question's record; the metric is its mean over the questions of which it is not None,
 with an interval over clusters::
 
-    def sensitivity(record: Record) -> float | None:
+    def sensitivity(record: QuestionRecord) -> float | None:
         return record.measures["accuracy"].score if record.expected == "yes" else None
 
 :func:`question_metric` declares what such a function can't say itself: name, range, unit. The full form is a
@@ -36,17 +36,13 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class QuestionMetric:
-    """A function that scores each question; its mean is the metric.
-
-    ``metric`` is the mean, ``measure`` the number with its range. ``name`` is "" until the part's own is known.
-    """
+    """A function that scores each question. ``metric``: its mean; ``measure``: the score with its range."""
 
     function: OfQuestion
     measure: Measure
     main: bool = False
 
     def __call__(self, record: QuestionRecord) -> float | None:
-        """Score a record."""
         return self.function(record)
 
     @property
@@ -91,10 +87,7 @@ def question_metric(
 
 @dataclass(frozen=True)
 class CustomMetric:
-    """A custom metric. ``function`` scores each record; ``metric`` and ``measure`` go into the declaration.
-
-    ``measure`` and ``function`` are None of an estimate, which takes what the records have.
-    """
+    """A custom metric. ``function`` and ``measure``: a question's score; None of an estimate over all questions."""
 
     metric: Metric
     part: Extension
@@ -140,9 +133,7 @@ def _line_of_part(part: Extension) -> str:
     text = part.file.read_text("utf-8", "replace") if part.file and part.file.suffix == ".py" else ""
     name = part.reference.rpartition(":")[2]
     match = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
-    if not match:
-        return ""
-    return ", line " + str(text.count("\n", 0, match.start()) + 1)
+    return f", line {text.count(chr(10), 0, match.start()) + 1}" if match else ""
 
 
 def _metric_from_part(part: Extension, subject: str) -> CustomMetric:
@@ -172,14 +163,11 @@ def with_values(record: QuestionRecord, custom_metrics: Sequence[CustomMetric]) 
     Raises:
         UserError: A function raises, or returns no number within its range.
     """
-    values = {
-        number.metric.name: value for number in custom_metrics if (value := _question_value(number, record)) is not None
-    }
-    if not values:
-        return record
-    return replace(
-        record, measures={**record.measures, **{name: ScoreValue(number) for name, number in values.items()}}
-    )
+    measures = dict(record.measures)
+    for custom in custom_metrics:
+        if (value := _question_value(custom, record)) is not None:
+            measures[custom.metric.name] = ScoreValue(value)
+    return replace(record, measures=measures)
 
 
 def _question_value(custom: CustomMetric, record: QuestionRecord) -> float | None:

@@ -28,7 +28,7 @@ from lmms_medtasks.suites.suite import Measure, Metric
 KEY = OWN_PARTS
 """The key of a task's metadata."""
 
-_AS_DATA: Mapping[str, type[Estimate]] = {each.__name__: each for each in (Mean, Macro, MacroContrast, Contrast)}
+_AS_DATA: Mapping[str, type[Estimate]] = {kind.__name__: kind for kind in (Mean, Macro, MacroContrast, Contrast)}
 _NOT_DECLARED = ("origin", "digest", "reference")
 """Keys that tell where a part was, but do not affect its numbers."""
 
@@ -50,10 +50,7 @@ class MissingEstimate(Estimate):
 def describe_custom_parts(
     metrics: Sequence[CustomMetric], protocol: JudgeProtocol | None, parser: tuple[str, Extension] | None
 ) -> dict[str, Any]:
-    """Describe a task's custom parts, JSON-safe; {} if there are none.
-
-    ``parser``: its reference as the YAML has it, and what it led to.
-    """
+    """Describe a task's custom parts, JSON-safe. ``parser``: its reference in the YAML, and the function it names."""
     description: dict[str, Any] = {}
     if parser:
         description["parser"] = {"reference": parser[0], **_describe_origin(parser[1])}
@@ -73,15 +70,11 @@ def _describe_origin(part: Extension) -> dict[str, str]:
 
 
 def custom_code_digest(file: Path | None) -> str:
-    """Digest of a part's module and the others of its package; "" if the source is not available.
-
-    A file beside a YAML counts alone: the folder has a digest of its own.
-    """
+    """Digest of a file beside a YAML, or of all modules of its package; "" if the source is not available."""
     if file is None or file.suffix != ".py":
         return ""
     is_package = (file.parent / "__init__.py").is_file()
-    files = sorted(file.parent.glob("*.py")) if is_package else [file]
-    return digests.of_files(files)
+    return digests.of_files(sorted(file.parent.glob("*.py")) if is_package else [file])
 
 
 def _describe_metric(custom: CustomMetric) -> dict[str, Any]:
@@ -97,7 +90,7 @@ def _describe_metric(custom: CustomMetric) -> dict[str, Any]:
     }
     if custom.measure is not None:
         description["measure"] = asdict(custom.measure)
-    if type(metric.estimate).__name__ in _AS_DATA and type(metric.estimate) in _AS_DATA.values():
+    if type(metric.estimate) in _AS_DATA.values():
         description["estimate"] = _describe_estimate(metric.estimate)
     return description
 
@@ -126,18 +119,15 @@ def serialize_declaration(metadata: object) -> str:
     metrics = [
         {
             key: value
-            for key, value in each.items()
-            if key not in _NOT_DECLARED or (key == "reference" and _is_code_only(each))
+            for key, value in metric.items()
+            # The reference of a metric that is not described as data leads to its code.
+            if key not in _NOT_DECLARED or (key == "reference" and "estimate" not in metric)
         }
-        for each in described.get("metrics") or []
+        for metric in described.get("metrics") or []
     ]
     judge = {key: value for key, value in (described.get("judge") or {}).items() if key not in _NOT_DECLARED}
     declaration = {name: value for name, value in (("metrics", metrics), ("judge", judge)) if value}
     return json.dumps(declaration, sort_keys=False) if declaration else ""
-
-
-def _is_code_only(described_metric: Mapping[str, Any]) -> bool:
-    return "estimate" not in described_metric
 
 
 # --- What is read from it ---------------------------------------------------------------------------------------------
@@ -161,10 +151,9 @@ def restore_declaration(text: str, folder: Path | None) -> CustomDeclaration:
     """
     try:
         content = json.loads(text) if text else {}
-        metrics = [_metric_from_json(metric, folder) for metric in content.get("metrics") or []]
-        measures = tuple(
-            Measure(**metric["measure"]) for metric in content.get("metrics") or [] if metric.get("measure")
-        )
+        described = content.get("metrics") or []
+        metrics = [_metric_from_json(metric, folder) for metric in described]
+        measures = tuple(Measure(**metric["measure"]) for metric in described if metric.get("measure"))
         judge = content.get("judge")
         protocol = own_scales.protocol_from_scale(judge["name"], judge["scale"]) if judge else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -111,11 +111,8 @@ class PaperProtocol:
 
     def remaining(self, task: str, facts: Facts) -> list[PaperDifference]:
         """The differences that reports name of a run of ``task`` with these facts."""
-        return [
-            difference
-            for difference in self.differences
-            if not difference.card_only and difference.is_there(task, facts)
-        ]
+        reported = (difference for difference in self.differences if not difference.card_only)
+        return [difference for difference in reported if difference.is_there(task, facts)]
 
 
 def has_facts(expected: Mapping[str, Any], facts: Facts) -> bool:
@@ -150,21 +147,15 @@ def settings_label(metadata: Mapping[str, Any]) -> str:
 
 
 def requested_settings() -> str:
-    """The name of the settings in :data:`VARIABLE`, "" for ours.
-
-    Raises UserError for a name that no installed benchmark has.
-    """
+    """The name of the settings in :data:`VARIABLE`, "" for ours. Raises UserError if no benchmark has that name."""
     name = os.environ.get(VARIABLE, "").strip()
     return "" if name in ("", OURS) else checked_settings_name(name)
 
 
 def checked_settings_name(name: str) -> str:
     """Return ``name``. Raises UserError if no installed benchmark has settings of that name."""
-    known = {
-        OURS,
-        *OF_ALL,
-        *(setting for paper in map(find_paper_protocol, registry.names()) if paper for setting in paper.settings),
-    }
+    papers = filter(None, map(find_paper_protocol, registry.names()))
+    known = {OURS, *OF_ALL, *(setting for paper in papers for setting in paper.settings)}
     if name not in known:
         raise unknown_name_error("settings", name, sorted(known), f"--settings or {VARIABLE}")
     return name
@@ -195,7 +186,7 @@ def _read_file(path: Path) -> PaperProtocol:
         )
         for name, each in content["settings"].items()
     }
-    found = tuple(_parse_difference(each) for each in (content.get("differences") or {}).values())
+    found = tuple(_parse_difference(row) for row in (content.get("differences") or {}).values())
     return PaperProtocol({**OF_ALL, **settings}, found, content.get("ours") or {})
 
 

@@ -43,9 +43,9 @@ def add_suite_folders(paths: Iterable[Path]) -> None:
             raise UserError(
                 f"{path} has no task: expected a folder with YAML files of tasks, or with such folders in it."
             )
-        for each in found:
-            if not each.is_relative_to(suites_root().resolve()):
-                _add_folder(each)
+        for folder in found:
+            if not folder.is_relative_to(suites_root().resolve()):
+                _add_folder(folder)
 
 
 def added_suite_folders() -> tuple[Path, ...]:
@@ -169,18 +169,12 @@ def metrics_of(hook: str) -> tuple[str, ...] | None:
 def load_companion(name: str, module: str) -> ModuleType | None:
     """Load another module of a benchmark's folder ("report", "judging", "source"); None if there is none."""
     benchmark_folder = folder_of(name)
-    return (
-        _import_module(name, module)
-        if benchmark_folder is not None and (benchmark_folder / f"{module}.py").is_file()
-        else None
-    )
+    exists = benchmark_folder is not None and (benchmark_folder / f"{module}.py").is_file()
+    return _import_module(name, module) if exists else None
 
 
 def _import_module(name: str, module: str) -> ModuleType:
-    """Import a module of a benchmark's folder; added folders are treated like installed ones.
-
-    Raises UserError, with the file, where it can't be imported.
-    """
+    """Import a module of a benchmark's folder, installed or added. Raises UserError, with the file, if that fails."""
     benchmark_folder = suites_root() / name
     if name in _GIVEN:
         benchmark_folder = _GIVEN[name]

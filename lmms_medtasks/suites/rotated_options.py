@@ -56,10 +56,7 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
 
 
 def whole_questions(rows: QuestionTable, value: Callable[[Sequence[float]], float]) -> list[Unit]:
-    """Image and ``value`` of each question's scores in rotation order; questions in the order of first rows.
-
-    A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
-    """
+    """Image and ``value`` of each question's scores in rotation order; None unless every rotation has a reply."""
     copies: dict[str, list[tuple[int, float, str, int]]] = {}
     columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
     for question, *copy in zip(*columns, strict=True):
@@ -73,11 +70,7 @@ def whole_questions(rows: QuestionTable, value: Callable[[Sequence[float]], floa
     return units
 
 
-def _is_always_correct(scores: Sequence[float]) -> float:
-    return float(all(score == 1 for score in scores))
-
-
-EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_is_always_correct))
+EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=lambda scores: float(set(scores) == {1})))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
 UNROTATED = Units(units=functools.partial(whole_questions, value=operator.itemgetter(0)))
@@ -99,11 +92,8 @@ def position_bias(rows: QuestionTable) -> float | None:
     """
     picked, right = letter_shares(rows)
     # A set has no order, and a plain sum's last digit would depend on it.
-    return (
-        math.fsum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2
-        if picked
-        else None
-    )
+    distances = (abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys())
+    return math.fsum(distances) / 2 if picked else None
 
 
 def letter_shares(rows: QuestionTable) -> tuple[Counter[str], Counter[str]]:
@@ -116,7 +106,7 @@ def letter_shares(rows: QuestionTable) -> tuple[Counter[str], Counter[str]]:
     ]
     # The right letters only of questions with a pick, so that an unreadable reply moves neither side.
     counted = (Counter(pick for pick, _ in pairs), Counter(right for _, right in pairs))
-    picked, right = (Counter({key: n / len(pairs) for key, n in each.items()}) for each in counted)
+    picked, right = (Counter({key: n / len(pairs) for key, n in counts.items()}) for counts in counted)
     return picked, right
 
 

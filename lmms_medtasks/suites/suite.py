@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -74,6 +74,8 @@ class Metric:
     unit: str | None = None
 
 
+AnyDeclared = TypeVar("AnyDeclared", Measure, Metric)
+
 _OF_QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
 """A row's own columns that do not depend on the reply."""
 
@@ -93,12 +95,8 @@ def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
         "it has no direction to rank by; declare what is better, or a distance": metric.higher_is_better is None,
         f"it chooses questions by {', '.join(chosen)}, which the reply has a say in": bool(chosen),
     }
-    reasons_that_hold = [reason for reason, holds in reasons.items() if holds and metric.main]
-    return (
-        f"can't be a main metric: {reasons_that_hold[0]}. Change it, or leave main=True out."
-        if reasons_that_hold
-        else ""
-    )
+    reason = next((reason for reason, holds in reasons.items() if holds and metric.main), "")
+    return reason and f"can't be a main metric: {reason}. Change it, or leave main=True out."
 
 
 def count_read_replies(rows: QuestionTable) -> tuple[int, int]:
@@ -164,14 +162,14 @@ class Suite:
 
     def _check_names(self) -> None:
         declared_names = {
-            "measure": [each.name for each in self.measures],
-            "metric": [each.name for each in self.metrics],
+            "measure": [measure.name for measure in self.measures],
+            "metric": [metric.name for metric in self.metrics],
             "tag": list(self.tags),
         }
         for kind, names in declared_names.items():
             _check_distinct(kind, names, self.name)
         object.__setattr__(self, "metrics", tuple(map(self._with_bounds, self.metrics)))
-        object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
+        object.__setattr__(self, "estimates", {metric.name: metric.estimate for metric in self.metrics})
         for kind, metric_names in self.tasks.items():
             _check_distinct("metric", metric_names, f"{self.name}, {kind}")
             for name in metric_names:
@@ -186,7 +184,6 @@ class Suite:
                 raise unknown_name_error("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
 
     def _with_bounds(self, metric: Metric) -> Metric:
-        """The metric with the range of its measure, unless its estimate has bounds."""
         estimate = metric.estimate
         if not isinstance(estimate, (Mean, Macro, MacroContrast, Contrast)) or estimate.bounds is not None:
             return metric
@@ -195,17 +192,11 @@ class Suite:
 
     def measure(self, name: str) -> Measure:
         """Get a measure by name. Raises UserError if there is none."""
-        for each in self.measures:
-            if each.name == name:
-                return each
-        raise unknown_name_error("measure", name, (each.name for each in self.measures), f"the suite {self.name}")
+        return _get_by_name("measure", name, self.measures, self.name)
 
     def metric(self, name: str) -> Metric:
         """Get a metric by name. Raises UserError if there is none."""
-        for each in self.metrics:
-            if each.name == name:
-                return each
-        raise unknown_name_error("metric", name, self.estimates, f"the suite {self.name}")
+        return _get_by_name("metric", name, self.metrics, self.name)
 
     def unit(self, metric: Metric) -> str:
         """How a metric is shown, see :class:`Metric`; a share where neither it nor its measure says."""
@@ -221,6 +212,13 @@ class Suite:
     def main_metrics(self) -> tuple[Metric, ...]:
         """What the leaderboard ranks by, and what comparison and gate test."""
         return tuple(metric for metric in self.metrics if metric.main)
+
+
+def _get_by_name(kind: str, name: str, declared: Sequence[AnyDeclared], suite: str) -> AnyDeclared:
+    by_name = {item.name: item for item in declared}
+    if name not in by_name:
+        raise unknown_name_error(kind, name, by_name, f"the suite {suite}")
+    return by_name[name]
 
 
 def _declaration_location() -> str:

@@ -111,7 +111,7 @@ def _joined_column(arrays: Sequence[pa.Array]) -> pa.Array:
     if len(kinds) > 1:
         # A tag that is a number in one run and a text in another.
         return QuestionTable.of_rows({"": value} for array in arrays for value in array.to_pylist()).arrow("")
-    filled = [pa.nulls(len(each), *kinds) if each.type == pa.null() else each for each in arrays]
+    filled = [pa.nulls(len(array), *kinds) if array.type == pa.null() else array for array in arrays]
     return pa.chunked_array(filled).unify_dictionaries().combine_chunks()
 
 
@@ -154,10 +154,7 @@ def numbers_of(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def reported_differences(suite: Suite, rows: QuestionTable, printed: Mapping[str, float]) -> Iterator[str]:
-    """Yield a sentence for each ``printed`` number of a task that differs from the one computed from ``rows``.
-
-    Unknown names and metrics whose code is not available are skipped.
-    """
+    """Yield a sentence for each known number in ``printed`` that differs from the one computed from ``rows``."""
     estimates = {name: each for name, each in suite.estimates.items() if not isinstance(each, MissingEstimate)}
     for name, value in printed.items():
         number = estimates[name].value(rows) if name in estimates else value

@@ -83,15 +83,14 @@ def inner_keys(entry: YamlKey) -> dict[str, YamlKey]:
     """The entries of a key whose value is a mapping; {} if it is not."""
     if not isinstance(entry.node, yaml.MappingNode):
         return {}
-    return {
-        name: YamlKey(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.mapping_items(entry.node).items()
-    }
+    pairs = nodes.mapping_items(entry.node)
+    return {name: YamlKey(Path(key.start_mark.name), key, node) for name, (key, node) in pairs.items()}
 
 
 def read_include_chain(path: Path, folder: Path, log: ValidationLog) -> IncludeChain | None:
     """Read a YAML with its includes. Returns None, with a problem in ``log``, if a file is missing or unreadable."""
     chain = IncludeChain(path)
-    if not _join_file(path, folder, chain, (), log):
+    if not _ChainReader(folder, chain, log).join_file(path, ()):
         return None
     if on_template(chain.value("process_results")):
         chain.entries.update(chain.joined)
@@ -118,57 +117,58 @@ def on_template(hook: object) -> bool:
     return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
-def _join_file(path: Path, folder: Path, chain: IncludeChain, above: tuple[Path, ...], log: ValidationLog) -> bool:
-    chain.files.append(path)
-    root = nodes.read_yaml_tree(path, log)
-    if root is None:
-        return False
-    pairs = nodes.mapping_items(root)
-    merged = True
-    if "include" in pairs:
-        merged = _join_includes(path, pairs.pop("include")[1], folder, chain, (*above, path), log)
-    for name, (key, node) in pairs.items():
-        chain.entries[name] = YamlKey(path, key, node)
-        if name in nodes.NESTED:
-            below = chain.joined.get(name)
-            chain.joined[name] = YamlKey(path, key, nodes.join_nodes(name, below.node if below else None, node))
-    return merged
+@dataclass(frozen=True)
+class _ChainReader:
+    """Joins YAMLs of ``folder`` into ``chain``. ``above``: the files that include one."""
 
+    folder: Path
+    chain: IncludeChain
+    log: ValidationLog
 
-def _join_includes(
-    path: Path, node: yaml.Node, folder: Path, chain: IncludeChain, above: tuple[Path, ...], log: ValidationLog
-) -> bool:
-    value = nodes.node_to_python(node)
-    names = value if isinstance(value, list) else [value]
-    if not names or not all(isinstance(name, str) for name in names):
-        log.add(path, "expected a file's name or a list of them", line=nodes.node_line(node), key="include",
-                value=str(value))  # fmt: skip
-        return False
-    done = True
-    for name in reversed(names):  # the first of several counts most, as in the harness
-        target = _included_file(path, name, nodes.node_line(node), folder, above, log)
-        done = target is not None and _join_file(target, folder, chain, above, log) and done
-    return done
+    def join_file(self, path: Path, above: tuple[Path, ...]) -> bool:
+        self.chain.files.append(path)
+        root = nodes.read_yaml_tree(path, self.log)
+        if root is None:
+            return False
+        pairs = nodes.mapping_items(root)
+        is_joined = "include" not in pairs or self._join_includes(path, pairs.pop("include")[1], (*above, path))
+        for name, (key, node) in pairs.items():
+            self.chain.entries[name] = YamlKey(path, key, node)
+            if name in nodes.NESTED:
+                below = self.chain.joined.get(name)
+                joined = nodes.join_nodes(name, below.node if below else None, node)
+                self.chain.joined[name] = YamlKey(path, key, joined)
+        return is_joined
 
+    def _join_includes(self, path: Path, node: yaml.Node, above: tuple[Path, ...]) -> bool:
+        value, line = nodes.node_to_python(node), nodes.node_line(node)
+        names = value if isinstance(value, list) else [value]
+        if not names or not all(isinstance(name, str) for name in names):
+            message = "expected a file's name or a list of them"
+            self.log.add(path, message, line=line, key="include", value=str(value))
+            return False
+        are_joined = True
+        for name in reversed(names):  # the first of several counts most, as in the harness
+            problem, near = self._include_problem(path, name, above)
+            if problem:
+                self.log.add(path, problem, line=line, key="include", value=name, near=near)
+                are_joined = False
+            else:
+                are_joined &= self.join_file((path.parent / name).resolve(), above)
+        return are_joined
 
-def _included_file(
-    path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], log: ValidationLog
-) -> Path | None:
-    location = {"line": row, "key": "include", "value": name}
-    target = path.parent / name
-    if Path(name).is_absolute() or not is_inside(target, folder):
-        log.add(path, "leads out of the task's folder, and to nothing on other machines", **location)
-        return None
-    if not is_file(target):
-        file_names = sorted(file.name for file in path.parent.iterdir() if file.is_file() and file != path)
-        log.add(path, "no such file beside the YAML", near=nearest_name(name, file_names), **location)
-        return None
-    target = target.resolve()
-    if target in (file.resolve() for file in above):
-        turn = " -> ".join(file.name for file in (*above, target))
-        log.add(path, f"includes itself: {turn}", **location)
-        return None
-    return target
+    def _include_problem(self, path: Path, name: str, above: tuple[Path, ...]) -> tuple[str, str]:
+        """Why ``path`` can't include ``name``, and the nearest name; "" twice if it can."""
+        target = path.parent / name
+        if Path(name).is_absolute() or not is_inside(target, self.folder):
+            return "leads out of the task's folder, and to nothing on other machines", ""
+        if not is_file(target):
+            file_names = sorted(file.name for file in path.parent.iterdir() if file.is_file() and file != path)
+            return "no such file beside the YAML", nearest_name(name, file_names)
+        if target.resolve() in (file.resolve() for file in above):
+            turn = " -> ".join(file.name for file in (*above, target.resolve()))
+            return f"includes itself: {turn}", ""
+        return "", ""
 
 
 def is_inside(path: Path, folder: Path) -> bool:

@@ -7,7 +7,7 @@ and functions that a YAML names are there is checked elsewhere: contribute/refer
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -21,7 +21,7 @@ from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.chain import IncludeChain, on_template, read_include_chain
-from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, FunctionTag
+from lmms_medtasks.task_yaml.nodes import FUNCTION, LOCAL, SETTINGS, FunctionTag, iter_nodes, locate_data_files
 from lmms_medtasks.task_yaml.problems import ValidationLog, ValidationProblem
 from lmms_medtasks.task_yaml.settings import TaskSettings
 from lmms_medtasks.task_yaml.strict_model import OPTIONAL, KeyMistake, OneOf, StrictModel, Texts, validation_error
@@ -45,9 +45,8 @@ def _check_function_or_text(value: Any) -> Any:
 
 def _check_name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise validation_error(
-            KeyMistake("expected letters, digits and _ . - only: --tasks could not name it", (), value)
-        )
+        message = "expected letters, digits and _ . - only: --tasks could not name it"
+        raise validation_error(KeyMistake(message, (), value))
     return value
 
 
@@ -61,18 +60,13 @@ def _check_tags(value: Any) -> Any:
     try:
         parse_given_tags(value, "")
     except UserError:
-        raise validation_error(
-            KeyMistake("no list of pairs of marks, expected [[OPENING, CLOSING]]", (), value)
-        ) from None
+        message = "no list of pairs of marks, expected [[OPENING, CLOSING]]"
+        raise validation_error(KeyMistake(message, (), value)) from None
     return value
 
 
 DECLARED = FunctionTag("lmms_medtasks.harness.scoring.DECLARED")
 """Placeholder for the metrics that a task's benchmark or template declares."""
-
-
-def _check_metrics(value: Any, check: Callable[[Any], Any]) -> Any:
-    return value if value == DECLARED else check(value)
 
 
 def _check_declared(value: Any) -> Any:
@@ -184,7 +178,9 @@ class TaskKeys(StrictModel):
     doc_to_messages: Annotated[FunctionTag, ArgumentRange(1, 2)] = OPTIONAL
     process_results: Annotated[FunctionTag, ArgumentRange(2, 2)]
     description: str = OPTIONAL
-    metric_list: Annotated[list[MetricRow], WrapValidator(_check_metrics)]
+    metric_list: Annotated[
+        list[MetricRow], WrapValidator(lambda value, check: value if value == DECLARED else check(value))
+    ]
     output_type: Annotated[str, AfterValidator(OneOf("not allowed", ("generate_until",)))]
     generation_kwargs: GenerationKwargs
     repeats: Annotated[int, Field(ge=1)] = 1
@@ -226,14 +222,13 @@ class TaskKeys(StrictModel):
         for key, split in (("test_split", self.test_split), ("training_split", self.training_split)):
             splits = sorted(kwargs.data_files)
             if split is not None and split not in splits:
-                yield KeyMistake(
-                    f"has no split {split!r}, the task's {key}", at, splits, (), nearest_name(split, splits)
-                )
+                message = f"has no split {split!r}, the task's {key}"
+                yield KeyMistake(message, at, splits, near=nearest_name(split, splits))
 
     @property
     def filter_steps(self) -> list[dict[str, Any]]:
         """The steps of all filters."""
-        return [step for each in self.filter_list or () for step in each.filter]
+        return [step for row in self.filter_list or () for step in row.filter]
 
 
 class OurSettings(StrictModel):
@@ -316,11 +311,21 @@ def template_of(chain: IncludeChain) -> templates.TaskTemplate | None:
     return templates.of_hook(str(chain.value("process_results")).rpartition(".")[0], chain.value("metadata"))
 
 
-def check_file(path: Path) -> None:
-    """Raise UserError if a YAML does not fit its model; called for tasks on a template when a run starts."""
+def read_joined(path: Path) -> dict[str, Any]:
+    """Check the YAML of a task on a template, and read its joined mappings; data files get the folder that has them.
+
+    Raises:
+        UserError: the YAML does not fit its model, or a function is named in a mapping.
+    """
     log = ValidationLog()
     chain = read_include_chain(path, path.parent, log)
     if chain is not None:
         log.problems += task_key_problems(chain)
-    if log.errors:
+    for name, entry in chain.joined.items() if chain else ():
+        if any(node.tag == FUNCTION for node in iter_nodes(entry.node)):
+            log.add(entry.file, "expected plain values, got a !function", line=entry.line, key=name)
+    if chain is None or log.errors:
         raise UserError("\n".join(map(str, log.errors)))
+    config = {name: entry.value for name, entry in chain.joined.items()}
+    file, _ = chain.place(("dataset_kwargs", "data_files"))
+    return locate_data_files({"dataset_path": chain.value("dataset_path"), **config}, file.parent)

@@ -13,12 +13,10 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_yaml.problems import ValidationLog
 
 FUNCTION = "!function"
 
-_TOO_DEEP = "is nested too deeply, or an anchor (&name) holds itself"
 _MOST_VALUES = 10_000
 """A task's YAML has hundreds; nested aliases can make billions from a few lines."""
 _STANDARD = "tag:yaml.org,2002:"
@@ -27,6 +25,14 @@ _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 def read_yaml_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
     """Read the tree of a YAML. Returns None, with the problems in ``log``, if it is not usable."""
+    try:
+        return _read_usable_tree(path, log)
+    except RecursionError:
+        log.add(path, "is nested too deeply, or an anchor (&name) holds itself")
+        return None
+
+
+def _read_usable_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
     text = _read_text(path, log)
     if text is None:
         return None
@@ -34,9 +40,6 @@ def read_yaml_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
         root = compose_yaml(text, path)
     except yaml.YAMLError as error:
         _add_yaml_error(path, text, error, log)
-        return None
-    except RecursionError:
-        log.add(path, _TOO_DEEP)
         return None
     if root is None:
         log.add(path, "the file is empty: the harness can then read no task of any folder beside it")
@@ -46,15 +49,11 @@ def read_yaml_tree(path: Path, log: ValidationLog) -> yaml.MappingNode | None:
         return None
     if not _is_plain(path, root, log):
         return None
-    try:
-        if _count_values(root, {}) > _MOST_VALUES:
-            log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
-                    f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
-            return None
-        node_to_python(root)
-    except RecursionError:
-        log.add(path, _TOO_DEEP)
+    if _count_values(root, {}) > _MOST_VALUES:
+        log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
+                f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
         return None
+    node_to_python(root)  # raises RecursionError where a run would
     return root
 
 
@@ -88,17 +87,12 @@ def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: Validatio
 
 
 def _is_plain(path: Path, root: yaml.Node, log: ValidationLog) -> bool:
-    """Whether a tree has only plain values and !function, and no repeated key."""
     before = len(log.problems)
     for node in iter_nodes(root):
         kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
         if kind == "merge":
-            log.add(
-                path,
-                "expected the keys themselves: what is merged in would not be looked at",
-                line=node_line(node),
-                value="<<",
-            )
+            message = "expected the keys themselves: what is merged in would not be looked at"
+            log.add(path, message, line=node_line(node), value="<<")
         elif kind not in _KINDS and node.tag != FUNCTION:
             log.add(path, "unknown tag", line=node_line(node), value=tag, allowed=(FUNCTION,))
         elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):
@@ -208,38 +202,24 @@ def join_nodes(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Nod
     return yaml.MappingNode(above.tag, list(pairs.values()), above.start_mark, above.end_mark)
 
 
-def read_joined(path: Path) -> dict[str, Any]:
-    """Join the keys of :data:`NESTED` of a YAML and its includes; local data files get their folder.
-
-    Raises:
-        UserError: a value in them that is not plain (``!function``).
-    """
-    nodes: dict[str, yaml.Node] = {}
-    local = False
-    for mapping in _included_mappings(path):
-        for key, value in mapping.value:
-            local = value.value in LOCAL if key.value == "dataset_path" else local
-            if key.value in NESTED:
-                nodes[key.value] = join_nodes(key.value, nodes.get(key.value), value)
-    joined = {key: _plain_value(node, path) for key, node in nodes.items()}
-    kwargs = joined.get("dataset_kwargs")
-    if local and isinstance(kwargs, dict) and "data_files" in kwargs:
-        stated_in = next(key.start_mark.name for key, _ in nodes["dataset_kwargs"].value if key.value == "data_files")
-        kwargs["data_files"] = resolve_data_files(kwargs["data_files"], Path(stated_in).parent)
-    return joined
-
-
 LOCAL = ("csv", "json", "excel", "parquet", "text", "pandas", "arrow")
 """The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``."""
 
 
-def resolve_data_files(value: Any, folder: Path) -> Any:
-    """Prefix names of data files with ``folder`` where the files exist there, as the harness does."""
-    if isinstance(value, dict):
-        return {key: resolve_data_files(item, folder) for key, item in value.items()}
-    if isinstance(value, list):
-        return [resolve_data_files(item, folder) for item in value]
-    return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
+def locate_data_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Prefix names of a task's local data files with ``folder`` where the files exist there, as the harness does."""
+    kwargs = config.get("dataset_kwargs")
+    if config.get("dataset_path") not in LOCAL or not isinstance(kwargs, dict) or "data_files" not in kwargs:
+        return config
+
+    def locate(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: locate(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [locate(item) for item in value]
+        return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
+
+    return {**config, "dataset_kwargs": {**kwargs, "data_files": locate(kwargs["data_files"])}}
 
 
 def compose_yaml(text: str, path: Path) -> yaml.Node | None:
@@ -248,30 +228,6 @@ def compose_yaml(text: str, path: Path) -> yaml.Node | None:
     loader.name = str(path)
     try:
         return loader.get_single_node()
-    finally:
-        loader.dispose()
-
-
-def _included_mappings(path: Path) -> Iterator[yaml.MappingNode]:
-    """Yield the mappings of a YAML's includes, then its own, resolved as the harness does."""
-    root = compose_yaml(path.read_text("utf-8"), path)
-    if not isinstance(root, yaml.MappingNode):
-        return
-    for key, value in root.value:
-        if key.value == "include":
-            listed = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            for node in reversed(listed):
-                here = Path(node.value)
-                yield from _included_mappings(here.resolve() if here.is_file() else path.parent / node.value)
-    yield root
-
-
-def _plain_value(node: yaml.Node, path: Path) -> Any:
-    loader = yaml.SafeLoader("")
-    try:
-        return loader.construct_document(node)
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: {error} Expected plain values in {', '.join(NESTED)}.") from error
     finally:
         loader.dispose()
 

@@ -1,8 +1,8 @@
 """The settings of a task: keys of its YAML under ``lmms_eval_specific_kwargs: default``.
 
 The one place where it is defined: `lmms-medtasks new`, `validate` and the harness check settings against it, and
-docs/contributing/settings.md is made from it. A benchmark with further settings has a class ``Settings`` in
-settings.py of its folder.
+docs/contributing/settings.md is made from it. A benchmark with further settings has a subclass of
+:class:`TaskSettings` in settings.py of its folder.
 """
 
 from __future__ import annotations
@@ -28,14 +28,6 @@ ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all mo
 def optional_setting(about: str, example: Any, default: Any = None) -> Any:
     """Declare an optional setting: description, example and default, for the documentation."""
     return Field(default=default, description=about, examples=[example])
-
-
-def _degradation_names() -> tuple[str, ...]:
-    return (*degradations.known_names(), DRAWN)
-
-
-def _modality_names() -> tuple[str, ...]:
-    return degradations.modalities()
 
 
 def _is_degradation(name: str) -> bool:
@@ -106,13 +98,13 @@ class TaskSettings(StrictModel):
     no_image: bool = optional_setting(
         "Show no image; same questions, same prompt. What language alone gets.", True, default=False
     )
-    degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradation_names, _is_degradation))] = (
-        optional_setting(
-            "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
-            "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
-            "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
-            "gaussian_noise",
-        )
+    degradation: Annotated[
+        str, AfterValidator(OneOf("no such degradation", lambda: (*degradations.known_names(), DRAWN), _is_degradation))
+    ] = optional_setting(
+        "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
+        "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
+        "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
+        "gaussian_noise",
     )
     severity: Annotated[int, AfterValidator(OneOf("no such severity", (0, 1, 2)))] = optional_setting(
         "0 leaves images as they are, 1 is mild, 2 is severe.", 1
@@ -122,7 +114,7 @@ class TaskSettings(StrictModel):
         True,
         default=False,
     )
-    modality: Annotated[str, AfterValidator(OneOf("no such modality", _modality_names, _is_modality))] = (
+    modality: Annotated[str, AfterValidator(OneOf("no such modality", degradations.modalities, _is_modality))] = (
         optional_setting(
             "What all images are of, where the data has no column `modality`. Some degradations depend on it. One of "
             "your own: a file modalities.yml beside the YAML, or an installed package.",
@@ -205,14 +197,6 @@ def find_settings_model(folder: Path | None = None) -> type[StrictModel]:
     return settings_model
 
 
-def allowed_values(name: str, of: type[StrictModel] = TaskSettings) -> tuple[str, ...]:
-    """The allowed values of a setting as written in a YAML; () if any of its type is allowed."""
-    validators = [
-        validator.func for validator in of.model_fields[name].metadata if isinstance(validator, AfterValidator)
-    ]
-    return next((validator.allowed() for validator in validators if isinstance(validator, OneOf)), ())
-
-
 def task_settings_problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[ValidationProblem]:
     """All problems of a task's settings. ``folder``: of the benchmark whose data the task reads."""
     return strict_model.model_problems(find_settings_model(folder), settings, lambda _: ("", None))
@@ -232,10 +216,7 @@ def shift_side_values(shift: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def check_fit(settings: Mapping[str, Any], template: templates.TaskTemplate, where: str) -> None:
-    """Raise UserError for settings that do not fit together or do not fit the template.
-
-    ``settings`` are the template's own with the task's above them.
-    """
+    """Raise UserError if settings, the template's with the task's above them, do not fit together or the template."""
     foreign_key = "judge" if template.kind == "choice" else "parser"
     if foreign_key in settings:
         raise UserError(f"{where}: {foreign_key} is not for the template {template.name!r}, whose answers are "
@@ -263,17 +244,14 @@ def _check_metrics(
     from lmms_medtasks.suites.templates.parsers import is_custom_parser
 
     parser = settings.get("parser", "")
-    has = {
-        "shift": "shift" in settings,
-        "grid": parser == "position",
-        "letters": parser in ("option", "letter") or (bool(parser) and is_custom_parser(parser)),
-        "rotations": bool(settings.get("rotate_options")),
-    }
-    needs_words = {
-        "shift": "the setting shift",
-        "grid": "parser: position",
-        "letters": "parser: option or letter",
-        "rotations": "the setting rotate_options: true",
+    needs = {
+        "shift": ("the setting shift", "shift" in settings),
+        "grid": ("parser: position", parser == "position"),
+        "letters": (
+            "parser: option or letter",
+            parser in ("option", "letter") or (parser and is_custom_parser(parser)),
+        ),
+        "rotations": ("the setting rotate_options: true", settings.get("rotate_options")),
     }
     for name in names:
         fitting = measures.metric_names(template.kind)
@@ -282,6 +260,6 @@ def _check_metrics(
         if name not in fitting:
             raise UserError(f"{where}: the metric {name!r} is not for the template {template.name!r}. Those for it: "
                             f"{', '.join(fitting)}.")  # fmt: skip
-        needed = measures.NEEDS.get(name)
-        if needed and not has[needed]:
-            raise UserError(f"{where}: the metric {name!r} needs {needs_words[needed]}.")
+        need, is_met = needs.get(measures.NEEDS.get(name, ""), ("", True))
+        if not is_met:
+            raise UserError(f"{where}: the metric {name!r} needs {need}.")

@@ -33,7 +33,15 @@ _WANTED = {
     "dataclass_type": "!function and a dotted name",
     "dataclass_exact_type": "!function and a dotted name",
 }
-_TYPES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
+_TYPES: Mapping[type, str] = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a mapping",
+    type(None): "nothing",
+}
 
 
 class KeyMistake(NamedTuple):
@@ -61,9 +69,8 @@ class StrictModel(BaseModel):
 
     @model_validator(mode="after")
     def _check_relations(self) -> typing.Any:
-        wrongs = list(self.relations())
-        if wrongs:
-            raise validation_error(*wrongs)
+        if mistakes := list(self.relations()):
+            raise validation_error(*mistakes)
         return self
 
 
@@ -88,15 +95,14 @@ class OneOf:
             raise validation_error(KeyMistake("an empty list", (), value, tuple(sorted(allowed))))
         for word in value if isinstance(value, list) else [value]:
             if str(word) not in allowed and not self.accepts(word):
-                raise validation_error(
-                    KeyMistake(self.message, (), word, tuple(sorted(allowed)), nearest_name(word, allowed))
-                )
+                near = nearest_name(word, allowed)
+                raise validation_error(KeyMistake(self.message, (), word, tuple(sorted(allowed)), near))
         return value
 
 
-def validation_error(*wrongs: KeyMistake) -> PydanticCustomError:
+def validation_error(*mistakes: KeyMistake) -> PydanticCustomError:
     """Make the error that a validator raises for mistakes."""
-    return PydanticCustomError("refused", "refused", {"wrongs": wrongs})
+    return PydanticCustomError("refused", "refused", {"mistakes": mistakes})
 
 
 def wrong_type(value: object, expected: str) -> PydanticCustomError:
@@ -121,12 +127,9 @@ def model_problems(
     try:
         model.model_validate(values)
     except ValidationError as error:
-        all_problems = [
-            _to_problem(mistake, place) for details in error.errors() for mistake in _find_mistakes(model, details)
-        ]
-        return sorted(
-            all_problems, key=lambda problem: problem.line is None
-        )  # an unknown key before the one that is missing
+        mistakes = [mistake for details in error.errors() for mistake in _find_mistakes(model, details)]
+        # An unknown key comes before the one that is missing.
+        return sorted((_to_problem(mistake, place) for mistake in mistakes), key=lambda problem: problem.line is None)
     return []
 
 
@@ -141,7 +144,7 @@ def _to_problem(mistake: KeyMistake, place: Callable[[Location], tuple[Path | st
 def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[KeyMistake]:
     at, kind, value, context = error["loc"], error["type"], error["input"], error.get("ctx", {})
     if kind == "refused":
-        yield from (mistake._replace(at=(*at, *mistake.at)) for mistake in context["wrongs"])
+        yield from (mistake._replace(at=(*at, *mistake.at)) for mistake in context["mistakes"])
     elif kind in ("extra_forbidden", "invalid_key"):
         owner = _model_at(model, at[:-1])
         known = tuple(sorted(owner.model_fields))
@@ -150,7 +153,9 @@ def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[Ke
         yield KeyMistake("is missing" + _type_hint(model, at), at)
     elif kind in _WANTED:
         message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _type_hint(model, at)
-        yield KeyMistake(message, at, "null" if value is None else value, _allowed_values(model, at))
+        yield KeyMistake(
+            message, at, "null" if value is None else value, tuple(sorted(allowed_values(_field_at(model, at))))
+        )
     elif kind == "greater_than_equal":
         yield KeyMistake(f"expected {context['ge']:g} or more", at, value)
     elif kind in ("greater_than", "finite_number"):
@@ -164,11 +169,10 @@ def _type_hint(model: type[StrictModel], at: Location) -> str:
     return f": {field.title}" if field is not None and field.title else ""
 
 
-def _allowed_values(model: type[StrictModel], at: Location) -> tuple[str, ...]:
-    """The allowed values of a setting, () if they are not listed."""
-    field = _field_at(model, at)
+def allowed_values(field: FieldInfo | None) -> tuple[str, ...]:
+    """The allowed values of a key as a YAML writes them; () if they are not listed."""
     listed = (getattr(validator, "func", None) for validator in (field.metadata if field else ()))
-    return next((tuple(sorted(validator.allowed())) for validator in listed if isinstance(validator, OneOf)), ())
+    return next((validator.allowed() for validator in listed if isinstance(validator, OneOf)), ())
 
 
 def _field_at(model: type[StrictModel], at: Location) -> FieldInfo | None:
@@ -176,15 +180,13 @@ def _field_at(model: type[StrictModel], at: Location) -> FieldInfo | None:
 
 
 def _model_at(model: type[StrictModel], at: Location) -> type[StrictModel]:
-    """The model of the mapping at a location."""
     for part in at:
         field = model.model_fields.get(part) if isinstance(part, str) else None
         if field is not None:
             types = (field.annotation, *typing.get_args(field.annotation))
-            model = next((each for each in types if isinstance(each, type) and issubclass(each, StrictModel)), model)
+            model = next((kind for kind in types if isinstance(kind, type) and issubclass(kind, StrictModel)), model)
     return model
 
 
 def _type_name(value: object) -> str:
-    words = {**_TYPES, dict: "a mapping", type(None): "nothing"}
-    return words.get(type(value), f"a {type(value).__name__.lower()}")
+    return _TYPES.get(type(value), f"a {type(value).__name__.lower()}")

@@ -185,12 +185,12 @@ def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
     )
 
 
-def _scores_without_image(source: ModelResults) -> dict[tuple[str], float]:
+def _scores_without_image(source: ModelResults) -> dict[str, float]:
     """The scores without images by the ``pair`` of the source's clean questions, which have the same ids there."""
     by_id = floor_of(rows_without_image(source, {"condition": NO_IMAGE}), "accuracy")
     clean = source.rows.where({"severity": 0})
     ids = zip(clean.column("id"), clean.column("pair"), strict=True)
-    return {(pair,): by_id[name,] for name, pair in ids if (name,) in by_id}
+    return {pair: by_id[name] for name, pair in ids if name in by_id}
 
 
 # --- The first screen, and the chart of levels ------------------------------------------------------------------------

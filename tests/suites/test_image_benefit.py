@@ -26,7 +26,7 @@ def by_hand():
     for place, (clean, severe) in enumerate(zip((1, 1, 1, 0), (1, 0, 1, 0), strict=True)):
         rows.append(scored_record(f"q{place}", clean, severity=0))
         rows.append(scored_record(f"q{place}/blur/L2", severe, f"q{place}", f"q{place}", severity=2))
-    return rows_of(*rows), {("q0",): 1.0, ("q1",): 0.0, ("q2",): 0.0, ("q3",): 0.0}
+    return rows_of(*rows), {"q0": 1.0, "q1": 0.0, "q2": 0.0, "q3": 0.0}
 
 
 def test_of_degraded_images_it_is_the_drop_over_what_is_above_the_floor():
@@ -47,7 +47,7 @@ def many(clean, severe, without):
     for place, (one, other) in enumerate(zip(clean, severe, strict=True)):
         rows.append(scored_record(f"q{place}", one, severity=0))
         rows.append(scored_record(f"q{place}/blur/L2", other, f"q{place}", f"q{place}", severity=2))
-    return rows_of(*rows), {(f"q{place}",): score for place, score in enumerate(without)}
+    return rows_of(*rows), {f"q{place}": score for place, score in enumerate(without)}
 
 
 def test_what_is_lost_has_the_interval_of_a_ratio():
@@ -85,7 +85,7 @@ def test_two_sets_of_questions_have_a_floor_each():
     scores = {"iid": (1, 1), "ood": (1, 0)}
     asked = [(side, place, score) for side, own in scores.items() for place, score in enumerate(own)]
     rows = rows_of(*(scored_record(f"{side}{place}", score, set=side) for side, place, score in asked))
-    floor = {("iid0",): 1.0, ("iid1",): 0.0, ("ood0",): 1.0, ("ood1",): 0.0}
+    floor = {"iid0": 1.0, "iid1": 0.0, "ood0": 1.0, "ood1": 0.0}
     found = LostBenefit(floor=floor, **TESTS).of(rows, with_intervals=False)
     assert (found["benefit"].estimate, found["second_benefit"].estimate, found["lost"].estimate) == (0.5, 0.0, 1.0)
     assert found["drop"].estimate == 0.5
@@ -93,7 +93,7 @@ def test_two_sets_of_questions_have_a_floor_each():
 
 def test_questions_that_were_not_asked_without_their_image_are_left_out():
     rows, floor = by_hand()
-    found = LostBenefit(floor={(name,): floor[name,] for name in ("q1", "q2")}, **LEVELS).of(rows, with_intervals=False)
+    found = LostBenefit(floor={name: floor[name] for name in ("q1", "q2")}, **LEVELS).of(rows, with_intervals=False)
     # q1 and q2: clean 1, 1; severe 0, 1; without 0, 0.
     assert (found["first"].estimate, found["lost"].estimate, found["second"].n) == (1.0, 0.5, 2)
     assert LostBenefit(floor={}, **LEVELS).of(rows) == {}
@@ -101,9 +101,7 @@ def test_questions_that_were_not_asked_without_their_image_are_left_out():
 
 def test_no_benefit_has_no_share_that_is_lost():
     rows, _ = by_hand()
-    found = LostBenefit(floor={("q0",): 1.0, ("q1",): 1.0, ("q2",): 1.0, ("q3",): 0.0}, **LEVELS).of(
-        rows, with_intervals=False
-    )
+    found = LostBenefit(floor={"q0": 1.0, "q1": 1.0, "q2": 1.0, "q3": 0.0}, **LEVELS).of(rows, with_intervals=False)
     assert found["benefit"].estimate == 0 and found["lost"].estimate is None
 
 
@@ -114,4 +112,4 @@ def test_a_floor_of_several_replies_is_their_mean():
         scored_record("b", None),
         scored_record("c", 1),
     )
-    assert floor_of(rows, "accuracy") == {("a",): 0.5, ("c",): 1.0}
+    assert floor_of(rows, "accuracy") == {"a": 0.5, "c": 1.0}

@@ -56,8 +56,7 @@ def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) ->
     if folder is not None:
         _give_custom(folder)
     if templates.is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
-        keys.check_file(Path(yaml_path))
-        config = {**config, **nodes.read_joined(Path(yaml_path).resolve())}
+        config = {**config, **keys.read_joined(Path(yaml_path).resolve())}
     template = templates.template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
@@ -120,7 +119,7 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     if not folder.is_relative_to(folders.suites_root().resolve()) and config.get("doc_to_visual") is not None:
         changed["doc_to_visual"] = prompt_hooks.make_image_hook(config, task_settings, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
-        config, tables = text_tables.with_text_cells(_with_located_files(config, folder), _task_label(config))
+        config, tables = text_tables.with_text_cells(nodes.locate_data_files(config, folder), _task_label(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
         changed["process_docs"] = BoundHook(
@@ -147,17 +146,6 @@ def list_judges(settings: Mapping[str, Any]) -> list[Any]:
     """The judge protocols that settings name."""
     judges = settings.get("judge") or []
     return judges if isinstance(judges, list) else [judges]
-
-
-def _with_located_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """``config`` with the data files of a loader that the harness does not know as those in the task's folder."""
-    kwargs = config.get("dataset_kwargs")
-    if config.get("dataset_path") not in nodes.LOCAL or not isinstance(kwargs, dict) or "data_files" not in kwargs:
-        return config
-    return {
-        **config,
-        "dataset_kwargs": {**kwargs, "data_files": nodes.resolve_data_files(kwargs["data_files"], folder)},
-    }
 
 
 def list_tables(config: Mapping[str, Any]) -> tuple[Path, ...]:

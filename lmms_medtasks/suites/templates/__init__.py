@@ -84,17 +84,9 @@ def get(name: str) -> TaskTemplate:
     rows = _load_yaml("templates.yml")
     if name not in rows:
         raise unknown_name_error("template", name, rows)
-    row = rows[name]
-    return TaskTemplate(
-        name=name,
-        about=row["about"],
-        kind=row["kind"],
-        parts=tuple(row["parts"]),
-        settings=row["settings"],
-        metrics=(*row["metrics"], *ALWAYS[row["kind"]]),
-        columns=tuple(row["columns"]),
-        variants=row["variants"],
-    )
+    row: dict[str, Any] = {key: tuple(cell) if isinstance(cell, list) else cell for key, cell in rows[name].items()}
+    row["metrics"] += ALWAYS[row["kind"]]
+    return TaskTemplate(name=name, **row)
 
 
 def builtin_prompt_names() -> tuple[str, ...]:
@@ -122,14 +114,12 @@ def _load_yaml(name: str) -> dict[str, Any]:
 
 # --- What a task on a template includes -------------------------------------------------------------------------------
 
-_BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
+_BLOCK = re.compile(r"((?:^#.*\n)*)^([a-z_]+):.*\n((?:^(?:[ -].*)?\n)*)", re.MULTILINE)
+"""A top-level key of a YAML with the comment above it and the lines below it."""
 
 
 def template_yaml(name: str) -> str:
-    """The YAML that a task of this template includes: the lines of base_yaml and of its parts.
-
-    A part's block of lines takes the place of the base's of the same key, as the harness's own ``include`` would.
-    """
+    """The YAML that a task of this template includes: base_yaml, its blocks replaced by those of the parts."""
     template = get(name)
     blocks: dict[str, str] = {}
     for part in ("base_yaml", *template.parts):
@@ -142,23 +132,4 @@ def template_yaml(name: str) -> str:
 
 def blocks_of(text: str) -> dict[str, str]:
     """The top-level blocks of a YAML by their key, each with the comment above it."""
-    blocks: dict[str, str] = {}
-    comment = ""
-    for block in _BLOCK.split(text):
-        match = re.match(r"[a-z_]+(?=:)", block)
-        body, trailing = _without_last_comment(block)
-        if match:
-            blocks[match.group()] = comment + body
-            comment = trailing
-        else:
-            comment = block
-    return blocks
-
-
-def _without_last_comment(block: str) -> tuple[str, str]:
-    """A block without the comment lines at its end, which belong to the next one, and these."""
-    lines = block.splitlines(keepends=True)
-    end = len(lines)
-    while end and lines[end - 1].startswith("#"):
-        end -= 1
-    return "".join(lines[:end]), "".join(lines[end:])
+    return {match[2]: match[0] for match in _BLOCK.finditer(text)}

@@ -98,8 +98,17 @@ _RELIABILITY = {
 }
 
 
-def _robustness_contrast(measure: str) -> Contrast:
-    return Contrast(measure=measure, first=IID, second=OOD, main="ratio")
+def _shift_metrics(measure: str, ratio_name: str) -> tuple[Metric, ...]:
+    """The means of both tests of a shift pair, and their ratio."""
+    ratio = Contrast(measure=measure, first=IID, second=OOD, main="ratio")
+    about = f"{measure.capitalize()} out of distribution over {measure} i.i.d. (SURE-VQA, section 3.2)."
+    return (
+        Metric(f"{measure}_iid", Mean(IID, measure=measure), main=True, about="The same of the i.i.d. test."),
+        Metric(
+            f"{measure}_ood", Mean(OOD, measure=measure), main=True, about="The same of the out-of-distribution test."
+        ),
+        Metric(ratio_name, ratio, about=about, unit=""),
+    )
 
 
 def shared_images(rows: QuestionTable) -> int:
@@ -123,14 +132,7 @@ SHARED_IMAGES = Metric(
 CHOICE_METRICS = (
     QUESTIONS,
     Metric("accuracy", Mean(), main=True, about="Share of right answers."),
-    Metric("accuracy_iid", Mean(IID), main=True, about="The same of the i.i.d. test."),
-    Metric("accuracy_ood", Mean(OOD), main=True, about="The same of the out-of-distribution test."),
-    Metric(
-        "relative_robustness",
-        _robustness_contrast("accuracy"),
-        about="Accuracy out of distribution over accuracy i.i.d. (SURE-VQA, section 3.2).",
-        unit="",
-    ),
+    *_shift_metrics("accuracy", "relative_robustness"),
     SHARED_IMAGES,
     Metric("false_alarm_rate", Mean(measure="false_alarm"), higher_is_better=False),
     Metric("abstention_rate", Mean(measure="abstention"), higher_is_better=False),
@@ -167,14 +169,7 @@ _COVERAGE, _WORST, _BEST, _COMPLETE = judged_measures.judged_metrics("score")
 JUDGED_METRICS = (
     QUESTIONS,
     Metric("score", Mean(measure="score"), main=True, about="Mean over the answers that were judged."),
-    Metric("score_iid", Mean(IID, measure="score"), main=True, about="The same of the i.i.d. test."),
-    Metric("score_ood", Mean(OOD, measure="score"), main=True, about="The same of the out-of-distribution test."),
-    Metric(
-        "score_relative_robustness",
-        _robustness_contrast("score"),
-        about="Score out of distribution over score i.i.d. (SURE-VQA, section 3.2).",
-        unit="",
-    ),
+    *_shift_metrics("score", "score_relative_robustness"),
     replace(_COVERAGE, name="judged", unit="%"),
     _WORST,
     _BEST,
@@ -250,7 +245,7 @@ def contributed_suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = ""
         if judged_by.reference and len(judged_by.dimensions) > 1
     ]
     # Bounds are on the judge's scale.
-    bounds = {each.name: replace(each, unit=judged_ones[0].unit) for each in (_WORST, _BEST)}
+    bounds = {metric.name: replace(metric, unit=judged_ones[0].unit) for metric in (_WORST, _BEST)}
     return Suite(
         name=benchmark,
         title=benchmark,
@@ -331,11 +326,7 @@ def _without_ending(task: str, variants: Iterable[str]) -> str:
 
 
 class CustomScoring(NamedTuple):
-    """The custom metrics of a task on a template, for its scoring.
-
-    ``metrics``: references to metrics, of files with the folder before them. ``scores``: the named scores of a rubric
-    that has several.
-    """
+    """A task's references to custom metrics, and the named scores (``scores``) of a rubric that has several."""
 
     metrics: tuple[str, ...] = ()
     scores: tuple[str, ...] = ()
@@ -352,8 +343,8 @@ def of_kind(kind: str, own: CustomScoring = CustomScoring()) -> Suite:  # noqa: 
     return replace(
         declaration,
         name=f"{PREFIX}{json.dumps([kind, *own])}",
-        measures=(*declaration.measures, *scores, *(each.measure for each in added if each.measure)),
-        metrics=(*declaration.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
+        measures=(*declaration.measures, *scores, *(custom.measure for custom in added if custom.measure)),
+        metrics=(*declaration.metrics, *map(dimension_metric, scores), *(custom.metric for custom in added)),
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -193,7 +193,6 @@ class DeclaredParser:
     answers: tuple[str, ...]
 
     def __call__(self, reply: str, doc: Document) -> str | None:
-        """What the function returns."""
         return self.read(reply, doc)
 
 
@@ -226,62 +225,58 @@ def parser_of(part: Extension) -> ReplyParser:
         raise UserError(f"{subject} is no function ({type(value).__name__}). {_WANTED}")
     function = value.read if isinstance(value, DeclaredParser) else value
     check_arguments(function, ("a reply", {}), "(reply, doc)", subject, _WANTED)
-    possible = value.answers if isinstance(value, DeclaredParser) else ()
     about = (inspect.getdoc(function) or "").partition("\n")[0] or f"{part.name} of {part.origin}."
-    answers = functools.partial(_own_answers, possible)
-    return ReplyParser(
-        about,
-        functools.partial(_read_own, function, answers, subject),
-        answers,
-        functools.partial(_own_expected, possible),
-    )
-
-
-def _own_answers(declared: Sequence[str], doc: Document) -> tuple[str, ...]:
-    return tuple(parsing.option_letters(len(doc["options"]))) if doc.get("options") else tuple(declared)
-
-
-def _own_expected(declared: Sequence[str], doc: Document) -> str:
-    """The correct answer: an option's letter, else the declared text, else the text itself."""
-    answer = str(doc["answer"])
-    if doc.get("options"):
-        return answer
-    return next((text for text in declared if _fold_text(text) == _fold_text(answer)), _fold_text(answer))
+    custom = _CustomParser(function, value.answers if isinstance(value, DeclaredParser) else (), subject)
+    return ReplyParser(about, custom.read, custom.answers, custom.expected)
 
 
 def _fold_text(text: str) -> str:
     return text.strip().casefold()
 
 
-def _read_own(
-    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], parser_title: str, doc: Document,
-    reply: Reply | str | None,
-) -> ParsedAnswer:  # fmt: skip
-    taken = Reply.of(reply)
-    if taken.outcome is not None:
-        return ParsedAnswer(taken.outcome)
-    text = taken.answer
-    subject = f"{parser_title} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
-    try:
-        answer = function(text, doc)
-    except Exception as error:  # anyone's function may raise anything
-        raise UserError(
-            f"{subject}: {type(error).__name__}: {error}{line_of(error)}. A reply may say anything: return None for "
-            "one without an answer."
-        ) from error
-    if answer is None:
-        return ParsedAnswer(taken.unread)
-    if not isinstance(answer, str):
-        raise UserError(f"{subject}: returns {answer!r:.40} ({type(answer).__name__}). Expected a text, or None.")
-    possible = answers(doc)
-    folded = _fold_text(answer)
-    if not folded:
-        raise UserError(f"{subject}: returns an empty text. Return None for a reply without an answer.")
-    if not possible:
-        return ParsedAnswer("ok", folded)
-    same = next((candidate for candidate in possible if _fold_text(candidate) == folded), None)
-    if same is None:
-        raise UserError(
-            f"{subject}: returns {answer!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None."
-        )
-    return ParsedAnswer("ok", same)
+@dataclass(frozen=True)
+class _CustomParser:
+    """A custom function, the answers that it declares, and its name in messages."""
+
+    function: ReadReply
+    declared: tuple[str, ...]
+    title: str
+
+    def answers(self, doc: Document) -> tuple[str, ...]:
+        return tuple(parsing.option_letters(len(doc["options"]))) if doc.get("options") else self.declared
+
+    def expected(self, doc: Document) -> str:
+        """The correct answer: an option's letter, else the declared text, else the text itself."""
+        answer = str(doc["answer"])
+        if doc.get("options"):
+            return answer
+        return next((text for text in self.declared if _fold_text(text) == _fold_text(answer)), _fold_text(answer))
+
+    def read(self, doc: Document, reply: Reply | str | None) -> ParsedAnswer:
+        taken = Reply.of(reply)
+        if taken.outcome is not None:
+            return ParsedAnswer(taken.outcome)
+        text = taken.answer
+        subject = f"{self.title} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
+        try:
+            answer = self.function(text, doc)
+        except Exception as error:  # anyone's function may raise anything
+            raise UserError(
+                f"{subject}: {type(error).__name__}: {error}{line_of(error)}. A reply may say anything: return None "
+                "for one without an answer."
+            ) from error
+        if answer is None:
+            return ParsedAnswer(taken.unread)
+        if not isinstance(answer, str):
+            raise UserError(f"{subject}: returns {answer!r:.40} ({type(answer).__name__}). Expected a text, or None.")
+        folded = _fold_text(answer)
+        if not folded:
+            raise UserError(f"{subject}: returns an empty text. Return None for a reply without an answer.")
+        possible = self.answers(doc)
+        if not possible:
+            return ParsedAnswer("ok", folded)
+        same = next((candidate for candidate in possible if _fold_text(candidate) == folded), None)
+        if same is None:
+            allowed = ", ".join(possible)
+            raise UserError(f"{subject}: returns {answer!r:.40}, which is no answer. Allowed: {allowed}, or None.")
+        return ParsedAnswer("ok", same)
