@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from lmms_medtasks.statistics.confidence import fill_in_level
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.first_screen import FirstScreen
 
 EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
@@ -333,23 +330,3 @@ class ReportChapter:
         """The other sections."""
         shown = {open_section.key for open_section in self.open_sections}
         return tuple(section for section in self.sections if section.key not in shown)
-
-
-@dataclass(frozen=True)
-class ReportDocument:
-    """A report. ``first``: its first screen, None for one that is about no runs of a benchmark.
-
-    ``unread``: why the log of each task that it leaves out can't be read.
-    """
-
-    title: str
-    parts: tuple[ReportChapter, ...]
-    first: FirstScreen | None = None
-    unread: tuple[str, ...] = ()
-
-    def tables(self) -> Iterator[tuple[ReportChapter, Frame]]:
-        """Every table with the part it stands in."""
-        for part in self.parts:
-            for section in part.sections:
-                for table in section.tables:
-                    yield part, table

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lmms_medtasks.report import about, judged_tables, quotable
-from lmms_medtasks.report.document import MARKS
+from lmms_medtasks.report.document import MARKS, Frame, ReportChapter
 from lmms_medtasks.report.findings import (
     BELOW,
     NOTHING_SAID,
@@ -167,6 +167,26 @@ class FirstScreen:
     def verdict(self) -> str:
         """Whether these numbers may be quoted: ``Not yet. Missing: full data.``"""
         return quotable.quotability_verdict(self.checks)
+
+
+@dataclass(frozen=True)
+class ReportDocument:
+    """A report. ``first``: its first screen, None for one that is about no runs of a benchmark.
+
+    ``unread``: why the log of each task that it leaves out can't be read.
+    """
+
+    title: str
+    parts: tuple[ReportChapter, ...]
+    first: FirstScreen | None = None
+    unread: tuple[str, ...] = ()
+
+    def tables(self) -> Iterator[tuple[ReportChapter, Frame]]:
+        """Every table with the part it stands in."""
+        for part in self.parts:
+            for section in part.sections:
+                for table in section.tables:
+                    yield part, table
 
 
 def first_screen(

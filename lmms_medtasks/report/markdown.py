@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lmms_medtasks.report.document import Frame, FrameRow, ReportChapter, ReportDocument
-from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen
+from lmms_medtasks.report.document import Frame, FrameRow, ReportChapter
+from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ReportDocument
 from lmms_medtasks.visible_text import replace_invisible
 
 # What Markdown or HTML in it could take for markup, wherever it stands.

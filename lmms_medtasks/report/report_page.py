@@ -17,9 +17,9 @@ from urllib.parse import quote
 import yaml
 
 from lmms_medtasks.report.csv_writer import render_csv
-from lmms_medtasks.report.document import MARKS, Frame, ReportChapter, ReportDocument, ReportFigure, ReportSection
+from lmms_medtasks.report.document import MARKS, Frame, ReportChapter, ReportFigure, ReportSection
 from lmms_medtasks.report.findings import FindingChart, Number, SuiteFinding, headline_titles
-from lmms_medtasks.report.first_screen import ALL, BEST_MEANING, NAMED
+from lmms_medtasks.report.first_screen import ALL, BEST_MEANING, NAMED, ReportDocument
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.suite_report import part_key
 from lmms_medtasks.statistics import confidence

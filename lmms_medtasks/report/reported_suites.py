@@ -13,9 +13,9 @@ from lmms_medtasks.progress import progress_bar
 from lmms_medtasks.report import degradation_loss, suite_report
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
-from lmms_medtasks.report.document import Frame, ReportChapter, ReportDocument
+from lmms_medtasks.report.document import Frame, ReportChapter
 from lmms_medtasks.report.findings import SuiteFinding
-from lmms_medtasks.report.first_screen import first_screen
+from lmms_medtasks.report.first_screen import ReportDocument, first_screen
 from lmms_medtasks.report.quotable import SuiteResults
 from lmms_medtasks.report.report_options import ReportOptions
 from lmms_medtasks.report.suite_report import SuiteReport, SuiteReportSpec

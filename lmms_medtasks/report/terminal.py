@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import degradation_loss
-from lmms_medtasks.report.document import Frame, Kind, ReportChapter, ReportDocument
+from lmms_medtasks.report.document import Frame, Kind, ReportChapter
 from lmms_medtasks.report.findings import Number, headline_titles
-from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ModelFindings
+from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ModelFindings, ReportDocument
 from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.short_texts import cut_apart, without_common_start
 from lmms_medtasks.statistics import confidence

@@ -16,7 +16,8 @@ from lmms_medtasks.board.site.pages import PageBody
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import report_page
-from lmms_medtasks.report.document import PUBLISHED, ReportChapter, ReportDocument, ReportNotice
+from lmms_medtasks.report.document import PUBLISHED, ReportChapter, ReportNotice
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.report_options import RESAMPLES, ReportOptions
 from lmms_medtasks.report.reported_suites import report, report_document, reported_suites, runs_holding
 from lmms_medtasks.samples import result_files as results

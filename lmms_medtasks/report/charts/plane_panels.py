@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from lmms_medtasks.report.charts.chart_spec import ChartSpec, Mark, axis_around
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series
 from lmms_medtasks.report.charts.svg import (
     BETWEEN,
@@ -19,7 +19,6 @@ from lmms_medtasks.report.charts.svg import (
     WORST,
     Axis,
     Look,
-    axis_around,
     axis_of,
     percent_axis,
     places_axis,
@@ -29,9 +28,6 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, shorten_text
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.charts.chart import Chart, Mark
 
 _NAMED, _CROWD, _LONGEST = 8, 12, 24
 """Marks of ours up to which all have their names beside them, of more the first and the last; from which on they are
@@ -57,7 +53,7 @@ def said_of(title: str, panels: Sequence[Panel]) -> str:
 
 
 def panels_of(
-    chart: Chart, marks: Sequence[Mark], guides: Sequence[Guide] = (), *, is_small: bool = False
+    chart: ChartSpec, marks: Sequence[Mark], guides: Sequence[Guide] = (), *, is_small: bool = False
 ) -> list[Panel]:
     """A panel for each title among the marks; ``is_small``: for a column of a page."""
     by_panel: dict[str, list[Mark]] = {}
@@ -90,7 +86,7 @@ def _clip_guide(guide: Guide, x: Axis, y: Axis) -> Guide:
 class _Panel:
     """The making of a panel; ``series``: those of ours in all panels, so that one has one look everywhere."""
 
-    def __init__(self, chart: Chart, marks: Sequence[Mark], series: Sequence[str], title: str, is_small: bool):
+    def __init__(self, chart: ChartSpec, marks: Sequence[Mark], series: Sequence[str], title: str, is_small: bool):
         self._chart, self._marks, self._series, self._title, self._small = chart, marks, series, title, is_small
         self._places = list(dict.fromkeys(mark.column for mark in marks))
         self._numbers = any(mark.x.value is not None for mark in marks)

@@ -277,11 +277,6 @@ def plane_chart(
     return svg.written(top + (above + height + below) * -(-len(panels) // count))
 
 
-def small_plane(said: str, panel: Panel) -> str:
-    """One panel without a legend, for a column of a page."""
-    return plane_chart(said, [panel], height=SMALL, entries=(), widths=SMALL_WIDTHS)
-
-
 def _legend_entries(panels: Sequence[Panel]) -> list[Entry]:
     found: dict[str, Look | Literal["guess"]] = {}
     for series in (each for panel in panels for each in panel.series):

@@ -11,14 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.visible_text import replace_invisible
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.charts.chart import Mark
 
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
 _ON_A_LINE = 12
@@ -286,13 +283,6 @@ def axis_of(values: Iterable[float | None], title: str = "", *, most: int = 5) -
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(step * number, 2 - math.floor(math.log10(step))) + 0.0 for number in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks, title, digits=max(1, 1 - math.floor(math.log10(step))))
-
-
-def axis_around(marks: Sequence[Mark], title: str = "", most: int = 5) -> Axis:
-    """An axis with round ticks around the numbers of marks and their intervals; of changes with 0."""
-    zero = [0.0] if any(mark.signed for mark in marks) else []
-    ends = (end for mark in marks for end in (mark.number, mark.y.low, mark.y.high))
-    return axis_of([*zero, *ends], title, most=most)
 
 
 def step_of(width: float, most: int) -> float:
