@@ -24,8 +24,7 @@ _level: ContextVar[float] = ContextVar("level of confidence", default=DEFAULT)
 
 @contextmanager
 def use_level(level: float) -> Iterator[None]:
-    """Use this level within. Raises UserError where it is not one of those that :func:`parse_confidence_level`
-    takes."""
+    """Use this level within. Raises UserError as :func:`parse_confidence_level` does."""
     token = _level.set(parse_confidence_level(level))
     try:
         yield
@@ -46,13 +45,8 @@ def parse_confidence_level(level: object, name: str = "confidence") -> float:
 
 
 def current_level() -> float:
-    """With what probability an interval is to hold the true number, from 0.5 to 0.9999."""
+    """The probability with which an interval holds the true number, from 0.5 to 0.9999."""
     return _level.get()
-
-
-def given_or_current_level(given: float | None) -> float:
-    """A level that is given, else that of the command."""
-    return current_level() if given is None else given
 
 
 def current_alpha() -> float:

@@ -14,8 +14,8 @@ from lmms_medtasks.report.charts.row_charts import bullet_chart, point_chart, ra
 from lmms_medtasks.report.document import ReportFigure
 from lmms_medtasks.report.views import ModelResults, TableSpec
 
-_NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
-"""Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
+_NAMED, _ALONE, _SEVERAL = 360.0, 300.0, 200.0
+"""Heights of a plot with names beside its marks, of others, and of one beside others, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,8 @@ class Chart(ChartSpec):
             said = said_of(self.title, panels)
             if small:
                 return plane_chart(said, panels[:1], height=SMALL, entries=(), widths=SMALL_WIDTHS)
-            ranks = len(panels[0].series) * _LINE if self.scale == "ranks" else 0
             alone = _NAMED if self.names == "points" else _ALONE
-            height = ranks or (alone if len(panels) == 1 else _SEVERAL)
-            return plane_chart(said, panels, height=height)
+            return plane_chart(said, panels, height=alone if len(panels) == 1 else _SEVERAL)
         if self.kind == "heat":
             return heat_chart(self, marks, small=small)
         if self.kind == "bullets":

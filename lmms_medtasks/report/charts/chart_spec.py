@@ -21,7 +21,7 @@ from lmms_medtasks.samples.table import QuestionTable
 Kind = Literal["ranges", "points", "plane", "heat", "bullets"]
 Sort = Literal["", "falling", "rising"]
 Names = Literal["legend", "points", "ends"]
-Scale = Literal["", "fitted", "ranks"]
+Scale = Literal["", "fitted"]
 KINDS: tuple[str, ...] = get_args(Kind)
 Made = Callable[[Sequence[ModelResults]], document.Frame | None]
 
@@ -111,7 +111,7 @@ class ChartSpec:
         turned: whether columns are the chart's rows.
         joined: whether a line joins the marks of a series. names: where a plane has them. steps: whether series
             are steps, from a ring to a disc.
-        axis: titles of the axes. scale: "fitted" to the numbers, "ranks" from 1 on.
+        axis: titles of the axes. scale: "fitted" to the numbers.
         ends: of the scale of bullets; of percent 0 and 100, else around the numbers.
         diagonal: whether a line says where both numbers are equal. guide: from the rows of a source to another line.
         worst: whether the series that falls most has the colour of harm.
@@ -169,10 +169,6 @@ class ChartSpec:
             self.marks_of(
                 document.Frame(self.table.key, "", self.table.heads(self.table.columns), ())
             )  # for its errors
-
-    def published_names(self, sources: Sequence[ModelResults]) -> list[str]:
-        """The published rows that are drawn, the best first where not all are."""
-        return list(self.chosen(self.marks(sources)))
 
     def chosen(self, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
         """The published rows that are drawn, the best first where not all are."""
@@ -305,7 +301,6 @@ def _cell_number(row: document.FrameRow, place: int | None) -> float | None:
 
 
 def _calling_line() -> str:
-    """File and line of the declaration that is being made."""
     frame: Any = sys._getframe(2)
     while frame and ("dataclasses" in frame.f_code.co_filename or frame.f_code.co_filename in ("<string>", __file__)):
         frame = frame.f_back

@@ -59,7 +59,7 @@ def panels_of(
     by_panel: dict[str, list[Mark]] = {}
     for mark in marks:
         by_panel.setdefault(mark.panel, []).append(mark)
-    shown = [own for own in by_panel.values() if _Panel(chart, own, (), "", is_small).has_own]
+    shown = [own for own in by_panel.values() if _Panel(chart, own, (), "", is_small).own]
     series = list(dict.fromkeys(each.series for own in shown for each in own if each.kind == "run"))
     titles, _ = without_common_end([own[0].panel for own in shown])
     return [_Panel(chart, own, series, title, is_small).made(guides) for own, title in zip(shown, titles, strict=True)]
@@ -77,7 +77,6 @@ def without_common_end(texts: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _clip_guide(guide: Guide, x: Axis, y: Axis) -> Guide:
-    """The line with ends that are not beyond the plot's."""
     ends = [min(max(end, axis.low), axis.high) for end, axis in
             ((guide.x1, x), (guide.y1, y), (guide.x2, x), (guide.y2, y))]  # fmt: skip
     return replace(guide, x1=ends[0], y1=ends[1], x2=ends[2], y2=ends[3])
@@ -90,12 +89,7 @@ class _Panel:
         self._chart, self._marks, self._series, self._title, self._small = chart, marks, series, title, is_small
         self._places = list(dict.fromkeys(mark.column for mark in marks))
         self._numbers = any(mark.x.value is not None for mark in marks)
-        self._own = [mark for mark in marks if mark.kind == "run" and self._is_there(mark)]
-
-    @property
-    def has_own(self) -> bool:
-        """Whether a mark of ours has a place in it."""
-        return bool(self._own)
+        self.own = [mark for mark in marks if mark.kind == "run" and self._is_there(mark)]
 
     def _is_there(self, mark: Mark) -> bool:
         return mark.y.value is not None and (not self._numbers or mark.x.value is not None)
@@ -107,11 +101,11 @@ class _Panel:
         x, y = self._axes([guide.x1 for guide in guides if guide.x1 == guide.x2])
         lines = [*(_clip_guide(guide, x, y) for guide in guides), *self._guides(x, y)]
         if self._small:
-            lines = [replace(line, label=line.label if len(self._own) > 1 else "") for line in lines]
+            lines = [replace(line, label=line.label if len(self.own) > 1 else "") for line in lines]
             x, y = replace(x, title=""), replace(y, title="")
         title = "" if self._small else shorten_text(self._title, 40)
         series = [*self._published(), *self._of_guessing(), *self._of_ours(x)]
-        return Panel(x, y, tuple(series), title, tuple(lines), upside_down=self._chart.scale == "ranks")
+        return Panel(x, y, tuple(series), title, tuple(lines))
 
     def _axes(self, lines: Sequence[float]) -> tuple[Axis, Axis]:
         """Across and up; ``lines``: places of lines that the first has to hold."""
@@ -129,10 +123,7 @@ class _Panel:
         else:
             x = self._number_axis(known, titles[0], lines)
         shares = all(0 <= each.value <= 1 for each in known) and not known[0].signed and not known[0].unit
-        if chart.scale == "ranks":
-            count = len({each.series for each in self._own})
-            y = Axis(0.5, count + 0.5, tuple(map(float, range(1, count + 1))), titles[1], digits=0)
-        elif known[0].unit == "%" and not chart.scale:
+        if known[0].unit == "%" and not chart.scale:
             y = percent_axis(titles[1])
         elif shares:
             y = quarters_axis(0, 1, titles[1], digits=2)
@@ -156,7 +147,7 @@ class _Panel:
         return percent_axis(title) if 0 <= min(places) and 1 < max(places) <= 100 else axis_of(places, title)
 
     def _guides(self, x: Axis, y: Axis) -> list[Guide]:
-        found = [Guide(x.low, 0, x.high, 0, kind="zero")] if self._own[0].signed and y.low <= 0 <= y.high else []
+        found = [Guide(x.low, 0, x.high, 0, kind="zero")] if self.own[0].signed and y.low <= 0 <= y.high else []
         found += [Guide(x.low, y.low, x.high, y.high)] if self._chart.diagonal else []
         guessed = [mark for mark in self._marks if mark.kind == "counts" and mark.y.value is not None]
         if guessed and not self._numbers:
@@ -214,13 +205,13 @@ class _Panel:
         return {*ends, *map(id, best)}
 
     def _of_ours(self, x: Axis) -> list[Series]:
-        names = list(dict.fromkeys(each.series for each in self._own))
+        names = list(dict.fromkeys(each.series for each in self.own))
         if self._chart.names == "points":
             return [self._named()]
         worst = self._worst() if self._chart.worst else None
         found = []
         for name in sorted(names, key=lambda each: each == worst):
-            own = [each for each in self._own if each.series == name]
+            own = [each for each in self.own if each.series == name]
             number = self._series.index(name)
             look = WORST if name == worst else self._look(number)
             beside = self._beside(x, number, len(names), own)
@@ -232,8 +223,6 @@ class _Panel:
             elif self._small and self._chart.joined:
                 points = tuple(replace(each, label=f"{each.y:.1f}", size=3.5) for each in points)
             line = ("joined-harm" if name == worst else "joined-thin") if self._chart.joined else ""
-            still = self._chart.scale == "ranks" and len({each.value for each in own}) < 2
-            line = "joined-published" if still else line
             at_end = self._chart.names == "ends" and not self._small
             said = name if look is not OTHER or at_end else "other models"
             by_words = [LEXICAL in each.y.mark for each in own]
@@ -241,7 +230,7 @@ class _Panel:
                 of_kind = tuple(each for each, words in zip(points, by_words, strict=True) if words is kind)
                 pale = kind and len(names) == 1
                 found.append(Series(f"{said}, {BY_WORDS}" if pale else said, of_kind, OTHER if pale else look, line,
-                                    at_end, quiet=still and at_end, faint=pale))  # fmt: skip
+                                    at_end, faint=pale))  # fmt: skip
         return found
 
     def _bare(self, points: tuple[Point, ...], is_worst: bool, name: str) -> tuple[Point, ...]:
@@ -254,14 +243,14 @@ class _Panel:
 
     def _beside(self, x: Axis, number: int, count: int, own: Sequence[Mark]) -> list[float]:
         """How far each point of a series stands from its place: none where no interval could hide another."""
-        if not self._chart.joined or self._chart.scale == "ranks" or count < 2 or self._small:
+        if not self._chart.joined or count < 2 or self._small:
             return [0.0] * len(own)
         step = _BESIDE if not self._numbers else 0.012 * (x.high - x.low)
         return [step * (number - (count - 1) / 2) if each.y.low is not None else 0.0 for each in own]
 
     def _worst(self) -> str | None:
         falls: dict[str, list[float]] = {}
-        for each in self._own:
+        for each in self.own:
             falls.setdefault(each.series, []).append(each.value)
         name = min(falls, key=lambda each: falls[each][-1] - falls[each][0])
         return name if falls[name][-1] < falls[name][0] else None
@@ -275,7 +264,7 @@ class _Panel:
 
     def _named(self) -> Series:
         """All of ours with one look, the best on top; these have their names."""
-        ranked = sorted(self._own, key=lambda each: -(each.value if each.total is None else each.total))
+        ranked = sorted(self.own, key=lambda each: -(each.value if each.total is None else each.total))
         crowded = len(ranked) > _CROWD
         cut = cut_apart([each.row for each in ranked], _LONGEST)
         named = {id(each) for each in (ranked if len(ranked) <= _NAMED else (ranked[0], ranked[-1]))}
@@ -301,7 +290,7 @@ class _Panel:
             where = f", {self._title}" if self._title else ""
             said = f"{who}{where}: {across}{interval_text(mark.x.low, mark.x.high, 1)}, {number}"
         if mark.size is not None:
-            total = sum(each.size or 0 for each in self._own if each.series == mark.series) or 1
+            total = sum(each.size or 0 for each in self.own if each.series == mark.series) or 1
             size, said = round(_LEAST + _MORE * (mark.size / total) ** 0.5, 1), f"{said}, {mark.size:,.0f} questions"
         # As the first page's filters name a model.
         model = f"{'published' if mark.is_published else 'measured'} {mark.row.lower()}"

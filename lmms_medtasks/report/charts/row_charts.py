@@ -89,7 +89,7 @@ def name_lines(said: Iterable[str], *, is_bold: bool, two_lines: bool = True) ->
 def draw_row_name(names: Elements, said: str, y: float, kind: str, lines: NameLines, *, href: str = "") -> None:
     """A row's name, on the lines that :func:`name_lines` has for it; the whole is its tooltip."""
     wide, narrow = lines[said]
-    with names.link(href):
+    with names.within("a href", href):
         if href:  # What a finger is to hit is at least 24 px high.
             place = f'x="0" y="{svg_number(y - 12)}" width="100%" height="24"'
             names.parts.append(f'<rect {place} fill="none" pointer-events="all"/>')
@@ -247,10 +247,7 @@ def point_chart(chart: ChartSpec, marks: Sequence[Mark]) -> str:
     cells = {said: {_series_of(chart, each): each for each in row if each.kind == "run"} for said, row in rows.items()}
     kept = {id(each) for row in chart.chosen(marks).values() for each in row if each.number is not None}
     title = chart.axis[0] if chart.axis else ""
-    if chart.scale == "ranks":
-        axis = Axis(0.5, len(series) + 0.5, tuple(map(float, range(1, len(series) + 1))), title)
-    else:
-        axis = percent_axis(title) if own[0].unit == "%" and not chart.scale else axis_around(own, title)
+    axis = percent_axis(title) if own[0].unit == "%" and not chart.scale else axis_around(own, title)
     named, others = _choose_named(series, list(cells.values()))
     each_row = float(max(_RANGE_HEIGHT, _APART * len(named) + 10))
     svg = Svg(_describe_points(chart.title, series, cells, axis), "points")
@@ -299,7 +296,6 @@ def _series_of(chart: ChartSpec, mark: Mark) -> str:
 
 
 def _choose_named(series: Sequence[str], rows: Sequence[Mapping[str, Mark]]) -> tuple[list[str], list[str]]:
-    """The series that are named, in the order given, and the others."""
     if len(series) <= MOST:
         return list(series), []
     means = {}
@@ -371,8 +367,6 @@ def bullet_chart(chart: ChartSpec, marks: Sequence[Mark], *, small: bool = False
 
 
 def _describe_bullet(mark: Mark, guess: float | None, printed: Sequence[float]) -> str:
-    """All that is drawn of a row, in words."""
-
     def text(value: object) -> str:
         return f"{value:.{mark.digits}f}"
 

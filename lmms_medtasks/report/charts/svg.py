@@ -134,20 +134,12 @@ class Elements:
         self.parts.append(f'<svg x="{svg_number(x)}%" width="{svg_number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
 
     @contextmanager
-    def link(self, href: str) -> Iterator[None]:
-        """What is written meanwhile leads to an address; "" for none."""
+    def within(self, tag: Literal["a href", "g data-model"], value: str) -> Iterator[None]:
+        """What is written meanwhile is inside a link, or belongs to a model that a page can hide; not for ""."""
         start = len(self.parts)
         yield
-        if href:
-            self.parts[start:] = [f"<a href={quoteattr(href)}>{''.join(self.parts[start:])}</a>"]
-
-    @contextmanager
-    def of(self, model: str) -> Iterator[None]:
-        """What is written meanwhile belongs to ``model``, so that a page can hide it; "" for none."""
-        start = len(self.parts)
-        yield
-        if model and len(self.parts) > start:
-            self.parts[start:] = [f"<g data-model={quoteattr(model)}>{''.join(self.parts[start:])}</g>"]
+        if value and len(self.parts) > start:
+            self.parts[start:] = [f"<{tag}={quoteattr(value)}>{''.join(self.parts[start:])}</{tag[0]}>"]
 
     def at(self, x: float, y: float, text: str) -> None:
         """An element that is drawn around (0, 0), at a place."""
@@ -228,8 +220,7 @@ class Axis:
 
     Attributes:
         low, high: its ends. ticks: numbers that have a line. title: what it is.
-        labels: texts of the ticks; the numbers by default. unit, digits: how a number is written in a
-            tooltip.
+        labels: texts of the ticks; the numbers by default. unit, digits: how a tooltip writes a number.
     """
 
     low: float

@@ -49,7 +49,6 @@ def _number_scale(field: str) -> Spec:
 
 
 def _text_layer(field: str, channel: str, at: float, count: int, **mark: Any) -> Spec:
-    """The names along one side, each once."""
     other = "y" if channel == "x" else "x"
     scale = _place_scale(f"{field} number", count)
     if channel == "y":
@@ -66,7 +65,6 @@ def _count_values(rows: Sequence[Record], field: str) -> int:
 
 
 def _mark_looks(rows: Sequence[Record]) -> Spec:
-    """The looks of marks, in the rows themselves."""
     for row in rows:
         row["shape"] = _SHAPES[row["series number"] % len(_SHAPES)]  # type: ignore[index]
     return {
