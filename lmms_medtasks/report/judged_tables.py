@@ -73,12 +73,10 @@ class JudgingSummary:
         for judge, statuses, reasons, models, labels, fingerprints in judged:
             described = tuple((name, _setting_text(name, value)) for name, value in sorted(descriptions[judge].items()))
             answered = sorted({model for model in models if model is not None})
-            for model in answered or [None]:
-                found.judges[described if model is None else (*described, (_ANSWERED, make_printable(model)))] += 1
+            for answer in [((_ANSWERED, make_printable(model)),) for model in answered] or [()]:
+                found.judges[(*described, *answer)] += 1
             found.statuses.update(statuses)
-            found.system_fingerprints.update(
-                make_printable(fingerprint) for fingerprint in fingerprints or () if fingerprint
-            )
+            found.system_fingerprints.update(map(make_printable, filter(None, fingerprints or ())))
             for status, reason in zip(statuses, map(make_printable, reasons), strict=True):
                 if status == "missing":
                     # Without what the server said: the same cause in many words is one cause.
@@ -91,7 +89,6 @@ class JudgingSummary:
 
     @property
     def requested(self) -> int:
-        """Judgements requested."""
         return self.statuses.total()
 
     @property
@@ -172,8 +169,8 @@ def summarize_judgings(
     if not any(rows.values("judge")):
         return {}  # as in most benchmarks, quicker than by making the groups
     groups = rows.by(names, key=lambda values: 0)  # none is before another: the order of their first rows
-    found = ((label_of(*values), JudgingSummary.of(own)) for values, own in groups.items())
-    return {name: each for name, each in found if each is not None}
+    summaries = ((label_of(*values), JudgingSummary.of(group)) for values, group in groups.items())
+    return {name: summary for name, summary in summaries if summary is not None}
 
 
 def by_task(source: ModelResults) -> dict[str, JudgingSummary]:
@@ -184,11 +181,6 @@ def by_task(source: ModelResults) -> dict[str, JudgingSummary]:
 def judgings_by_protocol(rows: QuestionTable) -> dict[str, JudgingSummary]:
     """The judgements of each protocol, by its name, in the order of their first rows."""
     return summarize_judgings(rows, ["protocol"], str)
-
-
-def judges_fact(rows: QuestionTable) -> str:
-    """Who judged these rows, for the facts at the head of a part; "" where nothing is judged."""
-    return "; ".join(dict.fromkeys(protocol.said for protocol in judgings_by_protocol(rows).values()))
 
 
 def judge_names(rows: QuestionTable) -> str:
@@ -214,8 +206,9 @@ def deciding_judgings(tables: Sequence[QuestionTable]) -> list[tuple[str, ...]]:
     tables were judged by one prompt of a protocol and some by another."""
     found = [judgings_by_protocol(rows) for rows in tables]
     prompts: dict[str, dict[str, str]] = {}
-    for name, judging in ((name, each) for of_table in found for name, each in of_table.items()):
-        prompts.setdefault(name, {}).update(judging.prompts)
+    for of_table in found:
+        for name, judging in of_table.items():
+            prompts.setdefault(name, {}).update(judging.prompts)
 
     def text(name: str, digest: str) -> str:
         return f"{digest} of its prompt {prompts[name][digest]}".rstrip()

@@ -10,7 +10,7 @@ from pathlib import Path
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.progress import progress_bar
-from lmms_medtasks.report import degradation_loss, suite_report
+from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
 from lmms_medtasks.report.document import Frame, ReportChapter
@@ -18,7 +18,7 @@ from lmms_medtasks.report.findings import SuiteFinding
 from lmms_medtasks.report.first_screen import ReportDocument, first_screen
 from lmms_medtasks.report.quotable import SuiteResults
 from lmms_medtasks.report.report_options import ReportOptions
-from lmms_medtasks.report.suite_report import SuiteReport, SuiteReportSpec
+from lmms_medtasks.report.suite_report import SuiteReportSpec, suite_report
 from lmms_medtasks.samples import runs as _runs
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.suites import registry
@@ -87,7 +87,7 @@ def report_document(runs: Sequence[ResultFile], options: ReportOptions, unread: 
     parts: list[ReportChapter] = []
     asked: list[tuple[SuiteResults, SuiteFinding | None]] = []
     for name, (suite, own) in found.items():
-        made = report(suite, own, replace(options, prefix=f"{name}-" if several else ""))
+        made = suite_report(suite, report_of(suite), own, replace(options, prefix=f"{name}-" if several else ""))
         plans, every = (*made.comparisons, *made.own), list[ReportChapter]()
         with progress_bar(len(plans), "Analysing", "task sets") as step:
             for make in plans:
@@ -121,14 +121,6 @@ def reported_suites() -> dict[str, Suite]:
     }
     names = sorted(registry.names(), key=lambda name: (name not in said, said.get(name, 0), name))
     return {name: registry.get(name) for name in names}
-
-
-def report(suite: Suite, runs: Sequence[ResultFile], options: ReportOptions) -> SuiteReport:
-    """The suite's share of the document. Each of ``runs`` has a task of the suite; at least one is given.
-
-    Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
-    """
-    return suite_report.suite_report(suite, report_of(suite), runs, options)
 
 
 def runs_holding(runs: Iterable[ResultFile]) -> dict[str, tuple[Suite, list[ResultFile]]]:

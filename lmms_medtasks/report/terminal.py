@@ -140,8 +140,7 @@ def _fill_lines(text: str, most: int = 0) -> Iterator[str]:
 
 
 def _plain_text(text: str, style: str = "") -> Text:
-    """A text as it is: what can't be seen made visible, and square brackets no markup."""
-
+    """The text with invisible characters shown, and without rich's markup."""
     import rich.text
 
     return rich.text.Text(replace_invisible(text), style=style)
@@ -298,10 +297,8 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
             if len(models) == 1 and bars[0]:
                 yield start + _write_bar(bars[0])
                 continue
-            scores, intervals = (
-                ["–" if bar is None else _score_text(bar) for bar in bars],
-                [bar.interval if bar else "" for bar in bars],
-            )
+            scores = ["–" if bar is None else _score_text(bar) for bar in bars]
+            intervals = [bar.interval if bar else "" for bar in bars]
             if all(len(score + interval) < width for score, interval in zip(scores, intervals, strict=True)):
                 scores, intervals = [score + interval for score, interval in zip(scores, intervals, strict=True)], []
             yield start + "".join(f"{score:>{width}}" for score in scores)
@@ -309,9 +306,8 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
                 yield Text(f"{'':{_SUITE + _TITLE}}{''.join(f'{each:>{width}}' for each in intervals)}", style="dim")
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
-    signs = (
-        ["█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"] if len(models) == 1 else []
-    )
+    bar_signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
+    signs = [bar_signs] if len(models) == 1 else []
     if any(not bar.higher_is_better for each in shown for own in each.findings for bar in own.bars):
         signs.append("↓ less is better")
     if signs:
@@ -347,8 +343,7 @@ def _draw_bar(bar: Number) -> str:
     if high > low:
         start = min(start, _BAR - 1)
         end = max(end, start + 1)
-    cells = ["█" * start, "▒" * (end - start), "·" * (_BAR - end)]
-    drawn = "".join(cells)
+    drawn = f"{'█' * start}{'▒' * (end - start)}{'·' * (_BAR - end)}"
     if bar.chance is None:
         return drawn
     chance = min(int(_BAR * bar.place(bar.chance)), _BAR - 1)
@@ -357,12 +352,10 @@ def _draw_bar(bar: Number) -> str:
 
 def wrap_text(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:
     """The text in lines of at most :data:`WIDTH`, behind ``head`` and below it moved in."""
-    from io import StringIO
-
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(width=WIDTH, file=StringIO())
+    console = Console(width=WIDTH, file=io.StringIO())
     for number, line in enumerate(text.wrap(console, WIDTH - indent) or [text]):
         line.rstrip()
         yield (Text(" " * indent) if number else head or Text()) + line

@@ -138,35 +138,34 @@ class ColumnSpec:
         return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit, key=self.key)
 
     def difference(self, source: ModelResults, row: RowSpec) -> IntervalEstimate | None:
-        """The difference of a row; None where the column has none, or it is no estimate."""
+        """The difference of a row; None if the column has none, or its cell is made by a function."""
         of, where = row.estimates.get(self.name, self.of), _intersect_restrictions(row.where, self.within)
         if self.unit not in ("points", "drop") or not isinstance(of, Estimate) or where is None:
             return None
-        table = source.derived(self.over) if self.over else source
-        return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
+        return self._table(source).interval(of, where, self.statistic)
+
+    def _table(self, source: ModelResults) -> ModelResults:
+        return source.derived(self.over) if self.over else source
 
     def cell(self, source: ModelResults, row: RowSpec, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
-        of = row.estimates.get(self.name, self.of)
-        if of is None:
+        of, where = row.estimates.get(self.name, self.of), _intersect_restrictions(row.where, self.within)
+        if of is None or where is None:
             return NONE
-        where = _intersect_restrictions(row.where, self.within)
-        if where is None:
-            return NONE
-        table = source.derived(self.over) if self.over else source
+        table = self._table(source)
         if not isinstance(of, Estimate):
             return of(source, row, table.rows.where(where))
-        found = table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
+        estimate = table.interval(of, where, self.statistic)
         if self.unit == "n":
-            return Cell(found.n)
+            return Cell(estimate.n)
         if isinstance(of, Count):
-            counted = found.estimate
+            counted = estimate.estimate
             return Cell(100 * counted if counted is not None and self.unit in ("%", "points") else counted)
         if self.unit in ("%", "points", "drop"):
-            shown = negate_estimate(found) if self.unit == "drop" else found
+            shown = negate_estimate(estimate) if self.unit == "drop" else estimate
             cell = percent_cell(shown, bare=self.bare and not with_interval)
         else:
-            cell = number_cell(found)
+            cell = number_cell(estimate)
         if self.mark and row.kind == "run" and cell.value is not None:
             return replace(cell, mark=self.mark(table.rows.where(where).where(of.where)) + cell.mark)
         return cell
@@ -177,8 +176,8 @@ def _intersect_restrictions(one: Where, other: Where) -> Where | None:
     merged = dict(one)
     for name, value in other.items():
         if name in merged and merged[name] != value:
-            allowed = [each if isinstance(each, tuple) else (each,) for each in (merged[name], value)]
-            common = tuple(each for each in allowed[0] if each in allowed[1])
+            first, second = (allowed if isinstance(allowed, tuple) else (allowed,) for allowed in (merged[name], value))
+            common = tuple(allowed for allowed in first if allowed in second)
             if not common:
                 return None
             value = common if len(common) > 1 else common[0]

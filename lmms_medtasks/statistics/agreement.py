@@ -79,8 +79,7 @@ def rating_spearman(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     first, second = (marginal.cumsum(-1) - (marginal - 1) / 2 - middle for marginal in given)
     together = (counts * first[..., pairs.one] * second[..., pairs.other]).sum(-1)
     spread = (given[0] * first**2).sum(-1) * (given[1] * second**2).sum(-1)
-    rho: np.ndarray = together / np.sqrt(np.where(spread > 0, spread, np.nan))
-    return rho
+    return np.asarray(together / np.sqrt(np.where(spread > 0, spread, np.nan)))
 
 
 def rating_kendall(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
@@ -198,15 +197,13 @@ def _weighted_kappa(counts: np.ndarray, pairs: RatingPairs, weights: np.ndarray)
     first, second = pairs.count_marginals(counts)
     observed = (counts * weights[pairs.one, pairs.other]).sum(-1) * counts.sum(-1)
     expected = ((first @ weights) * second).sum(-1)
-    kappa: np.ndarray = 1 - observed / np.where(expected > 0, expected, np.nan)
-    return kappa
+    return np.asarray(1 - observed / np.where(expected > 0, expected, np.nan))
 
 
 def _concordance_surplus(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Concordant less discordant pairs of items."""
     signs = np.sign(pairs.one[:, None] - pairs.one) * np.sign(pairs.other[:, None] - pairs.other)
-    surplus: np.ndarray = ((counts @ signs.astype(float)) * counts).sum(-1) / 2
-    return surplus
+    return np.asarray(((counts @ signs.astype(float)) * counts).sum(-1) / 2)
 
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -283,8 +280,7 @@ def _alpha_statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> St
             mean = (given * positions).sum(-1) / count
             expected = 2 * count * (given * (positions - mean[..., None]) ** 2).sum(-1)
         differ = (given > 0).sum(-1) > 1
-        alpha: np.ndarray = 1 - (count - 1) * observed / np.where(differ, expected, np.nan)
-        return alpha
+        return np.asarray(1 - (count - 1) * observed / np.where(differ, expected, np.nan))
 
     return compute_statistic
 

@@ -195,7 +195,6 @@ def _usable_votes(table: VoteTable, kind: Confidence) -> tuple[VoteTable, SumGro
 
 
 def _whole_changes(before: SumGroup, after: SumGroup) -> Statistics:
-    """The changes between two sides as they are."""
     groups, changes = calibration_changes({"before": before, "after": after}, "before")
     return groups, changes["after"]
 
@@ -270,14 +269,13 @@ def _exchange_levels(
         return means, studentised
 
     _, ratio = changes(np.zeros((1, len(forms)), dtype=np.intp))
-    drawn, studentised = [], []
+    drawn = []
     step = max(1, _CHUNK // (2 * len(forms)))
     for start in range(0, exchanges, step):
         uniform = rng.random((min(step, exchanges - start), number))
         exchanged = changes((uniform[:, images] * (1 + counts)).astype(np.intp))
-        drawn.append(exchanged[0])
-        studentised.append(exchanged[1])
-    means, ratios = np.concatenate(drawn), np.concatenate(studentised)
+        drawn.append(exchanged)
+    means, ratios = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
 
     def exceeding_share(of_exchanges: np.ndarray, of_data: float) -> float:
         return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
@@ -339,12 +337,13 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
     models = tuple(sorted(name for name in accuracy if has_number(accuracy, name) and has_number(shift, name)))
     first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
     pairs, fulfilled = _count_pairs(first, second)
+    correlation = float(spearman_rho(first, second))
     return Equation6(
         models=models,
         pairs=int(pairs),
         fulfilled=int(fulfilled),
         share=float(fulfilled / pairs) if pairs else None,
-        spearman=_none_for_nan(spearman_rho(first, second)),
+        spearman=None if np.isnan(correlation) else correlation,
     )
 
 
@@ -402,8 +401,7 @@ def _check_comparable(tables: Mapping[str, VoteTable]) -> None:
 
 
 def _exchange_models(every: Sequence[np.ndarray], exchanges: int) -> list[tuple[float | None, float | None]]:
-    """Of each (models, images, 3) sums the mean share and Spearman's correlation over exchanges of the models' sums,
-    image by image."""
+    """Mean share and Spearman's rho of each (models, images, 3) sums over exchanges of the models, image by image."""
     results: list[tuple[float | None, float | None]] = [(None, None)] * len(every)
     for models, images in dict.fromkeys(sums.shape[:2] for sums in every):
         if models < 2 or not images or not exchanges:
@@ -444,9 +442,5 @@ def _accuracy_and_shift(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_of_known(numbers: np.ndarray) -> float | None:
-    known_ones = numbers[~np.isnan(numbers)]
-    return float(known_ones.mean()) if len(known_ones) else None
-
-
-def _none_for_nan(number: np.ndarray) -> float | None:
-    return None if np.isnan(number) else float(number)
+    known = numbers[~np.isnan(numbers)]
+    return float(known.mean()) if len(known) else None

@@ -169,8 +169,7 @@ def statistic_bounds(statistic: AnyStatistic) -> tuple[float, float] | None:
 
 def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
     """Statistic: a column's mean over all rows, NaN without rows."""
-    means: np.ndarray = sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)
-    return means
+    return np.asarray(sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1))
 
 
 def averaged_column(statistic: SumStatistic) -> int | None:
@@ -188,8 +187,7 @@ def mean_of_column(column: int, name: str = "") -> SumStatistic:
 
 def mean_of_means(sums: np.ndarray, column: int = 0) -> np.ndarray:
     """Statistic: the mean over cells of a column's mean in each; NaN when a cell has no row."""
-    macro: np.ndarray = (sums[..., 1 + column] / sums[..., 0]).mean(-1)
-    return macro
+    return np.asarray((sums[..., 1 + column] / sums[..., 0]).mean(-1))
 
 
 def cluster_sums(rows: SumGroup, codes: Mapping[str, int]) -> csr_matrix:
