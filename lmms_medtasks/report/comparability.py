@@ -26,17 +26,13 @@ def add_paper_lines(suite: Suite, part: ReportChapter, sources: Sequence[ModelRe
     own = paper.find_paper_protocol(suite.name)
     if own is None:
         return part
-    sections = tuple(
-        replace(section, tables=tuple(_with_paper_line(table, own, sources) for table in section.tables))
-        for section in part.sections
-    )
-    return replace(part, sections=sections)
 
+    def with_paper_lines(table: Frame) -> Frame:
+        if not any(row.kind in PUBLISHED for row in table.rows):
+            return table
+        return replace(table, published_notes=(*table.published_notes, *paper_lines(own, sources, table.key)))
 
-def _with_paper_line(table: Frame, own: paper.PaperProtocol, sources: Sequence[ModelResults]) -> Frame:
-    if not any(row.kind in PUBLISHED for row in table.rows):
-        return table
-    return replace(table, published_notes=(*table.published_notes, *paper_lines(own, sources, table.key)))
+    return part.with_tables(with_paper_lines)
 
 
 def paper_lines(own: paper.PaperProtocol, sources: Sequence[ModelResults], table: str = "") -> Iterator[str]:
@@ -130,14 +126,11 @@ def with_marks(
     found = rows_with_other_questions(asked)
     if not found:
         return part
-    sections = tuple(
-        replace(section, tables=tuple(_mark_rows(table, found, row_of) for table in section.tables))
-        for section in part.sections
-    )
+    marked = part.with_tables(lambda table: _mark_rows(table, found, row_of))
     said = "; ".join(f"{' '.join(map(str, row)) if isinstance(row, tuple) else row}: {text}"
                      for row, text in found.items())  # fmt: skip
     text = f"Not all rows are over the same questions, and those marked {OTHER_QUESTIONS} do not compare. {said}."
-    return replace(part, flags=(ReportNotice("warning", text), *part.flags), sections=sections)
+    return replace(marked, flags=(ReportNotice("warning", text), *part.flags))
 
 
 def rows_with_other_questions(asked: Asked) -> dict[Hashable, str]:

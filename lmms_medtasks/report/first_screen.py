@@ -140,27 +140,18 @@ class FirstScreen:
 
     @property
     def no_finding(self) -> str:
-        """What a screen without a finding says, else ""."""
+        """The text of a screen without a finding, else ""."""
         return "" if self.models else NO_FINDING
 
     @property
-    def _bars(self) -> list[Number]:
+    def bars(self) -> list[Number]:
+        """The numbers of all findings."""
         return [bar for model in self.models for finding in model.findings for bar in finding.bars]
-
-    @property
-    def is_weak_somewhere(self) -> bool:
-        """Whether a number is no better than guessing: its bar has a colour of its own."""
-        return any(bar.guessing for bar in self._bars)
-
-    @property
-    def has_published(self) -> bool:
-        """Whether a bar has the range of the papers' models."""
-        return any(bar.published for bar in self._bars)
 
     @property
     def marks(self) -> dict[str, str]:
         """The marks of its numbers, and what they mean."""
-        used = {sign for bar in self._bars for sign in bar.cell.mark}
+        used = {sign for bar in self.bars for sign in bar.cell.mark}
         return {mark: text for mark, text in (MEANINGS | MARKS).items() if mark in used}
 
     @property
@@ -214,15 +205,10 @@ def first_screen(
             key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
             if key not in own or new.rests_on > own[key].rests_on:
                 own[key] = new
-    models = tuple(
-        ModelFindings(
-            name,
-            tuple(each.finding for each in own.values()),
-            _trial_note(pair for each in own.values() for pair in each.source.asked),
-        )
-        for name, own in kept.items()
-        if own
-    )
+    models = []
+    for name, own in kept.items():
+        trial = _trial_note(pair for each in own.values() for pair in each.source.asked)
+        models += [ModelFindings(name, tuple(each.finding for each in own.values()), trial)] if own else []
     known = {each.suite.title for each, finding in asked if finding}
     empty = {each.suite.title: _without_finding(each) or NO_HEADLINE for each, _ in asked
              if each.suite.title not in known}  # fmt: skip
@@ -230,7 +216,7 @@ def first_screen(
         whose = [model_name(each.source.run.content) for each, _ in asked if each.suite.title == title]
         empty[title] = f"{join_with_and(list(dict.fromkeys(whose)))}: {empty[title]}"
     checks, others = quotable.quotability_checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
-    return FirstScreen(_screen_facts(runs, asked), models, checks, sentences, others, *_best_at(kept), empty)
+    return FirstScreen(_screen_facts(runs, asked), tuple(models), checks, sentences, others, *_best_at(kept), empty)
 
 
 class _Kept(NamedTuple):
@@ -247,20 +233,20 @@ class _Kept(NamedTuple):
 
 def _best_at(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], str]:
     """Who is best at each benchmark that several models were asked, by its title, and at all of them."""
-    found: dict[str, dict[str, _Kept]] = {}
+    by_suite: dict[str, dict[str, _Kept]] = {}
     for model, own in kept.items():
         for each in own.values():
             if not each.finding.unread:
-                found.setdefault(each.finding.suite, {}).setdefault(model, each)
-    said, every = dict[str, str](), list[str]()
-    for suite, by_model in found.items():
-        asked = [each.source.asked for each in by_model.values()]
-        if len(asked) > 1 and (len({_trial_note(each) for each in asked}) > 1 or about.other_data(asked)):
-            said[suite] = OTHER_QUESTIONS
-        elif best := best_models({model: each.finding for model, each in by_model.items()}):
-            said[suite] = best_sentence(best)
+                by_suite.setdefault(each.finding.suite, {}).setdefault(model, each)
+    sentences, every = dict[str, str](), list[str]()
+    for suite, by_model in by_suite.items():
+        runs = [shown.source.asked for shown in by_model.values()]
+        if len(runs) > 1 and (len(set(map(_trial_note, runs))) > 1 or about.other_data(runs)):
+            sentences[suite] = OTHER_QUESTIONS
+        elif best := best_models({model: shown.finding for model, shown in by_model.items()}):
+            sentences[suite] = best_sentence(best)
             every += best.values()
-    return said, "" if OTHER_QUESTIONS in said.values() else leader_sentence(every)
+    return sentences, "" if OTHER_QUESTIONS in sentences.values() else leader_sentence(every)
 
 
 def _without_finding(asked: SuiteResults) -> str:
@@ -353,13 +339,13 @@ def best_models(findings: Mapping[str, SuiteFinding]) -> dict[str, str]:
 
     ``findings``: of one benchmark, by model. Where words were compared nobody is best.
     """
-    found = {}
+    best = {}
     for title in headline_titles(list(findings.values())):
-        own = {model: bar for model, each in findings.items() for bar in each.bars if bar.title == title}
-        if len(own) > 1 and not any(bar.by_words for bar in own.values()):
-            place = _place_of_best(list(own.values()))
-            found[title] = "" if place is None else list(own)[place]
-    return found
+        bars = {model: bar for model, finding in findings.items() for bar in finding.bars if bar.title == title}
+        if len(bars) > 1 and not any(bar.by_words for bar in bars.values()):
+            index = _index_of_best(list(bars.values()))
+            best[title] = "" if index is None else list(bars)[index]
+    return best
 
 
 def best_sentence(found: Mapping[str, str]) -> str:
@@ -382,11 +368,11 @@ def leader_sentence(found: Sequence[str]) -> str:
     return f"Better than every other beyond chance: {names} of {len(found)} numbers {whose}."
 
 
-def _place_of_best(bars: Sequence[Number]) -> int | None:
-    """The place of the one that is better than every other beyond chance; None where that can't be tested."""
+def _index_of_best(bars: Sequence[Number]) -> int | None:
+    """The index of the number that is better than every other beyond chance; None without one, or without a test."""
     rows, estimate = [bar.rows for bar in bars if bar.rows is not None and bar.cell.low is not None], bars[0].estimate
     if estimate is None or len(rows) < len(bars) or any(bar.estimate != estimate for bar in bars):
         return None
     found = image_contributions([functools.partial(row.where, {}) for row in rows], estimate)
     pairs = found and rank_intervals(found.sums if bars[0].higher_is_better else -found.sums, sizes=found.sizes)
-    return next((place for place, rank in enumerate(pairs.high) if rank == 1), None) if pairs else None
+    return next((index for index, rank in enumerate(pairs.high) if rank == 1), None) if pairs else None

@@ -73,8 +73,8 @@ class JudgingSummary:
         for judge, statuses, reasons, models, labels, fingerprints in judged:
             described = tuple((name, _setting_text(name, value)) for name, value in sorted(descriptions[judge].items()))
             answered = sorted({model for model in models if model is not None})
-            for answer in [((_ANSWERED, make_printable(model)),) for model in answered] or [()]:
-                found.judges[(*described, *answer)] += 1
+            for model in answered or [None]:
+                found.judges[described if model is None else (*described, (_ANSWERED, make_printable(model)))] += 1
             found.statuses.update(statuses)
             found.system_fingerprints.update(map(make_printable, filter(None, fingerprints or ())))
             for status, reason in zip(statuses, map(make_printable, reasons), strict=True):
