@@ -1,7 +1,7 @@
-"""What keeps rows from being compared: with the paper's, by protocol, and with each other, by their questions.
+"""Why rows can't be compared: with the paper's, by their protocol, and with each other, by their questions.
 
-In what a run's protocol is not the paper's is told from ``paper.yml`` and what the run recorded. Rows of a comparison
-that are over other questions than most are marked, and a flag names them.
+The differences of a run's protocol from the paper's come from ``paper.yml`` and the run's record. Rows of a comparison
+over other questions than most are marked, and a flag names them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def paper_lines(own: paper.PaperProtocol, sources: Sequence[ModelResults], table
 
 
 def paper_differences(own: paper.PaperProtocol, source: ModelResults, table: str = "") -> list[str]:
-    """In what the tasks of a source were not asked and scored as in the paper, each once."""
+    """The differences from the paper in how the tasks of a source were asked and scored, each once."""
     found: dict[str, None] = {}
     for run, tasks in source.asked:
         for task in tasks:
@@ -63,7 +63,7 @@ def paper_differences(own: paper.PaperProtocol, source: ModelResults, table: str
 
 
 def _of_run(run: ResultFile, task: str, told: Mapping[str, Any], facts: paper.Facts) -> Iterator[str]:
-    """What is the same for all benchmarks: the data, how much of it, the prompt, the judge, sampling, pictures."""
+    """Differences that any benchmark can have: data, their extent, prompt, judge, sampling, images."""
     data = str(told.get("data", "unknown"))
     kind = data.rpartition(" of ")[2]
     if kind != "full":

@@ -76,7 +76,6 @@ class FrameColumn:
 
     @property
     def head(self) -> str:
-        """Name and unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def text(self, cell: Cell) -> str:
@@ -176,7 +175,6 @@ class Frame:
         ]  # fmt: skip
 
     def without(self, *kinds: Kind) -> Frame:
-        """The table without the rows of these kinds."""
         return replace(self, rows=tuple(row for row in self.rows if row.kind not in kinds))
 
     @property
@@ -322,6 +320,5 @@ class ReportChapter:
 
     @property
     def folded_sections(self) -> tuple[ReportSection, ...]:
-        """The other sections."""
         shown = {open_section.key for open_section in self.open_sections}
         return tuple(section for section in self.sections if section.key not in shown)

@@ -1,4 +1,4 @@
-"""The first screen of a report: whose runs they are, what was found in a sentence, and whether it may be quoted.
+"""The first screen of a report: the runs, the findings in a sentence, and whether the numbers may be quoted.
 
 Of several models it says who is best at a benchmark's numbers, by the test of ranks
 (:mod:`lmms_medtasks.statistics.rank_intervals`) on the questions that all of them have.
@@ -220,8 +220,6 @@ def first_screen(
 
 
 class _Kept(NamedTuple):
-    """A finding that the screen shows, and its source."""
-
     source: ModelResults
     finding: SuiteFinding
 
@@ -250,7 +248,7 @@ def _best_at(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str]
 
 
 def _without_finding(asked: SuiteResults) -> str:
-    """What stands in place of a finding where no answer was judged; "" for other questions without a score."""
+    """The sentence in place of a finding if no answer was judged; "" if other questions have no score."""
     judged = judged_tables.judgings_by_protocol(asked.source.rows).values()
     return NOT_JUDGED if any(each.statuses["missing"] and not each.deciding for each in judged) else ""
 
@@ -270,7 +268,7 @@ def _trial_note(asked: Iterable[tuple[ResultFile, Sequence[str]]]) -> str:
 def _other_runs(
     kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[SuiteResults, SuiteFinding | None]]
 ) -> Iterator[str]:
-    """Of each finding that several runs of a model have: whose is shown, and how the other runs differ."""
+    """For each finding of several runs of a model: the run that is shown, and how the others differ."""
     found: dict[tuple[str, str], list[str]] = {}
     for each, finding in asked:
         source, name = each.source, model_name(each.source.run.content)

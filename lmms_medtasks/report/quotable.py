@@ -53,7 +53,6 @@ class QuotabilityCheck:
 
     @property
     def answer(self) -> str:
-        """The state in words."""
         return STATE_NAMES[self.state]
 
 

@@ -1,7 +1,7 @@
-"""Whether the replies behind a number could be read, why not, and what would mend it: for the first screen of a report.
+"""Whether the replies behind a number could be read, why not, and how to fix it: for the first screen of a report.
 
-The least share that must be read is the one of boards and of the gate (``board/thresholds.yml``). A task below it says
-nothing about a model, so that what is found of its source is told as that and not as a finding.
+The least share that must be read is that of leaderboards and of the gate (``board/thresholds.yml``). A task below it
+says nothing about a model: the report then says so in place of a finding.
 """
 
 from __future__ import annotations
@@ -124,8 +124,7 @@ def _too_many(number: int, of: int) -> bool:
 
 
 def of_source(suite: Suite, source: ModelResults) -> list[Readability]:
-    """Each task of a source."""
-    found = []
+    readabilities = []
     for run, tasks in source.asked:
         for task in tasks:
             rows = source.rows.where({"task": task})
@@ -136,13 +135,12 @@ def of_source(suite: Suite, source: ModelResults) -> list[Readability]:
             limits = frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else [])
             marks = Counter(mark for each in rows.column("unknown_marks") if each is not None for mark in each)
             ours, counts = suite.name in registry.names(), Counter(common_metrics.count_outcomes(rows))
-            own = (make_printable(task),)
-            found.append(Readability(own, ours, read, replies, counts, len(reached), limits, marks))
-    return found
+            names = (make_printable(task),)
+            readabilities.append(Readability(names, ours, read, replies, counts, len(reached), limits, marks))
+    return readabilities
 
 
 def joined_counts(found: Sequence[Readability]) -> Readability:
-    """Several tasks as one."""
     return Readability(
         tuple(dict.fromkeys(task for each in found for task in each.tasks)),
         any(each.ours for each in found),
@@ -156,7 +154,7 @@ def joined_counts(found: Sequence[Readability]) -> Readability:
 
 
 def readability_sentences(finding: SuiteFinding | None, found: Sequence[Readability]) -> SuiteFinding | None:
-    """The finding; where a task's replies could not be read, that in its place, without a claim."""
+    """The finding; if a task's replies could not be read, a finding that says so and makes no claim."""
     low = [each for each in found if each.doubt]
     if finding is None or not low:
         return finding

@@ -65,12 +65,10 @@ class SuiteGroup:
 
 
 def render_html(document: ReportDocument, home: str = "") -> str:
-    """The page's text. All texts are escaped but the figures, which charts have escaped.
+    """The page. All texts are escaped, those of figures by the charts. ``home``: the address of its first link, or "".
 
-    ``home``: the address that its first words lead to, "" for none.
-
-    Its script is our own and changes nothing that is said: it shows one part at a time, and copies tables and figures.
-    A content security policy lets no other run.
+    Its only script is our own, which shows one part at a time and copies tables and figures; a content security policy
+    blocks all others.
     """
     from markupsafe import Markup
 
@@ -157,7 +155,7 @@ def breakable_markup(name: str) -> Markup:
 
 
 def _visible_value(value: object) -> object:
-    """A text that is put into a page, with what can't be seen made visible; what is HTML already as it is."""
+    """A text with its invisible characters shown; markup is returned unchanged."""
     return replace_invisible(value) if type(value) is str else value
 
 
@@ -190,7 +188,6 @@ def _chart_rules(colours: Mapping[str, str], font: str) -> str:
 
 @functools.cache
 def _read_colours() -> Mapping[str, tuple[str, str]]:
-    """By name, of a light page and of a dark one."""
     return yaml.safe_load(_own_text("colours.yml"))  # type: ignore[no-any-return]
 
 

@@ -219,7 +219,6 @@ def report(
 
 
 def _named_tables(document: ReportDocument) -> Iterable[tuple[str, Frame, ReportChapter]]:
-    """Every table with its name, that of its CSV file, and the part it stands in."""
     several = len(document.parts) > 1
     return [(f"{part.key}-{table.key}" if several else table.key, table, part) for part, table in document.tables()]
 

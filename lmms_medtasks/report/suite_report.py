@@ -77,7 +77,6 @@ def _asked_facts(suite: Suite, source: ModelResults) -> tuple[tuple[str, str], .
 
 
 def question_ids(rows: QuestionTable) -> frozenset[str]:
-    """The ids of these questions."""
     return frozenset(rows.column("id"))
 
 
@@ -191,7 +190,6 @@ class _TaskGroup:
 
 
 def _with_runs_of_model(runs: Sequence[ResultFile], sources: Sequence[ModelResults]) -> list[ModelResults]:
-    """The sources, each with all runs of its model: other conditions may be in another run."""
     by_model: dict[tuple[str, ...], dict[int, ResultFile]] = {}
     for number, run in enumerate(runs):
         by_model.setdefault(_model_arguments(run), {})[number] = run
@@ -199,7 +197,7 @@ def _with_runs_of_model(runs: Sequence[ResultFile], sources: Sequence[ModelResul
 
 
 def _model_arguments(run: ResultFile) -> tuple[str, ...]:
-    """The harness's model and its arguments, and what the user put in place of ours."""
+    """The harness's model, its arguments, and the settings that the user changed."""
     config = run.content.get("config") or {}
     told = about.changed_run_settings(run, list(run.content.get("configs") or {}))
     return str(config.get("model")), str(config.get("model_args")), told
@@ -251,7 +249,7 @@ def results_extent(source: ModelResults) -> str:
 
 
 def _check_declared(suite: Suite, report: SuiteReportSpec, table: QuestionTable) -> None:
-    """Raise UserError for a declared row or column that is restricted by no column of the samples, or of no measure."""
+    """Raise UserError if a declared row or column names an unknown column of the samples or an unknown measure."""
     known = {*suite.tags, *OWN_COLUMNS, *table.columns}
     measures = [each.name for each in suite.measures]
     file = getattr(registry.load_companion(suite.name, "report"), "__file__", f"the report of {suite.name}")
@@ -316,7 +314,7 @@ def csv_origin(source: ModelResults) -> tuple[tuple[str, str], ...]:
 
 
 def changed_settings_text(source: ModelResults) -> str:
-    """What the user put in place of ours in a source's runs: ``paper settings``; "" for nothing."""
+    """The settings that the user changed in a source's runs: ``paper settings``; "" for none."""
     return ", ".join(dict.fromkeys(said for each in source.asked if (said := about.changed_run_settings(*each))))
 
 

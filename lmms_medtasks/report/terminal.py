@@ -36,8 +36,7 @@ _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim i
 def print_report(document: ReportDocument, console: Console, *, everything: bool = False) -> None:
     """Print the report: its first screen alone, or with ``everything`` all tables behind it.
 
-    Of a document without a first screen the first part is printed; its long tables, the published models' rows, and the
-    other parts are named. ``everything``: they are printed too.
+    Of a document without a first screen the first part is printed, without its long tables and the published rows.
     """
     for text in document.unread:
         for line in wrap_text(_plain_text(f"! Left out: {text}", style="bold yellow")):
@@ -176,7 +175,7 @@ def _print_part(part: ReportChapter, console: Console, everything: bool) -> None
 
 
 def _table_blocks(table: Frame, console: Console, *, is_screen: bool = False) -> Iterator[RichTable]:
-    """A table; one that is too wide as several, each with the texts that its rows begin with."""
+    """A table; if it is too wide, several, each with the texts at the beginning of the rows."""
     columns = [(place, column) for place, column in enumerate(table.columns) if not (is_screen and column.long)]
     heads = next((place for place, (_, column) in enumerate(columns) if column.kind != "text"), len(columns))
     names, left = [place for place, _ in columns[:heads]], [place for place, _ in columns[heads:]]
@@ -195,7 +194,7 @@ def _table_blocks(table: Frame, console: Console, *, is_screen: bool = False) ->
 
 
 def _rich_table(table: Frame, places: Sequence[int], gap: int) -> RichTable:
-    """The columns at these places; on a screen with so many blanks between them, 0: as a report has it."""
+    """The columns at these places; ``gap``: blanks between them on a screen, 0 for the look of a report."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
 
@@ -270,7 +269,6 @@ def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
 
 
 def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
-    """A line a number: of one model with its bar, of several side by side."""
     from rich.text import Text
 
     shown = models[:_MOST_MODELS]

@@ -25,7 +25,7 @@ Transform = Callable[[QuestionTable], QuestionTable]
 
 @dataclass(frozen=True)
 class ModelResults:
-    """What one model was asked under one condition: the rows of a report's own part.
+    """One model under one condition, with its questions: what a part of a report is about.
 
     Attributes:
         name: for people, unique within the report. rows: its questions, each once.
@@ -48,12 +48,10 @@ class ModelResults:
 
     @property
     def run(self) -> ResultFile:
-        """The first of its runs."""
         return self.asked[0][0]
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks of all its runs."""
         return tuple(task for _, tasks in self.asked for task in tasks)
 
     def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, IntervalEstimate]:
@@ -66,7 +64,7 @@ class ModelResults:
         return self._known[key][1]
 
     def derived(self, transform: Transform) -> ModelResults:
-        """The source of a table that is made of these rows, such as one of pairs; made once."""
+        """The results with a table made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
             rows = transform(self.rows)
             self._derived[transform] = replace(self, rows=rows, _known={}, _derived={})
@@ -108,7 +106,7 @@ class ColumnSpec:
         within: a further restriction. statistic: which of the estimate's; its main one by default.
         bare: without the interval. signed: with a plus sign; points always are.
         mark: from the questions that a run's cell is about to its mark, as a sign.
-        over: what the rows of the source are made into before row and column restrict them.
+        over: makes the table, of the rows of the source, that row and column restrict.
     """
 
     head: str
@@ -125,7 +123,6 @@ class ColumnSpec:
 
     @property
     def name(self) -> str:
-        """Its key, or its head."""
         return self.key or self.head
 
     def column(self) -> document.FrameColumn:
@@ -172,7 +169,7 @@ class ColumnSpec:
 
 
 def _intersect_restrictions(one: Where, other: Where) -> Where | None:
-    """Both restrictions together; None where no row can fulfil both."""
+    """Both restrictions together; None if no row can fulfil both."""
     merged = dict(one)
     for name, value in other.items():
         if name in merged and merged[name] != value:
@@ -215,11 +212,9 @@ class TableSpec:
     folded: bool = False
 
     def columns_of(self, sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
-        """Its columns for these sources."""
         return self.columns(sources) if callable(self.columns) else self.columns
 
     def rows_of(self, sources: Sequence[ModelResults]) -> list[RowSpec]:
-        """Its rows for these sources."""
         return list(self.rows(sources) if callable(self.rows) else self.rows)
 
     def filled(self, sources: Sequence[ModelResults]) -> document.Frame | None:
@@ -237,7 +232,6 @@ class TableSpec:
         return replace(table, notes=(*table.notes, said)) if said else table
 
     def printed(self) -> document.Frame:
-        """The table with its published rows alone."""
         return self._table((), self.columns_of(()), ())
 
     def printed_rows(self, columns: Sequence[ColumnSpec]) -> tuple[document.FrameRow, ...]:
@@ -245,7 +239,6 @@ class TableSpec:
         return self.published.filled([column.name for column in columns]) if self.published else ()
 
     def heads(self, columns: Sequence[ColumnSpec]) -> tuple[document.FrameColumn, ...]:
-        """Its labels and these columns, as a frame has them."""
         return (*(document.FrameColumn(name, "text") for name in self.labels), *(column.column() for column in columns))
 
     def charted(self, rows: Sequence[RowSpec], sources: Sequence[ModelResults]) -> document.Frame:
@@ -279,7 +272,7 @@ def _add_detectable(
     columns: Sequence[ColumnSpec],
     sources: Sequence[ModelResults],
 ) -> str:
-    """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
+    """Add the detectable difference to each cell of a difference; return the note on them, "" without any."""
     places = [(row, place) for row in range(len(rows)) for place in range(len(columns))]
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
     criterion = TestCriterion(
@@ -335,7 +328,6 @@ def rows_of_sources(
 
 
 def row_count(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-    """How many questions a row is about, with and without a score."""
     return Cell(len(rows))
 
 

@@ -35,7 +35,6 @@ class AgreementEstimate:
 
     @property
     def value(self) -> float | None:
-        """The estimate."""
         return self.interval.estimate
 
 

@@ -120,7 +120,6 @@ def trial_agreements(table: VoteTable) -> np.ndarray:
 
 
 def confidence_values(table: VoteTable, kind: Confidence = "entropy") -> np.ndarray:
-    """(n,) floats in [0, 1]: C or the agreement of trials, NaN where it has no value."""
     return entropy_confidences(table) if kind == "entropy" else trial_agreements(table)
 
 

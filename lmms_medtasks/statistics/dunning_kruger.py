@@ -200,7 +200,6 @@ def _whole_changes(before: SumGroup, after: SumGroup) -> Statistics:
 
 
 def _paired_changes(before: SumGroup, after: SumGroup) -> Statistics:
-    """The changes of two sides whose rows belong together one by one."""
     groups, changes = _whole_changes(before, after)
     accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
     steps = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
@@ -317,8 +316,8 @@ class InterModelDKE:
 
     Attributes:
         paper: on all images, of which there are ``images``.
-        alike_share, alike_spearman: what the paper's figures are on average if the models are all alike: over exchanges
-            of the models' replies, those to an image together, drawn anew for each image.
+        alike_share, alike_spearman: means of the paper's figures if all models are alike: over exchanges of the models'
+            replies, those to an image together, drawn again for each image.
         untested: why nothing is computed; "" where it is.
     """
 

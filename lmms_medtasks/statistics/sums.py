@@ -66,7 +66,6 @@ class _StatisticPair:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The groups of both."""
         return (*self.first.groups, *self.second.groups)
 
 
@@ -87,7 +86,6 @@ class IntervalFrom:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The groups of the value."""
         return self.value.groups
 
 

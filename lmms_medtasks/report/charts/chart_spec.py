@@ -55,17 +55,14 @@ class Mark:
 
     @property
     def number(self) -> float | None:
-        """The number; None where there is none."""
         return None if self.y.value is None else float(self.y.value)
 
     @property
     def value(self) -> float:
-        """The number; only of a mark that has one."""
         return float(self.y.value)  # type: ignore[arg-type]
 
     @property
     def is_published(self) -> bool:
-        """Whether the paper printed it."""
         return self.kind in PUBLISHED
 
     @property

@@ -263,7 +263,6 @@ class _Panel:
         return MODELS[number] if number < len(MODELS) else OTHER
 
     def _named(self) -> Series:
-        """All of ours with one look, the best on top; these have their names."""
         ranked = sorted(self.own, key=lambda each: -(each.value if each.total is None else each.total))
         crowded = len(ranked) > _CROWD
         cut = cut_apart([each.row for each in ranked], _LONGEST)

@@ -112,7 +112,6 @@ def box_of(name: str, x: float, y: float, place: Place) -> Box:
 
 
 def boxes_touch(one: Box, other: Box) -> bool:
-    """Whether two names have a place in common."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 

@@ -236,19 +236,16 @@ class Axis:
         return min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low)))
 
     def text(self, value: float) -> str:
-        """A number of this axis."""
         return f"{value:.{self.digits}f}{self.unit}"
 
     @property
     def texts(self) -> tuple[tuple[float, str], ...]:
-        """Ticks with their texts."""
         return tuple(
             zip(self.ticks, self.labels or tuple(f"{tick:g}".replace("-", "−") for tick in self.ticks), strict=True)
         )
 
 
 def percent_axis(title: str = "") -> Axis:
-    """From 0 to 100 percent."""
     return quarters_axis(0, 100, title, unit=" %")
 
 
