@@ -85,7 +85,7 @@ class ModelFindings:
         return best_models_sentence(f"{self.trial}: {said}" if self.trial else said)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FirstScreen:
     """The first screen.
 
@@ -93,7 +93,7 @@ class FirstScreen:
     ``checks``: whether the numbers may be quoted. ``sentences``: of each part with a finding, by benchmark and name.
     ``others``: which of several runs of a model is shown, and how the others differ from it, a sentence each.
     ``best``: of several models, who is best at the numbers of a benchmark, a sentence by its title.
-    ``leader``: the same of all benchmarks together, "" where they were not asked the same.
+    ``leader``: the same of all benchmarks together, "" if the models were asked different questions.
     ``empty``: why a benchmark that was run has no finding, by its title.
     """
 
@@ -215,8 +215,17 @@ def first_screen(
     for title in empty if len(kept) > 1 else ():
         whose = [model_name(each.source.run.content) for each, _ in asked if each.suite.title == title]
         empty[title] = f"{join_with_and(list(dict.fromkeys(whose)))}: {empty[title]}"
-    checks, others = quotable.quotability_checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
-    return FirstScreen(_screen_facts(runs, asked), tuple(models), checks, sentences, others, *_best_at(kept), empty)
+    best, leader = _best_at(kept)
+    return FirstScreen(
+        facts=_screen_facts(runs, asked),
+        models=tuple(models),
+        checks=quotable.quotability_checks([each for each, _ in asked], unread),
+        sentences=sentences,
+        others=tuple(_other_runs(kept, asked)),
+        best=best,
+        leader=leader,
+        empty=empty,
+    )
 
 
 class _Kept(NamedTuple):

@@ -110,7 +110,7 @@ def _check_options(options: ReportOptions, suites: Sequence[Suite]) -> None:
     for name, flag in _OF_A_SUITE.items():
         if getattr(options, name) and not any(name in report_of(suite).uses for suite in suites):
             titles = ", ".join(suite.title for suite in suites)
-            raise UserError(f"{flag} is of no use here: the report of {titles} has nothing that it could change.")
+            raise UserError(f"{flag} has no effect here: nothing in the report of {titles} depends on it.")
 
 
 def reported_suites() -> dict[str, Suite]:
@@ -137,8 +137,8 @@ def runs_holding(runs: Iterable[ResultFile]) -> dict[str, tuple[Suite, list[Resu
         if not asked and not degraded_tasks(run):
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(
-                f"No task of {titles} in {run.path}, nor one on a template. Its tasks: {others}. Where their folder "
-                "declares its measures: --include_path FOLDER."
+                f"{run.path} has no task of {titles}, nor one made from a template. Its tasks: {others}. If their "
+                "folder declares measures, name it: --include_path FOLDER."
             )
         for suite in asked.values():
             found.setdefault(_free_name(suite, found), (suite, []))[1].append(run)
@@ -170,7 +170,9 @@ def declared_report(name: str) -> SuiteReportSpec | None:
     module = registry.load_companion(name, "report")
     report = getattr(module, "REPORT", None)
     if module is not None and not isinstance(report, SuiteReportSpec):
-        raise UserError(f"The folder of {name} declares no report: expected REPORT = Report(...) in report.py.")
+        raise UserError(
+            f"The folder of {name} declares no report: expected REPORT = SuiteReportSpec(...) in report.py."
+        )
     return report
 
 

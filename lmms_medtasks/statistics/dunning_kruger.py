@@ -1,4 +1,4 @@
-"""The Dunning-Kruger effects of MedQ-Deg, and what they look like where nothing changes.
+"""The Dunning-Kruger effects of MedQ-Deg, and their figures if nothing changes.
 
 Intra-model (equation 5): does a model's accuracy fall with degradation while its confidence falls less? The equation is
 a yes or no on two noisy differences: of a model that answers alike at both levels it says yes in a third of the data
@@ -40,6 +40,7 @@ from lmms_medtasks.statistics.sums import (
 from lmms_medtasks.statistics.votes import VoteTable
 
 EXCHANGES_OF_LEVELS = 1999
+_ONE_TRIAL = "T = 1: one reply is always unanimous, so there is no confidence to compare"
 _DECIMALS = 12
 _CHUNK = 2**21
 _SAME = 1e-9
@@ -50,7 +51,7 @@ class LevelChange:
     """Equation 5 between two sets, as the paper has it.
 
     Attributes:
-        holds: equation 5 on the data as they are; None when a set is empty.
+        holds: whether equation 5 holds for the data; None if a set is empty.
         accuracy, shift: their changes, L2 less L0. Equation 5 asks for accuracy < 0 and shift >= 0.
     """
 
@@ -61,7 +62,7 @@ class LevelChange:
 
 @dataclass(frozen=True)
 class NoChangeTest:
-    """What the paired figures are where nothing changes: over exchanges of the levels, an image's forms together.
+    """The paired figures if nothing changes: over exchanges of the levels, an image's forms together.
 
     Attributes:
         holds: the share of exchanges in which equation 5 holds.
@@ -117,7 +118,7 @@ def join_clean_degraded(clean: Sequence[str], degraded: Sequence[str]) -> CleanD
     if len(rows) < len(clean):
         twice = next(question for row, question in enumerate(clean) if rows[question] != row)
         raise UserError(
-            f"Question {twice!r} is there more than once among the clean questions. Give one run, at one level."
+            f"Question {twice!r} occurs more than once among the clean questions. Give one run, at one level."
         )
     row_pairs = [(rows[question], row) for row, question in enumerate(degraded) if question in rows]
     joined = np.array(row_pairs, dtype=np.intp).reshape(-1, 2)
@@ -180,7 +181,7 @@ def intra_model_dke(
 
 def _untested_reason(images: list[str], trials: int, exchanges: int) -> str:
     if trials == 1:
-        return "T = 1: one reply is always unanimous, so there is no confidence to compare"
+        return _ONE_TRIAL
     if not images:
         return "no degraded question has its clean form here"
     if len(set(images)) < 2:
@@ -312,7 +313,7 @@ class Equation6:
 
 @dataclass(frozen=True)
 class InterModelDKE:
-    """Equation 6 as in the paper, and what models that are all alike would show.
+    """Equation 6 as in the paper, and its figures for models that are all alike.
 
     Attributes:
         paper: on all images, of which there are ``images``.
@@ -371,8 +372,7 @@ def _paper_numbers(tables: Mapping[str, VoteTable], kind: Confidence) -> tuple[n
     """(models, images, 3) sums, and the result without what it is if the models are alike."""
     _check_comparable(tables)
     if max((table.trials for table in tables.values()), default=0) == 1:
-        reason = "T = 1: one reply is always unanimous, so there is no confidence to compare"
-        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=reason)
+        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=_ONE_TRIAL)
     groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
     with_questions = {name: each for name, each in groups.items() if each.clusters}
     sums = sums_by_cluster(with_questions)

@@ -142,8 +142,8 @@ def take_common_questions(tables: Mapping[str, VoteTable]) -> dict[str, VoteTabl
 def _check_record(record: Record) -> None:
     if missing := [name for name in _NEEDED if record.get(name) in (None, "")]:
         raise UserError(
-            f"Record {record.get('id')!r} has no {', '.join(missing)}: votes can be counted only on records that a "
-            "multiple-choice task of ours wrote."
+            f"Record {record.get('id')!r} has no {', '.join(missing)}: votes are counted only on records that a "
+            "multiple-choice task of lmms-medtasks wrote."
         )
     if not 1 <= record["option_count"] <= 26:
         raise UserError(f"Record {record['id']!r} has option_count {record['option_count']!r}, allowed are 1 to 26.")

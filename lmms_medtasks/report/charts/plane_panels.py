@@ -150,18 +150,16 @@ class _Panel:
         found = [Guide(x.low, 0, x.high, 0, kind="zero")] if self.own[0].signed and y.low <= 0 <= y.high else []
         found += [Guide(x.low, y.low, x.high, y.high)] if self._chart.diagonal else []
         guessed = [mark for mark in self._marks if mark.kind == "counts" and mark.y.value is not None]
-        if guessed and not self._numbers:
-            if len({round(each.value, 6) for each in guessed}) == 1 and len(guessed) >= len(self._places):
-                found.append(
-                    Guide(x.high, guessed[0].value, x.low, guessed[0].value, "guessing" if self._small else "")
-                )
-            else:
-                found += [Guide(at - 0.4, each.value, at + 0.4, each.value)
-                          for each in guessed for at in [self._place(each)]]  # fmt: skip
-        return found
+        if self._numbers or not guessed:
+            return found
+        level = guessed[0].value
+        if len({round(mark.value, 6) for mark in guessed}) == 1 and len(guessed) >= len(self._places):
+            return [*found, Guide(x.high, level, x.low, level, "guessing" if self._small else "")]
+        places = ((self._place(mark), mark.value) for mark in guessed)
+        return [*found, *(Guide(place - 0.4, value, place + 0.4, value) for place, value in places)]
 
     def _of_guessing(self) -> list[Series]:
-        """Of a place of its own a cross, of several a dashed line."""
+        """A cross for one place, a dashed line for several."""
         guessed = [mark for mark in self._marks if mark.kind == "counts" and self._numbers and self._is_there(mark)]
         points = tuple(self._point(each, size=4) for each in guessed)
         if not points:
@@ -196,7 +194,7 @@ class _Panel:
         return found
 
     def _ends(self, known: Sequence[Mark]) -> set[int]:
-        """Of published marks of a plane those that have their name beside them: ends and best."""
+        """The published marks of a plane with a name beside them: the ends and the best."""
         if not known or not self._numbers or self._small:
             return set()
         ends = {id(pick(known, key=key)) for key in (self._place, lambda each: each.value) for pick in (min, max)}
@@ -214,10 +212,8 @@ class _Panel:
             own = [each for each in self.own if each.series == name]
             number = self._series.index(name)
             look = WORST if name == worst else self._look(number)
-            beside = self._beside(x, number, len(names), own)
-            points = tuple(
-                replace(point, x=point.x + beside[place]) for place, point in enumerate(map(self._point, own))
-            )
+            beside = zip(map(self._point, own), self._beside(x, number, len(names), own), strict=True)
+            points = tuple(replace(point, x=point.x + step) for point, step in beside)
             if self._small and worst:
                 points = self._bare(points, name == worst, name)
             elif self._small and self._chart.joined:
@@ -234,7 +230,7 @@ class _Panel:
         return found
 
     def _bare(self, points: tuple[Point, ...], is_worst: bool, name: str) -> tuple[Point, ...]:
-        """Of several lines in a column of a page only the worst has its interval and its name."""
+        """Points without interval and name, which in a column of a page only the worst line has."""
         bare = tuple(replace(point, size=3.5, low=None, high=None) for point in points)
         if not is_worst:
             return bare

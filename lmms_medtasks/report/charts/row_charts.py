@@ -93,11 +93,8 @@ def draw_row_name(names: Elements, said: str, y: float, kind: str, lines: NameLi
         if href:  # What a finger is to hit is at least 24 px high.
             place = f'x="0" y="{svg_number(y - 12)}" width="100%" height="24"'
             names.parts.append(f'<rect {place} fill="none" pointer-events="all"/>')
-        if wide == narrow:
-            names.parts.append(_draw_name(said, wide, y, kind))
-        else:
-            names.parts.append(_draw_name(said, wide, y, f"{kind} wide"))
-            names.parts.append(_draw_name(said, narrow, y, f"{kind} narrow"))
+        shown = {"": wide} if wide == narrow else {" wide": wide, " narrow": narrow}
+        names.parts += [_draw_name(said, each, y, f"{kind}{width}") for width, each in shown.items()]
 
 
 def _without_middle(said: str, most: int) -> str:

@@ -1,7 +1,7 @@
-"""What charts are written with: SVG elements whose places across are percent, so that texts keep their size on a phone.
+"""SVG elements of charts; places across are percent, so that texts keep their size on a phone.
 
-Places down and all sizes are pixels. Colours are classes of the style sheet (``charts.css``), so that a chart is right
-on a dark page and in print. All texts are escaped here. Scales lead from a number to its place, in percent of the axis.
+Places down and all sizes are pixels. Colours are classes of the style sheet (``charts.css``), for dark pages and print
+too. All texts are escaped here. An axis leads from a number to its place, in percent.
 """
 
 from __future__ import annotations
