@@ -104,12 +104,12 @@ def degradation_parts(runs: Sequence[ResultFile]) -> list[ReportChapter]:
         warnings += [f"No result of {make_printable(why)}" for why in list_degraded_failures(run.content).values()]
         by_base = groupby(degradation_losses(run), key=attrgetter("base"))
         chapter = ReportChapter(
-            f"degraded{len(chapters)}",
-            f"{TITLE}: {model}",
-            (("Model", model), ("Degraded tasks", str(len(tasks))), ("Run", date_of(run.content) or "?")),
-            tuple(ReportNotice("warning", text) for text in warnings),
-            tuple(_loss_section(f"s{number}", list(losses)) for number, (_, losses) in enumerate(by_base)),
-            (("model", model),),
+            key=f"degraded{len(chapters)}",
+            title=f"{TITLE}: {model}",
+            facts=(("Model", model), ("Degraded tasks", str(len(tasks))), ("Run", date_of(run.content) or "?")),
+            flags=tuple(ReportNotice("warning", text) for text in warnings),
+            sections=tuple(_loss_section(f"s{number}", list(losses)) for number, (_, losses) in enumerate(by_base)),
+            origin=(("model", model),),
             suite=TITLE,
             name=model,
         )

@@ -108,11 +108,11 @@ def _group_parts(document: ReportDocument) -> list[SuiteGroup]:
     models = document.first.models if document.first else ()
     return [
         SuiteGroup(
-            f"suite-{part_key(title)}",
-            title,
-            tuple(parts),
-            tuple((model.model, finding) for model in models for finding in model.findings if finding.suite == title),
-            len(models) == 1,
+            key=f"suite-{part_key(title)}",
+            title=title,
+            parts=tuple(parts),
+            found=tuple((each.model, one) for each in models for one in each.findings if one.suite == title),
+            alone=len(models) == 1,
         )
         for title, parts in by_suite.items()
     ]

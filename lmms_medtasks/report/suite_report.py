@@ -291,12 +291,12 @@ def _results_part(suite: Suite, report: SuiteReportSpec, source: ModelResults, o
             facts.setdefault(name, {})[text] = None
     flags = dict.fromkeys([*_other_numbers(suite, source), *_results_notices(suite, report, source)])
     part = ReportChapter(
-        f"{options.prefix}{part_key(source.name)}",
-        source.name,
-        tuple((name, "; ".join(texts)) for name, texts in facts.items()),
-        tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
-        _filled_sections(report.views, [source], options),
-        csv_origin(source),
+        key=f"{options.prefix}{part_key(source.name)}",
+        title=source.name,
+        facts=tuple((name, "; ".join(texts)) for name, texts in facts.items()),
+        flags=tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
+        sections=_filled_sections(report.views, [source], options),
+        origin=csv_origin(source),
     )
     return comparability.add_paper_lines(suite, part, [source])
 

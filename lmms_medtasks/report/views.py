@@ -254,15 +254,15 @@ class TableSpec:
         self, rows: tuple[document.FrameRow, ...], columns: Sequence[ColumnSpec], sources: Sequence[ModelResults]
     ) -> document.Frame:
         return document.Frame(
-            self.key,
-            self.title(sources) if callable(self.title) else self.title,
-            self.heads(columns),
-            (*rows, *self.printed_rows(columns)),
-            self.notes(sources) if callable(self.notes) else self.notes,
-            self.published.notes if self.published else (),
-            self.marks,
-            self.long,
-            self.folded,
+            key=self.key,
+            title=self.title(sources) if callable(self.title) else self.title,
+            columns=self.heads(columns),
+            rows=(*rows, *self.printed_rows(columns)),
+            notes=self.notes(sources) if callable(self.notes) else self.notes,
+            published_notes=self.published.notes if self.published else (),
+            marks=self.marks,
+            long=self.long,
+            folded=self.folded,
         )
 
 
@@ -367,11 +367,11 @@ class SectionSpec:
             return None
         figures = (figure.figure(sources) for figure in self.figures) if drawn else ()
         return document.ReportSection(
-            self.key,
-            self.title,
-            self.paragraphs(sources),
-            tables,
-            tuple(figure for figure in figures if figure is not None),
-            self.folded,
-            self.summary,
+            key=self.key,
+            title=self.title,
+            paragraphs=self.paragraphs(sources),
+            tables=tables,
+            figures=tuple(figure for figure in figures if figure is not None),
+            folded=self.folded,
+            summary=self.summary,
         )
