@@ -24,11 +24,11 @@ from lmms_medtasks.report.document import (
     FrameColumn,
     FrameRow,
     ReportChapter,
-    ReportDocument,
     ReportNotice,
     ReportSection,
     Value,
 )
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.statistics.agreement import (
     COEFFICIENTS,
     AgreementEstimate,

@@ -23,7 +23,8 @@ from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import label_column
-from lmms_medtasks.report.document import Cell, Frame, FrameRow, ReportChapter, ReportDocument, ReportSection
+from lmms_medtasks.report.document import Cell, Frame, FrameRow, ReportChapter, ReportSection
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.samples.result_files import SUFFIX
 from lmms_medtasks.short_texts import first_named, interval_text

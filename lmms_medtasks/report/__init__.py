@@ -8,7 +8,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from lmms_medtasks.report.document import ReportDocument
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.report_options import ReportOptions
 from lmms_medtasks.report.reported_suites import build_report
 

@@ -36,10 +36,10 @@ def _data_kind(told: Mapping[str, Any]) -> str:
 
 
 def other_data(asked: Iterable[Iterable[tuple[ResultFile, Sequence[str]]]]) -> list[str]:
-    """The tasks of which not all of these sources, each given by its runs and their tasks, read the same data."""
+    """The tasks whose data differ among these sources; each source is given by its runs and their tasks."""
     digests: dict[str, set[str]] = {}
-    for own in asked:
-        for run, tasks in own:
+    for source_runs in asked:
+        for run, tasks in source_runs:
             for task, told in task_metadata(run, tasks).items():
                 if told.get("data_digest"):
                     digests.setdefault(task, set()).add(str(told["data_digest"]))
@@ -49,13 +49,13 @@ def other_data(asked: Iterable[Iterable[tuple[ResultFile, Sequence[str]]]]) -> l
 def question_counts(run: ResultFile, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Each task's questions in the data and questions asked, where they are recorded."""
     for task in tasks:
-        found = run.content.get("n-samples", {}).get(task) or {}
-        if found.get("original") is not None and found.get("effective") is not None:
-            yield task, found["original"], found["effective"]
+        counts = run.content.get("n-samples", {}).get(task) or {}
+        if counts.get("original") is not None and counts.get("effective") is not None:
+            yield task, counts["original"], counts["effective"]
 
 
 def changed_run_settings(run: ResultFile, tasks: Sequence[str]) -> str:
-    """What the user put in place of ours: ``paper settings``, ``temperature=0 instead of 0.7``; "" for nothing."""
+    """The settings that the user changed: ``paper settings``, ``temperature=0 instead of 0.7``; "" for none."""
     return ", ".join(dict.fromkeys(said for told in task_metadata(run, tasks).values() for said in settings_said(told)))
 
 
@@ -66,12 +66,8 @@ def settings_said(told: Mapping[str, Any]) -> list[str]:
     changes = told["settings"]["changes"] if name == paper.THINKING else {}
     # Their limit is lowered to a model's room, and runs of other limits are other runs.
     limit = f" ({changes.get('max_new_tokens')} new tokens)" if changes else ""
-    return list(
-        map(
-            make_printable,
-            [*([f"{name} settings{limit}"] if name else []), *prompt, *run_options.describe_changed_options(told)],
-        )
-    )
+    settings = [f"{name} settings{limit}"] if name else []
+    return list(map(make_printable, [*settings, *prompt, *run_options.describe_changed_options(told)]))
 
 
 def limit_text(run: ResultFile) -> str:
@@ -99,18 +95,12 @@ def data_extent(run: ResultFile, tasks: Sequence[str]) -> str:
 
 
 def run_extent(run: ResultFile, tasks: Sequence[str]) -> str:
-    """As :func:`data_extent`, with the settings of :func:`changed_run_settings`: ``mini, --limit 8, paper
-    settings``."""
-    return ", ".join([data_extent(run, tasks), *([said] if (said := changed_run_settings(run, tasks)) else [])])
-
-
-def own_cell(run: ResultFile, tasks: Sequence[str], *apart: str, mark: str = "") -> Cell:
-    """The label of our row among published ones, with its limitations: ``this run (mini, --limit 8)``."""
-    return own_results_cell(run_extent(run, tasks), *apart, mark=mark)
+    """Data as :func:`data_extent` and settings as :func:`changed_run_settings`: ``mini, --limit 8, paper settings``."""
+    return ", ".join(filter(None, (data_extent(run, tasks), changed_run_settings(run, tasks))))
 
 
 def own_results_cell(data: str, *apart: str, mark: str = "") -> Cell:
-    """As :func:`own_cell`, of the data as :func:`run_extent` says it."""
+    """The label of our row among published ones, ``this run (mini, --limit 8)``; ``data``: of :func:`run_extent`."""
     said = [*([] if data == "full" else [data]), *apart]
     return Cell(f"{OWN} ({'; '.join(said)})" if said else OWN, mark=mark)
 

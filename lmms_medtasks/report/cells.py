@@ -87,17 +87,14 @@ def cell_of(column: FrameColumn, value: Cell | IntervalEstimate | Value) -> Cell
 
 
 def label_column(name: str) -> FrameColumn:
-    """A column of texts."""
     return FrameColumn(name, "text")
 
 
 def count_column(name: str) -> FrameColumn:
-    """A column of counts."""
     return FrameColumn(name)
 
 
 def percent_column(name: str, digits: int = 1) -> FrameColumn:
-    """A column of percentages."""
     return FrameColumn(name, digits=digits, unit="%")
 
 
@@ -108,15 +105,12 @@ def p_value_cell(p: float | None) -> Cell:
 
 
 def points_column(name: str, digits: int = 1) -> FrameColumn:
-    """A column of changes in percentage points, with their sign."""
     return FrameColumn(name, digits=digits, signed=True, unit="points")
 
 
 def decimal_column(name: str, *, signed: bool = False) -> FrameColumn:
-    """A column of numbers with three decimals."""
     return FrameColumn(name, digits=3, signed=signed)
 
 
 def p_value(name: str) -> FrameColumn:
-    """A column of p values, with four decimals."""
     return FrameColumn(name, digits=4)

@@ -1,7 +1,7 @@
-"""What keeps rows from being compared: with the paper's, by protocol, and with each other, by their questions.
+"""Why rows can't be compared: with the paper's, by their protocol, and with each other, by their questions.
 
-In what a run's protocol is not the paper's is told from ``paper.yml`` and what the run recorded. Rows of a comparison
-that are over other questions than most are marked, and a flag names them.
+The differences of a run's protocol from the paper's come from ``paper.yml`` and the run's record. Rows of a comparison
+over other questions than most are marked, and a flag names them.
 """
 
 from __future__ import annotations
@@ -26,17 +26,13 @@ def add_paper_lines(suite: Suite, part: ReportChapter, sources: Sequence[ModelRe
     own = paper.find_paper_protocol(suite.name)
     if own is None:
         return part
-    sections = tuple(
-        replace(section, tables=tuple(_with_paper_line(table, own, sources) for table in section.tables))
-        for section in part.sections
-    )
-    return replace(part, sections=sections)
 
+    def with_paper_lines(table: Frame) -> Frame:
+        if not any(row.kind in PUBLISHED for row in table.rows):
+            return table
+        return replace(table, published_notes=(*table.published_notes, *paper_lines(own, sources, table.key)))
 
-def _with_paper_line(table: Frame, own: paper.PaperProtocol, sources: Sequence[ModelResults]) -> Frame:
-    if not any(row.kind in PUBLISHED for row in table.rows):
-        return table
-    return replace(table, published_notes=(*table.published_notes, *paper_lines(own, sources, table.key)))
+    return part.with_tables(with_paper_lines)
 
 
 def paper_lines(own: paper.PaperProtocol, sources: Sequence[ModelResults], table: str = "") -> Iterator[str]:
@@ -54,7 +50,7 @@ def paper_lines(own: paper.PaperProtocol, sources: Sequence[ModelResults], table
 
 
 def paper_differences(own: paper.PaperProtocol, source: ModelResults, table: str = "") -> list[str]:
-    """In what the tasks of a source were not asked and scored as in the paper, each once."""
+    """The differences from the paper in how the tasks of a source were asked and scored, each once."""
     found: dict[str, None] = {}
     for run, tasks in source.asked:
         for task in tasks:
@@ -67,7 +63,7 @@ def paper_differences(own: paper.PaperProtocol, source: ModelResults, table: str
 
 
 def _of_run(run: ResultFile, task: str, told: Mapping[str, Any], facts: paper.Facts) -> Iterator[str]:
-    """What is the same for all benchmarks: the data, how much of it, the prompt, the judge, sampling, pictures."""
+    """Differences that any benchmark can have: data, their extent, prompt, judge, sampling, images."""
     data = str(told.get("data", "unknown"))
     kind = data.rpartition(" of ")[2]
     if kind != "full":
@@ -130,14 +126,11 @@ def with_marks(
     found = rows_with_other_questions(asked)
     if not found:
         return part
-    sections = tuple(
-        replace(section, tables=tuple(_mark_rows(table, found, row_of) for table in section.tables))
-        for section in part.sections
-    )
+    marked = part.with_tables(lambda table: _mark_rows(table, found, row_of))
     said = "; ".join(f"{' '.join(map(str, row)) if isinstance(row, tuple) else row}: {text}"
                      for row, text in found.items())  # fmt: skip
     text = f"Not all rows are over the same questions, and those marked {OTHER_QUESTIONS} do not compare. {said}."
-    return replace(part, flags=(ReportNotice("warning", text), *part.flags), sections=sections)
+    return replace(marked, flags=(ReportNotice("warning", text), *part.flags))
 
 
 def rows_with_other_questions(asked: Asked) -> dict[Hashable, str]:

@@ -8,7 +8,8 @@ import io
 import math
 from collections.abc import Sequence
 
-from lmms_medtasks.report.document import PUBLISHED, Frame, FrameColumn, ReportDocument
+from lmms_medtasks.report.document import PUBLISHED, Frame, FrameColumn
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import replace_invisible
 

@@ -85,8 +85,6 @@ def metric_column(suite: Suite, metric: Metric) -> ColumnSpec:
 
 
 class _Tables:
-    """The tables, each from what ``suite`` declares and the sources have."""
-
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
         self.intervals = (f"In brackets: {LEVEL} interval over {suite.cluster}s.",)
@@ -96,15 +94,10 @@ class _Tables:
 
     def _main(self, sources: Sequence[ModelResults]) -> list[Measure]:
         """The measures behind the main metrics that a question of the sources belongs to."""
-        found = dict.fromkeys(getattr(main_metric.estimate, "measure", None) for main_metric in self.suite.main_metrics)
-        return [
-            self.suite.measure(name)
-            for name in found
-            if name and any(len(source.rows.of_measure(name)) for source in sources)
-        ]
+        names = dict.fromkeys(getattr(metric.estimate, "measure", None) for metric in self.suite.main_metrics)
+        return [self.suite.measure(name) for name in names if name and _has_measure(sources, name)]
 
     def _columns(self, names: Iterator[str]) -> tuple[ColumnSpec, ...]:
-        """The declared metrics of these names, each once."""
         known = (name for name in dict.fromkeys(names) if name in self.suite.estimates)
         return tuple(metric_column(self.suite, self.suite.metric(name)) for name in known)
 
@@ -128,10 +121,8 @@ class _Tables:
                     yield RowSpec((row.source.name, *row.labels), row.where, "run", row.estimates, row.source)
 
         def columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
-            named = set(_printed_metric_names(sources))
-            shown = self._columns(
-                main_metric.name for main_metric in self.suite.main_metrics if main_metric.name in named
-            )
+            printed = set(_printed_metric_names(sources))
+            shown = self._columns(metric.name for metric in self.suite.main_metrics if metric.name in printed)
             data = ColumnSpec("data", lambda source, row, rows: Cell(results_extent(source)), "text")
             return (ColumnSpec("questions", Count(), "count"), *shown, data)
 
@@ -239,20 +230,19 @@ class _Tables:
                     ColumnSpec(measure.name, mean, measure.unit, measure.digits),
                     *_judged_columns_of(measure, sources),
                 ]
-            exact = (
-                metric.name
-                for metric in self.suite.metrics
-                if isinstance(metric.estimate, Mean)
-                and metric.estimate.exact
-                and any(len(source.rows.of_measure(metric.estimate.measure)) for source in sources)
-            )
+            means = ((each.name, each.estimate) for each in self.suite.metrics if isinstance(each.estimate, Mean))
+            exact = (name for name, mean in means if mean.exact and _has_measure(sources, mean.measure))
             return (*found, *self._columns(exact))
 
         return TableSpec("tags", "By tag", ("task", "tag", "value"), rows, columns, self.intervals, long=True)
 
 
+def _has_measure(sources: Sequence[ModelResults], measure: str) -> bool:
+    return any(len(source.rows.of_measure(measure)) for source in sources)
+
+
 def outcome_table() -> TableSpec:
-    """What became of the replies."""
+    """The table of the outcomes of all replies."""
 
     def columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
         there = _count_outcomes(sources[0].rows) if sources else Counter()
@@ -272,7 +262,7 @@ def outcome_table() -> TableSpec:
 
 
 def _judged_columns_of(measure: Measure, sources: Sequence[ModelResults]) -> list[ColumnSpec]:
-    """The share that was judged, and the mean were what is missing the worst or the best; [] of no judged measure."""
+    """The judged share, and the mean if missing judgements were the worst or the best; [] if none is judged."""
     if not any(judged_measures.judgement_counts(source.rows, measure.name)[1] for source in sources):
         return []
     found = [ColumnSpec("judged", judged_measures.judgement_coverage(measure.name), "%", key=f"{measure.name} judged")]
@@ -283,20 +273,18 @@ def _judged_columns_of(measure: Measure, sources: Sequence[ModelResults]) -> lis
 
 
 def _rows_beside(task: str, sources: Sequence[ModelResults]) -> list[RowSpec]:
-    asked = (source for source in sources if task in source.tasks)
     return [
-        RowSpec((each.name, str(own_results_cell(results_extent(each)).value)), {"task": task}, source=each)
-        for each in asked
+        RowSpec((source.name, str(own_results_cell(results_extent(source)).value)), {"task": task}, source=source)
+        for source in sources
+        if task in source.tasks
     ]
 
 
 def _printed_metric_names(sources: Sequence[ModelResults]) -> Iterator[str]:
-    """The metrics that the harness printed of any of the sources' tasks."""
     return (name for source in sources for task in source.tasks for name in _metrics_of(source, task))
 
 
 def _metrics_of(source: ModelResults, task: str) -> tuple[str, ...]:
-    """The metrics that the harness printed of a task."""
     for run, tasks in source.asked:
         if task in tasks:
             listed = run.content["configs"][task].get("metric_list") or []
@@ -305,7 +293,7 @@ def _metrics_of(source: ModelResults, task: str) -> tuple[str, ...]:
 
 
 def _printed_only(suite: Suite, source: ModelResults, task: str) -> Mapping[str, Estimate]:
-    """An estimate without interval, of what the run printed of a task, for each metric whose code is not here."""
+    """For each metric whose code is not here the number that the run printed of a task, without an interval."""
     missing = [name for name, estimate in suite.estimates.items() if isinstance(estimate, MissingEstimate)]
     said = next((numbers_of(run.tasks.get(task, {})) for run, tasks in source.asked if task in tasks), {})
     known = {name: said[name] for name in missing if name in said}
@@ -313,13 +301,12 @@ def _printed_only(suite: Suite, source: ModelResults, task: str) -> Mapping[str,
 
 
 def _degraded_levels(source: ModelResults) -> list[int]:
-    """The levels of degradation that were asked, where the clean one is among them."""
     found = sorted({level for level in source.rows.values("severity") if level is not None})
     return found if 0 in found else []
 
 
 def _breakdown_tags(rows: QuestionTable) -> Iterator[str]:
-    """The tags that tell these questions apart in a few groups."""
+    """The tags that divide these questions into a few groups."""
     for name in rows.columns:
         if name in _NO_BREAKDOWNS or name.rpartition(".")[2] in (*FIELDS, "asked"):
             continue
@@ -329,27 +316,25 @@ def _breakdown_tags(rows: QuestionTable) -> Iterator[str]:
 
 
 def _count_outcomes(rows: QuestionTable) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for trials, expected, judge in zip(*(rows.column(name) for name in ("trials", "expected", "judge")), strict=True):
         for trial in trials:
             outcome = outcome_of(trial)
             if outcome == ANSWERED and not judge:
                 outcome = "right" if trial == expected else "wrong"
-            found[outcome] += 1
-    return found
+            counts[outcome] += 1
+    return counts
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
 def _task_notices(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]:
-    """Who judged, whether judgements are missing, and which numbers could not be made again."""
     yield from _not_ours(suite, source)
     yield from judged_tables.judging_notices(judged_tables.by_task(source))
 
 
 def _not_ours(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]:
-    """Which parts of the source's tasks are not ours, and which metrics are as the run printed them, and why."""
     for run, tasks in source.asked:
         for task in tasks:
             config = run.content["configs"][task]
@@ -363,7 +348,7 @@ def _not_ours(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]:
 
 
 def _custom_degradations(config: Mapping[str, Any]) -> Iterator[str]:
-    """The degradation of someone's own that all pictures of a task have, with its level."""
+    """The custom degradation of all images of a task, with its level."""
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     name = settings.get("degradation")
     if name in (None, DRAWN, *degradations.names()) or settings.get("no_image"):

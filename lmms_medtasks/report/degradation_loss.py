@@ -85,33 +85,36 @@ def degradation_losses(run: ResultFile) -> list[DegradationLoss]:
             for name in (base, task):
                 if name not in rows:
                     rows[name] = {row["doc_id"]: _kept_fields(row) for _, row in run.rows(name)}
-            found += _of_task(run, task, base, rows[base], rows[task])
+            found += _of_task(run, task, base, rows)
     return list(_correct_losses(sorted(found, key=attrgetter(*_ORDER))))
 
 
 def degradation_parts(runs: Sequence[ResultFile]) -> list[ReportChapter]:
     """A part of the report for each run that has degraded tasks."""
-    found: list[ReportChapter] = []
+    chapters: list[ReportChapter] = []
     for run in runs:
-        own = degraded_tasks(run)
-        if not own:
+        tasks, model = degraded_tasks(run), model_name(run.content)
+        if not tasks:
             continue
-        said = [
+        warnings = [
             f"{make_printable(task)}: {make_printable(base)} is not in this run, so there is nothing to compare with."
-            for task, base in own.items()
+            for task, base in tasks.items()
             if base not in run.tasks
         ]
-        said += [f"No result of {make_printable(why)}" for why in list_degraded_failures(run.content).values()]
+        warnings += [f"No result of {make_printable(why)}" for why in list_degraded_failures(run.content).values()]
         by_base = groupby(degradation_losses(run), key=attrgetter("base"))
-        sections = tuple(_loss_section(f"s{number}", list(each)) for number, (_, each) in enumerate(by_base))
-        model = model_name(run.content)
-        facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
-        key, flags = f"degraded{len(found)}", tuple(ReportNotice("warning", each) for each in said)
-        part = ReportChapter(
-            key, f"{TITLE}: {model}", facts, flags, sections, (("model", model),), suite=TITLE, name=model
+        chapter = ReportChapter(
+            key=f"degraded{len(chapters)}",
+            title=f"{TITLE}: {model}",
+            facts=(("Model", model), ("Degraded tasks", str(len(tasks))), ("Run", date_of(run.content) or "?")),
+            flags=tuple(ReportNotice("warning", text) for text in warnings),
+            sections=tuple(_loss_section(f"s{number}", list(losses)) for number, (_, losses) in enumerate(by_base)),
+            origin=(("model", model),),
+            suite=TITLE,
+            name=model,
         )
-        found.append(part)
-    return found
+        chapters.append(chapter)
+    return chapters
 
 
 def _kept_fields(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,12 +123,9 @@ def _kept_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_task(
-    run: ResultFile,
-    task: str,
-    base: str,
-    clean: Mapping[int, Mapping[str, Any]],
-    degraded: Mapping[int, Mapping[str, Any]],
+    run: ResultFile, task: str, base: str, rows: Mapping[str, Mapping[int, Mapping[str, Any]]]
 ) -> Iterable[DegradationLoss]:
+    clean, degraded = rows[base], rows[task]
     done = run.content["configs"][task]["metadata"][METADATA]
     about = [done[name] for name in ("modality", "column") if done.get(name)]
     about += [f"seed {done['seed']}"] if done.get("seed") else []
@@ -141,7 +141,7 @@ def _of_task(
             continue
         shown = make_printable(key if metrics.count(metric) > 1 else metric)
         made = DegradationLoss(base, make_printable(what), str(done.get("level")), shown, _TOTALS, other, value)
-        one, two = ([rows[number]["scores"].get(key) for number in numbers] for rows in (clean, degraded))
+        one, two = ([side[number]["scores"].get(key) for number in numbers] for side in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
         if paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):

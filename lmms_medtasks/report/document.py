@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from lmms_medtasks.statistics.confidence import fill_in_level
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.first_screen import FirstScreen
 
 EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
@@ -79,7 +76,6 @@ class FrameColumn:
 
     @property
     def head(self) -> str:
-        """Name and unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def text(self, cell: Cell) -> str:
@@ -179,9 +175,7 @@ class Frame:
         ]  # fmt: skip
 
     def without(self, *kinds: Kind) -> Frame:
-        """The table without the rows of these kinds."""
-        rows = tuple(row for row in self.rows if row.kind not in kinds)
-        return replace(self, rows=rows)
+        return replace(self, rows=tuple(row for row in self.rows if row.kind not in kinds))
 
     @property
     def squeeze(self) -> Literal["", "below", "broken"]:
@@ -239,10 +233,9 @@ class ReportFigure:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A section of a part: what is said, in paragraphs and as a list, figures, tables.
+    """A section of a part: paragraphs, items of a list, figures, tables.
 
     ``folded``: a page shows its title only until it is opened, see :attr:`ReportChapter.open_sections`. ``summary``:
-        what
     stands beside the title of a folded one, made of the titles of its figures and tables if "".
     """
 
@@ -268,21 +261,17 @@ class ReportSection:
         Where all are folded, all are shown.
         """
         shown = [figure for figure in self.figures if not figure.folded] or list(self.figures)
-        last = {each.table: each for each in shown}
-        return tuple(
-            (each, tuple(table for table in self.tables if table.key == each.table and last[each.table] is each))
-            for each in shown
-        )
+        last = {figure.table: figure for figure in shown}
+        tables = ((table for table in self.tables if last.get(table.key) is figure) for figure in shown)
+        return tuple(zip(shown, map(tuple, tables), strict=True))
 
     @property
     def rest(self) -> tuple[tuple[ReportFigure, ...], tuple[Frame, ...]]:
         """The figures and the tables that are in none of ``charts``."""
         drawn = [figure.key for figure, _ in self.charts]
         under = [table.key for _, tables in self.charts for table in tables]
-        return (
-            tuple(each for each in self.figures if each.key not in drawn),
-            tuple(each for each in self.tables if each.key not in under),
-        )
+        figures = tuple(figure for figure in self.figures if figure.key not in drawn)
+        return figures, tuple(table for table in self.tables if table.key not in under)
 
 
 @dataclass(frozen=True)
@@ -310,14 +299,15 @@ class ReportChapter:
     suite: str = ""
     name: str = ""
 
+    def with_tables(self, change: Callable[[Frame], Frame]) -> ReportChapter:
+        """The part with each table changed, without those that then have no row."""
+        tables = [[changed for table in section.tables if (changed := change(table)).rows] for section in self.sections]
+        pairs = zip(self.sections, map(tuple, tables), strict=True)
+        return replace(self, sections=tuple(replace(section, tables=changed) for section, changed in pairs))
+
     def without(self, *kinds: Kind) -> ReportChapter:
         """The part without the rows of these kinds, and without tables that have no other ones."""
-
-        def section(found: ReportSection) -> ReportSection:
-            tables = (table.without(*kinds) for table in found.tables)
-            return replace(found, tables=tuple(table for table in tables if table.rows))
-
-        return replace(self, sections=tuple(map(section, self.sections)))
+        return self.with_tables(lambda table: table.without(*kinds))
 
     @property
     def open_sections(self) -> tuple[ReportSection, ...]:
@@ -330,26 +320,5 @@ class ReportChapter:
 
     @property
     def folded_sections(self) -> tuple[ReportSection, ...]:
-        """The other sections."""
         shown = {open_section.key for open_section in self.open_sections}
         return tuple(section for section in self.sections if section.key not in shown)
-
-
-@dataclass(frozen=True)
-class ReportDocument:
-    """A report. ``first``: its first screen, None for one that is about no runs of a benchmark.
-
-    ``unread``: why the log of each task that it leaves out can't be read.
-    """
-
-    title: str
-    parts: tuple[ReportChapter, ...]
-    first: FirstScreen | None = None
-    unread: tuple[str, ...] = ()
-
-    def tables(self) -> Iterator[tuple[ReportChapter, Frame]]:
-        """Every table with the part it stands in."""
-        for part in self.parts:
-            for section in part.sections:
-                for table in section.tables:
-                    yield part, table

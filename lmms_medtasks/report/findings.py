@@ -1,4 +1,4 @@
-"""What a benchmark found of a model: its headline numbers, what was lost, and the sentences that are made of them.
+"""The finding of a benchmark about a model: its headline numbers, losses, and the sentences made of them.
 
 A benchmark declares its numbers in its headline (:mod:`lmms_medtasks.report.headlines`); a leaderboard makes the same
 ones of its entries.
@@ -114,7 +114,6 @@ class Number:
 
     @property
     def worth(self) -> float:
-        """What it is ordered by, more is better."""
         return self.value if self.higher_is_better else -self.value
 
     def place(self, value: float) -> float:
@@ -245,9 +244,7 @@ class SuiteFinding:
         main = self.main
         better = [bar for bar in main if not bar.guessing] or main
         ends = list({bar.title: bar for bar in (better[0], better[-1])}.values())
-        said = [
-            f"{bar.whole} {self._correct(bar) if number == 0 else ''}{bar.phrase}" for number, bar in enumerate(ends)
-        ]
+        said = [f"{bar.whole} {'' if number else self._correct(bar)}{bar.phrase}" for number, bar in enumerate(ends)]
         weak = [bar.title for bar in main if bar.guessing]
         doubt = f" ({NO_BETTER} at {quotable_number(weak)})" if weak and not self.guessing else ""
         return f"{join_with_and(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
@@ -284,17 +281,14 @@ class SuiteFinding:
 
 
 def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
-    """``no better than guessing at a, b, c and 2 more benchmarks``: of (how, what) pairs, those with a ``how``.
-
-    What is not named is counted: it must not be missed.
-    """
-    said = []
-    for how in (NO_BETTER, BELOW):
-        weak = [what for own, what in found if own == how]
+    """``no better than guessing at a, b, c and 2 more benchmarks``, from (standing, title) pairs."""
+    clauses = []
+    for standing in (NO_BETTER, BELOW):
+        weak = [title for guessing, title in found if guessing == standing]
         left = len(weak) - _WEAK
         weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
-        said += [f"{how} {at} {join_with_and(weak)}"] if weak else []
-    return said
+        clauses += [f"{standing} {at} {join_with_and(weak)}"] if weak else []
+    return clauses
 
 
 def quotable_number(titles: Sequence[str]) -> str:
@@ -309,8 +303,7 @@ def headline_titles(findings: Sequence[SuiteFinding]) -> list[str]:
 
 
 def chance_of_options(rows: QuestionTable) -> float | None:
-    """What a uniform guess among each question's options gets, as a share; None where a question has none, or a log
-    says another thing of them."""
+    """The accuracy of a uniform guess among each question's options; None if a question has no number of options."""
     counts = list(rows.column("option_count")) if len(rows) else []
     known = bool(counts) and all(isinstance(count, int | float) and count >= 1 for count in counts)
     return float(np.mean([1 / count for count in counts])) if known else None
@@ -320,12 +313,12 @@ def chance_of_options(rows: QuestionTable) -> float | None:
 
 
 def best_models_sentence(said: str) -> str:
-    """Clauses as a sentence; "" of none."""
+    """Clauses as a sentence; "" without any."""
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
 def format_points(change: IntervalEstimate, *, gained: bool = False) -> str:
-    """What is lost of a share: ``23.2 points [20.4, 26.0]``; or what is ``gained``."""
+    """The loss of a share, ``23.2 points [20.4, 26.0]``; with ``gained`` its gain."""
     cell = percent_cell(change if gained else negate_estimate(change))
     return "" if cell.value is None else f"{cell.value:.1f} points{interval_text(cell.low, cell.high)}"
 
@@ -343,7 +336,7 @@ def loss_clause(change: IntervalEstimate, under: str) -> str:
 
 
 def is_told_apart(change: IntervalEstimate) -> bool:
-    """Whether the interval of a change leaves 0 out."""
+    """Whether the interval of a change excludes 0."""
     return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
 
 

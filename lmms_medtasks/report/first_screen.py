@@ -1,4 +1,4 @@
-"""The first screen of a report: whose runs they are, what was found in a sentence, and whether it may be quoted.
+"""The first screen of a report: the runs, the findings in a sentence, and whether the numbers may be quoted.
 
 Of several models it says who is best at a benchmark's numbers, by the test of ranks
 (:mod:`lmms_medtasks.statistics.rank_intervals`) on the questions that all of them have.
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lmms_medtasks.report import about, judged_tables, quotable
-from lmms_medtasks.report.document import MARKS
+from lmms_medtasks.report.document import MARKS, Frame, ReportChapter
 from lmms_medtasks.report.findings import (
     BELOW,
     NOTHING_SAID,
@@ -85,7 +85,7 @@ class ModelFindings:
         return best_models_sentence(f"{self.trial}: {said}" if self.trial else said)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FirstScreen:
     """The first screen.
 
@@ -93,7 +93,7 @@ class FirstScreen:
     ``checks``: whether the numbers may be quoted. ``sentences``: of each part with a finding, by benchmark and name.
     ``others``: which of several runs of a model is shown, and how the others differ from it, a sentence each.
     ``best``: of several models, who is best at the numbers of a benchmark, a sentence by its title.
-    ``leader``: the same of all benchmarks together, "" where they were not asked the same.
+    ``leader``: the same of all benchmarks together, "" if the models were asked different questions.
     ``empty``: why a benchmark that was run has no finding, by its title.
     """
 
@@ -140,33 +140,44 @@ class FirstScreen:
 
     @property
     def no_finding(self) -> str:
-        """What a screen without a finding says, else ""."""
+        """The text of a screen without a finding, else ""."""
         return "" if self.models else NO_FINDING
 
     @property
-    def _bars(self) -> list[Number]:
+    def bars(self) -> list[Number]:
+        """The numbers of all findings."""
         return [bar for model in self.models for finding in model.findings for bar in finding.bars]
-
-    @property
-    def is_weak_somewhere(self) -> bool:
-        """Whether a number is no better than guessing: its bar has a colour of its own."""
-        return any(bar.guessing for bar in self._bars)
-
-    @property
-    def has_published(self) -> bool:
-        """Whether a bar has the range of the papers' models."""
-        return any(bar.published for bar in self._bars)
 
     @property
     def marks(self) -> dict[str, str]:
         """The marks of its numbers, and what they mean."""
-        used = {sign for bar in self._bars for sign in bar.cell.mark}
+        used = {sign for bar in self.bars for sign in bar.cell.mark}
         return {mark: text for mark, text in (MEANINGS | MARKS).items() if mark in used}
 
     @property
     def verdict(self) -> str:
         """Whether these numbers may be quoted: ``Not yet. Missing: full data.``"""
         return quotable.quotability_verdict(self.checks)
+
+
+@dataclass(frozen=True)
+class ReportDocument:
+    """A report. ``first``: its first screen, None for one that is about no runs of a benchmark.
+
+    ``unread``: why the log of each task that it leaves out can't be read.
+    """
+
+    title: str
+    parts: tuple[ReportChapter, ...]
+    first: FirstScreen | None = None
+    unread: tuple[str, ...] = ()
+
+    def tables(self) -> Iterator[tuple[ReportChapter, Frame]]:
+        """Every table with the part it stands in."""
+        for part in self.parts:
+            for section in part.sections:
+                for table in section.tables:
+                    yield part, table
 
 
 def first_screen(
@@ -194,28 +205,30 @@ def first_screen(
             key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
             if key not in own or new.rests_on > own[key].rests_on:
                 own[key] = new
-    models = tuple(
-        ModelFindings(
-            name,
-            tuple(each.finding for each in own.values()),
-            _trial_note(pair for each in own.values() for pair in each.source.asked),
-        )
-        for name, own in kept.items()
-        if own
-    )
+    models = []
+    for name, own in kept.items():
+        trial = _trial_note(pair for each in own.values() for pair in each.source.asked)
+        models += [ModelFindings(name, tuple(each.finding for each in own.values()), trial)] if own else []
     known = {each.suite.title for each, finding in asked if finding}
     empty = {each.suite.title: _without_finding(each) or NO_HEADLINE for each, _ in asked
              if each.suite.title not in known}  # fmt: skip
     for title in empty if len(kept) > 1 else ():
         whose = [model_name(each.source.run.content) for each, _ in asked if each.suite.title == title]
         empty[title] = f"{join_with_and(list(dict.fromkeys(whose)))}: {empty[title]}"
-    checks, others = quotable.quotability_checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
-    return FirstScreen(_screen_facts(runs, asked), models, checks, sentences, others, *_best_at(kept), empty)
+    best, leader = _best_at(kept)
+    return FirstScreen(
+        facts=_screen_facts(runs, asked),
+        models=tuple(models),
+        checks=quotable.quotability_checks([each for each, _ in asked], unread),
+        sentences=sentences,
+        others=tuple(_other_runs(kept, asked)),
+        best=best,
+        leader=leader,
+        empty=empty,
+    )
 
 
 class _Kept(NamedTuple):
-    """A finding that the screen shows, and its source."""
-
     source: ModelResults
     finding: SuiteFinding
 
@@ -227,24 +240,24 @@ class _Kept(NamedTuple):
 
 def _best_at(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], str]:
     """Who is best at each benchmark that several models were asked, by its title, and at all of them."""
-    found: dict[str, dict[str, _Kept]] = {}
+    by_suite: dict[str, dict[str, _Kept]] = {}
     for model, own in kept.items():
         for each in own.values():
             if not each.finding.unread:
-                found.setdefault(each.finding.suite, {}).setdefault(model, each)
-    said, every = dict[str, str](), list[str]()
-    for suite, by_model in found.items():
-        asked = [each.source.asked for each in by_model.values()]
-        if len(asked) > 1 and (len({_trial_note(each) for each in asked}) > 1 or about.other_data(asked)):
-            said[suite] = OTHER_QUESTIONS
-        elif best := best_models({model: each.finding for model, each in by_model.items()}):
-            said[suite] = best_sentence(best)
+                by_suite.setdefault(each.finding.suite, {}).setdefault(model, each)
+    sentences, every = dict[str, str](), list[str]()
+    for suite, by_model in by_suite.items():
+        runs = [shown.source.asked for shown in by_model.values()]
+        if len(runs) > 1 and (len(set(map(_trial_note, runs))) > 1 or about.other_data(runs)):
+            sentences[suite] = OTHER_QUESTIONS
+        elif best := best_models({model: shown.finding for model, shown in by_model.items()}):
+            sentences[suite] = best_sentence(best)
             every += best.values()
-    return said, "" if OTHER_QUESTIONS in said.values() else leader_sentence(every)
+    return sentences, "" if OTHER_QUESTIONS in sentences.values() else leader_sentence(every)
 
 
 def _without_finding(asked: SuiteResults) -> str:
-    """What stands in place of a finding where no answer was judged; "" for other questions without a score."""
+    """The sentence in place of a finding if no answer was judged; "" if other questions have no score."""
     judged = judged_tables.judgings_by_protocol(asked.source.rows).values()
     return NOT_JUDGED if any(each.statuses["missing"] and not each.deciding for each in judged) else ""
 
@@ -264,7 +277,7 @@ def _trial_note(asked: Iterable[tuple[ResultFile, Sequence[str]]]) -> str:
 def _other_runs(
     kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[SuiteResults, SuiteFinding | None]]
 ) -> Iterator[str]:
-    """Of each finding that several runs of a model have: whose is shown, and how the other runs differ."""
+    """For each finding of several runs of a model: the run that is shown, and how the others differ."""
     found: dict[tuple[str, str], list[str]] = {}
     for each, finding in asked:
         source, name = each.source, model_name(each.source.run.content)
@@ -333,13 +346,13 @@ def best_models(findings: Mapping[str, SuiteFinding]) -> dict[str, str]:
 
     ``findings``: of one benchmark, by model. Where words were compared nobody is best.
     """
-    found = {}
+    best = {}
     for title in headline_titles(list(findings.values())):
-        own = {model: bar for model, each in findings.items() for bar in each.bars if bar.title == title}
-        if len(own) > 1 and not any(bar.by_words for bar in own.values()):
-            place = _place_of_best(list(own.values()))
-            found[title] = "" if place is None else list(own)[place]
-    return found
+        bars = {model: bar for model, finding in findings.items() for bar in finding.bars if bar.title == title}
+        if len(bars) > 1 and not any(bar.by_words for bar in bars.values()):
+            index = _index_of_best(list(bars.values()))
+            best[title] = "" if index is None else list(bars)[index]
+    return best
 
 
 def best_sentence(found: Mapping[str, str]) -> str:
@@ -362,11 +375,11 @@ def leader_sentence(found: Sequence[str]) -> str:
     return f"Better than every other beyond chance: {names} of {len(found)} numbers {whose}."
 
 
-def _place_of_best(bars: Sequence[Number]) -> int | None:
-    """The place of the one that is better than every other beyond chance; None where that can't be tested."""
+def _index_of_best(bars: Sequence[Number]) -> int | None:
+    """The index of the number that is better than every other beyond chance; None without one, or without a test."""
     rows, estimate = [bar.rows for bar in bars if bar.rows is not None and bar.cell.low is not None], bars[0].estimate
     if estimate is None or len(rows) < len(bars) or any(bar.estimate != estimate for bar in bars):
         return None
     found = image_contributions([functools.partial(row.where, {}) for row in rows], estimate)
     pairs = found and rank_intervals(found.sums if bars[0].higher_is_better else -found.sums, sizes=found.sizes)
-    return next((place for place, rank in enumerate(pairs.high) if rank == 1), None) if pairs else None
+    return next((index for index, rank in enumerate(pairs.high) if rank == 1), None) if pairs else None

@@ -109,12 +109,8 @@ def _default_numbers(suite: Suite, source: ModelResults, task: str) -> Iterator[
     """The first main metric of a task that has a number; where the task tests a shift that of the shifted test."""
     where = {"task": task}
     rows = source.rows.where(where)
-    known = [
-        main_metric
-        for main_metric in suite.main_metrics
-        if source.interval(main_metric.estimate, where).estimate is not None
-    ]
-    shifted = [each for each in known if each.name.endswith(_SHIFTED)]
+    known = [each for each in suite.main_metrics if source.interval(each.estimate, where).estimate is not None]
+    shifted = [metric for metric in known if metric.name.endswith(_SHIFTED)]
     for metric in (shifted or known)[:1]:
         unit = suite.unit(metric) or ""
         bottom, top = metric.estimate.range(rows)

@@ -76,9 +76,7 @@ class JudgingSummary:
             for model in answered or [None]:
                 found.judges[described if model is None else (*described, (_ANSWERED, make_printable(model)))] += 1
             found.statuses.update(statuses)
-            found.system_fingerprints.update(
-                make_printable(fingerprint) for fingerprint in fingerprints or () if fingerprint
-            )
+            found.system_fingerprints.update(map(make_printable, filter(None, fingerprints or ())))
             for status, reason in zip(statuses, map(make_printable, reasons), strict=True):
                 if status == "missing":
                     # Without what the server said: the same cause in many words is one cause.
@@ -91,7 +89,6 @@ class JudgingSummary:
 
     @property
     def requested(self) -> int:
-        """Judgements requested."""
         return self.statuses.total()
 
     @property
@@ -101,7 +98,7 @@ class JudgingSummary:
 
     @property
     def checks_not_passed(self) -> tuple[str, ...]:
-        """What was found by checks of the judges that failed or were not complete, a line each."""
+        """The results of judge checks that failed or were not complete, a line each."""
         found = (judge.get("check", "") for judge in self._judges())
         return tuple(dict.fromkeys(each for each in found if each and not each.startswith(judge_check.PASSED)))
 
@@ -120,7 +117,7 @@ class JudgingSummary:
 
     @property
     def deciding(self) -> tuple[str, ...]:
-        """Those of :attr:`names` that gave a verdict, or may have: not those of which all is missing or a rule's."""
+        """:attr:`names` if any of their verdicts was obtained; () if all are missing or settled by rules."""
         return self.names if self.statuses["judged"] else ()
 
     @property
@@ -130,7 +127,7 @@ class JudgingSummary:
 
     @property
     def shown(self) -> str:
-        """The judges' names for a table; one that is no language model is not shown without saying so."""
+        """The judges' names for a table, see :func:`judge_label`."""
         return ", ".join(map(judge_label, self.names)) or _NONE_CONFIGURED
 
     @property
@@ -172,23 +169,17 @@ def summarize_judgings(
     if not any(rows.values("judge")):
         return {}  # as in most benchmarks, quicker than by making the groups
     groups = rows.by(names, key=lambda values: 0)  # none is before another: the order of their first rows
-    found = ((label_of(*values), JudgingSummary.of(own)) for values, own in groups.items())
-    return {name: each for name, each in found if each is not None}
+    summaries = ((label_of(*values), JudgingSummary.of(group)) for values, group in groups.items())
+    return {name: summary for name, summary in summaries if summary is not None}
 
 
 def by_task(source: ModelResults) -> dict[str, JudgingSummary]:
-    """The judgements of each task of a source."""
     return summarize_judgings(source.rows, ["task"], str)
 
 
 def judgings_by_protocol(rows: QuestionTable) -> dict[str, JudgingSummary]:
     """The judgements of each protocol, by its name, in the order of their first rows."""
     return summarize_judgings(rows, ["protocol"], str)
-
-
-def judges_fact(rows: QuestionTable) -> str:
-    """Who judged these rows, for the facts at the head of a part; "" where nothing is judged."""
-    return "; ".join(dict.fromkeys(protocol.said for protocol in judgings_by_protocol(rows).values()))
 
 
 def judge_names(rows: QuestionTable) -> str:
@@ -214,8 +205,9 @@ def deciding_judgings(tables: Sequence[QuestionTable]) -> list[tuple[str, ...]]:
     tables were judged by one prompt of a protocol and some by another."""
     found = [judgings_by_protocol(rows) for rows in tables]
     prompts: dict[str, dict[str, str]] = {}
-    for name, judging in ((name, each) for of_table in found for name, each in of_table.items()):
-        prompts.setdefault(name, {}).update(judging.prompts)
+    for of_table in found:
+        for name, judging in of_table.items():
+            prompts.setdefault(name, {}).update(judging.prompts)
 
     def text(name: str, digest: str) -> str:
         return f"{digest} of its prompt {prompts[name][digest]}".rstrip()
@@ -235,12 +227,12 @@ def deciding_judgings(tables: Sequence[QuestionTable]) -> list[tuple[str, ...]]:
 
 
 def is_lexical(name: str) -> bool:
-    """Whether a judge compares words and is no language model."""
+    """Whether a judge compares words, without a language model."""
     return name.partition(":")[0] == _LEXICAL
 
 
 def judge_label(name: str) -> str:
-    """A judge's name, and that it is no language model where it is none."""
+    """A judge's name, with "(no LLM)" for one that compares words."""
     return f"{name} (no LLM)" if is_lexical(name) else name
 
 
@@ -267,9 +259,9 @@ def _setting_text(name: str, value: object) -> str:
 
 
 def judging_notices(found: Mapping[str, JudgingSummary]) -> Iterator[ReportNotice]:
-    """What limits judged numbers, by the name of their group: no judge, no LLM, not the paper's, several, missing ones.
+    """What limits judged numbers: no judge, no LLM, not the paper's, several, missing judgements.
 
-    What is the same of several groups is said once.
+    A limit that several groups have is said once, with their names.
     """
     about: dict[ReportNotice, list[str]] = {}
     for name, judging in found.items():
@@ -318,7 +310,7 @@ def _judging_limits(judging: JudgingSummary) -> Iterator[ReportNotice]:
 
 
 def constant_verdict(judging: JudgingSummary) -> list[str]:
-    """What a reader must know of a judge that says the same of every answer; [] for others, or too few to tell."""
+    """A warning if the judge gave every answer the same verdict; [] otherwise, and with too few verdicts."""
     number = max(judging.labels.values(), default=0)
     # One label of each dimension: every verdict has all of them.
     if len(judging.labels) != len(judging.protocol.dimensions) or number < FEWEST_VERDICTS:
@@ -331,7 +323,7 @@ def constant_verdict(judging: JudgingSummary) -> list[str]:
 
 
 def judging_marks(*found: JudgingSummary | None) -> str:
-    """The marks of a number that comes of these judgements, "" for none."""
+    """The marks of a number made of these judgements, "" for none."""
     judged = [each for each in found if each]
     marked = LEXICAL if any(each.by_words for each in judged) else ""
     marked += OTHER if any(each.others for each in judged) else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lmms_medtasks.report.document import Frame, FrameRow, ReportChapter, ReportDocument
-from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen
+from lmms_medtasks.report.document import Frame, FrameRow, ReportChapter
+from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ReportDocument
 from lmms_medtasks.visible_text import replace_invisible
 
 # What Markdown or HTML in it could take for markup, wherever it stands.
@@ -19,7 +19,7 @@ def escape_markdown(text: str) -> str:
 
 
 def render_markdown(document: ReportDocument) -> str:
-    """The whole report; figures are left out, their numbers are in the tables. What has no title gets no heading."""
+    """The whole report without figures: their numbers are in the tables. A part without a title gets no heading."""
     unread = (line for text in document.unread for line in ("", f"> **Warning:** Left out: {escape_markdown(text)}"))
     first = _first_screen(document.first) if document.first else ()
     parts = (line for part in document.parts for line in _render_part(part))

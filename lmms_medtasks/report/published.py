@@ -49,11 +49,10 @@ class PublishedRow:
     numbers: Mapping[str, Cell]
 
     def cell(self, column: str) -> Cell:
-        """What it has in a column, of numbers or of texts."""
+        """The cell of a column, of numbers or of texts."""
         return self.numbers.get(column) or Cell(self.texts.get(column) or None)
 
     def values(self, *columns: str) -> tuple[float, ...]:
-        """The numbers that it has in these columns."""
         found = (self.cell(name).value for name in columns)
         return tuple(value for value in found if isinstance(value, int | float))
 
@@ -124,7 +123,7 @@ class PublishedRowsSpec:
 
 
 def published_discrepancies(folder: Path) -> list[dict[str, Any]]:
-    """Every printed number that the others, or the text, do not agree with."""
+    """The printed numbers that contradict other printed numbers or the paper's text."""
     path = folder / "reference" / "discrepancies.yml"
     return folders.read_yaml(path)["discrepancies"] if path.is_file() else []
 
@@ -137,7 +136,7 @@ def _discrepancy_text(each: Mapping[str, Any]) -> str:
 
 
 def _read_declaration(folder: Path) -> Mapping[str, Any]:
-    """What ``published.yml`` says; {} without it. Raises UserError where it is no mapping."""
+    """The content of ``published.yml``; {} without it. Raises UserError if it is not a mapping."""
     path = folder / "reference" / "published.yml"
     found = (folders.read_yaml(path) if path.is_file() else None) or {}
     if not isinstance(found, Mapping):
@@ -218,7 +217,7 @@ def _parse_number(text: str, name: str, where: str) -> float | None:
 
 
 def published_scores(suite: Suite, task: str) -> Iterator[PublishedScores]:
-    """The published rows that have numbers of a task's metrics, in the file's order."""
+    """The published models with a number of a task's metrics, in the file's order."""
     folder = registry.folder_of(suite.name)
     if folder is None:
         return

@@ -53,13 +53,12 @@ class QuotabilityCheck:
 
     @property
     def answer(self) -> str:
-        """The state in words."""
         return STATE_NAMES[self.state]
 
 
 @dataclass(frozen=True)
 class SuiteResults:
-    """A source, and the suite that it is of."""
+    """Model results with their benchmark."""
 
     suite: Suite
     source: ModelResults
@@ -73,7 +72,7 @@ class SuiteResults:
 
 
 def quotability_verdict(checks: Sequence[QuotabilityCheck]) -> str:
-    """What the checks come to: ``Yes.``, ``With care: …``, ``Not yet. Missing: …``."""
+    """The verdict of all checks: ``Yes.``, ``With care: …``, ``Not yet. Missing: …``."""
     worst = max((check.state for check in checks), key=_ORDER.index, default="yes")
     if worst == "yes":
         return "Yes."
@@ -83,15 +82,16 @@ def quotability_verdict(checks: Sequence[QuotabilityCheck]) -> str:
 
 
 def quotability_checks(asked: Sequence[SuiteResults], unread: Sequence[str] = ()) -> tuple[QuotabilityCheck, ...]:
-    """All of them, of everything that a report is about; ``unread``: a text for each log that can't be read."""
-    told = (*_settings_checks(asked), *_trials_checks(asked), *_protocol_checks(asked))
+    """All checks of a report; ``unread``: a text for each log that can't be read."""
     return (
         _data_check(asked),
         _completeness_check(asked, unread),
         _readability_check(asked),
         *_judging_checks(asked),
         _runner_check(asked),
-        *told,
+        *_settings_checks(asked),
+        *_trials_checks(asked),
+        *_protocol_checks(asked),
     )
 
 
@@ -128,10 +128,9 @@ def _data_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
     other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
     contributed = [each.suite.title for each in asked if each.suite.name not in registry.names()]
     if contributed and not other:
-        said = (
-            f"{_list_names(contributed, 'benchmarks')}: contributed, not installed here; only its runs say what it asks"
-        )
-        return QuotabilityCheck("full data", "partly", said)
+        titles = _list_names(contributed, "benchmarks")
+        reason = f"{titles}: contributed, not installed here; only its runs say what it asks"
+        return QuotabilityCheck("full data", "partly", reason)
     if not other:
         return QuotabilityCheck("full data", "yes", "all numbers are from the full data")
     every = len({each.suite.title for each in asked})
@@ -193,18 +192,13 @@ def _readability_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
         # As without images: the first sentence is of one of them.
         ways = {each.source.name.removeprefix(model_display_name(each.source)) for each, _ in low}
         said += f", asked in {len(ways)} ways" if len(ways) > 1 else ""
-        said += (
-            f" ({_list_names(models, 'models')})"
-            if len({model_display_name(each.source) for each in asked}) > 1
-            else ""
-        )
+        several = len({model_display_name(each.source) for each in asked}) > 1
+        said += f" ({_list_names(models, 'models')})" if several else ""
     said += f": {shown.why}" if shown.why else ""
     more = shown.at_limit - shown.counts["cut"]
     said += f"; {more:,} more ended at the limit of new tokens, and were read" if more > 0 else ""
     mends = "; ".join(shown.mends)
-    if low:
-        return QuotabilityCheck("replies can be read", "no", said, mends)
-    return QuotabilityCheck("replies can be read", "partly" if mends else "yes", said, mends)
+    return QuotabilityCheck("replies can be read", "no" if low else "partly" if mends else "yes", said, mends)
 
 
 @dataclass(frozen=True)
@@ -219,11 +213,8 @@ class _Verdicts:
 
 
 def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]:
-    found = [
-        each
-        for one in asked
-        for each in _judgement_states(one, len({model_display_name(each.source) for each in asked}) > 1)
-    ]
+    several = len({model_display_name(each.source) for each in asked}) > 1
+    found = [verdicts for each in asked for verdicts in _judgement_states(each, with_model=several)]
     if not found:
         return
     # A benchmark without a paper has no judge to be held against.
@@ -243,11 +234,8 @@ def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]
         unsaid = f": {left:,} judgements are missing" if left else ""
         said.append(f"no language model judged {_list_judged_tasks(none, found)}{unsaid}")
         # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
-        mends.append(
-            "lmms-medtasks judge RUN --judge openai:MODEL"
-            if lexical
-            else "set MEDTASKS_JUDGE, then lmms-medtasks judge RUN"
-        )
+        again = "lmms-medtasks judge RUN"
+        mends.append(f"{again} --judge openai:MODEL" if lexical else f"set MEDTASKS_JUDGE, then {again}")
     if gaps:
         missing = sum(gap.made.statuses["missing"] for gap in gaps)
         requested = sum(gap.made.requested for gap in gaps)
@@ -260,14 +248,11 @@ def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]
     title = "judged as in the paper" if with_paper else "judged"
     badge = f"judge: {join_with_and(list(dict.fromkeys(name for each in found for name in _judge_names(each.made))))}"
     if said:
-        yield QuotabilityCheck(
-            title, "no" if len(none) == len(found) else "partly", "; ".join(said), "; ".join(mends), badge
-        )
-    elif with_paper:
-        yield QuotabilityCheck(title, "yes", "by the paper's judge", badge=badge)
-    else:
-        names = dict.fromkeys(name for each in found for name in each.made.names)
-        yield QuotabilityCheck(title, "yes", f"by {', '.join(names)}", badge=badge)
+        state: State = "no" if len(none) == len(found) else "partly"
+        yield QuotabilityCheck(title, state, "; ".join(said), "; ".join(mends), badge)
+        return
+    names = dict.fromkeys(name for each in found for name in each.made.names)
+    yield QuotabilityCheck(title, "yes", "by the paper's judge" if with_paper else f"by {', '.join(names)}", "", badge)
 
 
 def _judge_names(made: JudgingSummary) -> list[str]:
@@ -284,7 +269,7 @@ def _list_judged_tasks(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -
     return ", ".join(_list_first(named, _MOST_PLACES, "more run"))
 
 
-def _judgement_states(asked: SuiteResults, with_model: bool) -> Iterator[_Verdicts]:
+def _judgement_states(asked: SuiteResults, *, with_model: bool) -> Iterator[_Verdicts]:
     """What became of the judgements, by task and judge; ``with_model``: whether runs are told apart by their model."""
     model = model_display_name(asked.source) if with_model else ""
     has_paper = paper.find_paper_protocol(asked.suite.name) is not None
@@ -318,9 +303,8 @@ def _runner_check(asked: Sequence[SuiteResults], most: int = _NAMED) -> Quotabil
         reason = f"the runner re-encoded the images ({', '.join(encoded)})"
         return QuotabilityCheck("clean runner", "no", reason, "docs/choose_a_runner.md")
     if unread := recorded("runner_unknown"):
-        return QuotabilityCheck(
-            "clean runner", "partly", f"what it does to images is {unread[0]}", "docs/choose_a_runner.md"
-        )
+        reason = f"what it does to images is {unread[0]}"
+        return QuotabilityCheck("clean runner", "partly", reason, "docs/choose_a_runner.md")
     if changed := [task for task, found in told if found.get("package_modified")]:
         said = f"files of lmms-medtasks are not as installed or committed ({_list_names(changed, most=most)})"
         return QuotabilityCheck("clean runner", "partly", said, "install a release")
@@ -353,23 +337,14 @@ def _trials_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]:
         why = f"trials may not be independent draws: {'; '.join(sorted(doubts))}"
         yield QuotabilityCheck("independent trials", "no", why, "docs/choose_a_runner.md")
         return
-    identical = [share for each in several if (share := _identical_share(each)) is not None]
-    if not identical:
-        return
-    if min(identical) == 1:
-        yield QuotabilityCheck(
-            "independent trials", "partly", "all trials of all questions are the same", "ask with a temperature above 0"
-        )
-        return
-    most = max(max(map(len, each.source.rows.column("trials"))) for each in several)
-    yield QuotabilityCheck("independent trials", "yes", f"up to {most} draws a question, which differ")
-
-
-def _identical_share(asked: SuiteResults) -> float | None:
-    """Share of the questions with several replies whose replies were read alike; None where there are no such."""
-    replied = ([trial for trial in trials if trial != FAILED] for trials in asked.source.rows.column("trials"))
-    found = [trials for trials in replied if len(trials) > 1]
-    return sum(len(set(trials)) == 1 for trials in found) / len(found) if found else None
+    questions = [trials for each in several for trials in each.source.rows.column("trials")]
+    replies = [replied for trials in questions if len(replied := [trial for trial in trials if trial != FAILED]) > 1]
+    if any(len(set(replied)) > 1 for replied in replies):
+        reason = f"up to {max(map(len, questions))} draws a question, which differ"
+        yield QuotabilityCheck("independent trials", "yes", reason)
+    elif replies:
+        reason = "all trials of all questions are the same"
+        yield QuotabilityCheck("independent trials", "partly", reason, "ask with a temperature above 0")
 
 
 def _protocol_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]:
@@ -391,9 +366,8 @@ def _protocol_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck
     if said:
         named = "; ".join(f"{suite} ({_list_names(list(titles), 'ways')})" for suite, titles in said.items())
         mend = f"--settings paper, for some of {join_with_and(list(mended))}" if mended else ""
-        yield QuotabilityCheck(
-            "the paper's protocol", "partly", f"differs: {named}; each benchmark's card lists them", mend
-        )
+        reason = f"differs: {named}; each benchmark's card lists them"
+        yield QuotabilityCheck("the paper's protocol", "partly", reason, mend)
     elif compared:
         yield QuotabilityCheck("the paper's protocol", "yes", "no known difference")
 

@@ -1,7 +1,7 @@
-"""Whether the replies behind a number could be read, why not, and what would mend it: for the first screen of a report.
+"""Whether the replies behind a number could be read, why not, and how to fix it: for the first screen of a report.
 
-The least share that must be read is the one of boards and of the gate (``board/thresholds.yml``). A task below it says
-nothing about a model, so that what is found of its source is told as that and not as a finding.
+The least share that must be read is that of leaderboards and of the gate (``board/thresholds.yml``). A task below it
+says nothing about a model: the report then says so in place of a finding.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def least_read() -> float:
     return float(yaml.safe_load(text)["thresholds"]["parse_rate"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Readability:
     """How many replies of tasks could be read.
 
@@ -124,8 +124,7 @@ def _too_many(number: int, of: int) -> bool:
 
 
 def of_source(suite: Suite, source: ModelResults) -> list[Readability]:
-    """Each task of a source."""
-    found = []
+    readabilities = []
     for run, tasks in source.asked:
         for task in tasks:
             rows = source.rows.where({"task": task})
@@ -133,31 +132,36 @@ def of_source(suite: Suite, source: ModelResults) -> list[Readability]:
             reached = [limit for each in rows.column("limits_reached") if each is not None for limit in each]
             config = run.content["configs"].get(task) or {}
             told = (config.get("generation_kwargs") or {}).get("max_new_tokens")
-            limits = frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else [])
-            marks = Counter(mark for each in rows.column("unknown_marks") if each is not None for mark in each)
-            ours, counts = suite.name in registry.names(), Counter(common_metrics.count_outcomes(rows))
-            own = (make_printable(task),)
-            found.append(Readability(own, ours, read, replies, counts, len(reached), limits, marks))
-    return found
+            readability = Readability(
+                tasks=(make_printable(task),),
+                ours=suite.name in registry.names(),
+                read=read,
+                replies=replies,
+                counts=Counter(common_metrics.count_outcomes(rows)),
+                at_limit=len(reached),
+                limits=frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else []),
+                marks=Counter(mark for marks in rows.column("unknown_marks") if marks is not None for mark in marks),
+            )
+            readabilities.append(readability)
+    return readabilities
 
 
 def joined_counts(found: Sequence[Readability]) -> Readability:
-    """Several tasks as one."""
     return Readability(
-        tuple(dict.fromkeys(task for each in found for task in each.tasks)),
-        any(each.ours for each in found),
-        sum(each.read for each in found),
-        sum(each.replies for each in found),
-        sum((each.counts for each in found), Counter()),
-        sum(each.at_limit for each in found),
-        frozenset(limit for each in found if each.counts["cut"] or each.at_limit for limit in each.limits),
-        sum((each.marks for each in found), Counter()),
+        tasks=tuple(dict.fromkeys(task for each in found for task in each.tasks)),
+        ours=any(each.ours for each in found),
+        read=sum(each.read for each in found),
+        replies=sum(each.replies for each in found),
+        counts=sum((each.counts for each in found), Counter()),
+        at_limit=sum(each.at_limit for each in found),
+        limits=frozenset(limit for each in found if each.counts["cut"] or each.at_limit for limit in each.limits),
+        marks=sum((each.marks for each in found), Counter()),
     )
 
 
 def readability_sentences(finding: SuiteFinding | None, found: Sequence[Readability]) -> SuiteFinding | None:
-    """The finding; where a task's replies could not be read, that in its place, without a claim."""
-    low = [each for each in found if each.doubt]
+    """The finding; if a task's replies could not be read, a finding that says so and makes no claim."""
+    low = [readability for readability in found if readability.doubt]
     if finding is None or not low:
         return finding
     shown = joined_counts(low)

@@ -70,5 +70,5 @@ def _parse_size(text: str, where: str) -> float:
     except ValueError:
         size = math.nan
     if not (math.isfinite(size) and size > 0):
-        raise UserError(f"{where}: {text!r} is no number of parameters. Expected a number above 0, as 7e9 or 7B.")
+        raise UserError(f"{where}: {text!r} is not a number of parameters. Expected one above 0, such as 7e9 or 7B.")
     return size

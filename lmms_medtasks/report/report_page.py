@@ -17,9 +17,9 @@ from urllib.parse import quote
 import yaml
 
 from lmms_medtasks.report.csv_writer import render_csv
-from lmms_medtasks.report.document import MARKS, Frame, ReportChapter, ReportDocument, ReportFigure, ReportSection
+from lmms_medtasks.report.document import MARKS, Frame, ReportChapter, ReportFigure, ReportSection
 from lmms_medtasks.report.findings import FindingChart, Number, SuiteFinding, headline_titles
-from lmms_medtasks.report.first_screen import ALL, BEST_MEANING, NAMED
+from lmms_medtasks.report.first_screen import ALL, BEST_MEANING, NAMED, ReportDocument
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.suite_report import part_key
 from lmms_medtasks.statistics import confidence
@@ -65,12 +65,10 @@ class SuiteGroup:
 
 
 def render_html(document: ReportDocument, home: str = "") -> str:
-    """The page's text. All texts are escaped but the figures, which charts have escaped.
+    """The page. All texts are escaped, those of figures by the charts. ``home``: the address of its first link, or "".
 
-    ``home``: the address that its first words lead to, "" for none.
-
-    Its script is our own and changes nothing that is said: it shows one part at a time, and copies tables and figures.
-    A content security policy lets no other run.
+    Its only script is our own, which shows one part at a time and copies tables and figures; a content security policy
+    blocks all others.
     """
     from markupsafe import Markup
 
@@ -110,11 +108,11 @@ def _group_parts(document: ReportDocument) -> list[SuiteGroup]:
     models = document.first.models if document.first else ()
     return [
         SuiteGroup(
-            f"suite-{part_key(title)}",
-            title,
-            tuple(parts),
-            tuple((model.model, finding) for model in models for finding in model.findings if finding.suite == title),
-            len(models) == 1,
+            key=f"suite-{part_key(title)}",
+            title=title,
+            parts=tuple(parts),
+            found=tuple((each.model, one) for each in models for one in each.findings if one.suite == title),
+            alone=len(models) == 1,
         )
         for title, parts in by_suite.items()
     ]
@@ -157,7 +155,7 @@ def breakable_markup(name: str) -> Markup:
 
 
 def _visible_value(value: object) -> object:
-    """A text that is put into a page, with what can't be seen made visible; what is HTML already as it is."""
+    """A text with its invisible characters shown; markup is returned unchanged."""
     return replace_invisible(value) if type(value) is str else value
 
 
@@ -190,7 +188,6 @@ def _chart_rules(colours: Mapping[str, str], font: str) -> str:
 
 @functools.cache
 def _read_colours() -> Mapping[str, tuple[str, str]]:
-    """By name, of a light page and of a dark one."""
     return yaml.safe_load(_own_text("colours.yml"))  # type: ignore[no-any-return]
 
 

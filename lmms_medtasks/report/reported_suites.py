@@ -10,15 +10,15 @@ from pathlib import Path
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.progress import progress_bar
-from lmms_medtasks.report import degradation_loss, suite_report
+from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
-from lmms_medtasks.report.document import Frame, ReportChapter, ReportDocument
+from lmms_medtasks.report.document import Frame, ReportChapter
 from lmms_medtasks.report.findings import SuiteFinding
-from lmms_medtasks.report.first_screen import first_screen
+from lmms_medtasks.report.first_screen import ReportDocument, first_screen
 from lmms_medtasks.report.quotable import SuiteResults
 from lmms_medtasks.report.report_options import ReportOptions
-from lmms_medtasks.report.suite_report import SuiteReport, SuiteReportSpec
+from lmms_medtasks.report.suite_report import SuiteReportSpec, suite_report
 from lmms_medtasks.samples import runs as _runs
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.suites import registry
@@ -87,7 +87,7 @@ def report_document(runs: Sequence[ResultFile], options: ReportOptions, unread: 
     parts: list[ReportChapter] = []
     asked: list[tuple[SuiteResults, SuiteFinding | None]] = []
     for name, (suite, own) in found.items():
-        made = report(suite, own, replace(options, prefix=f"{name}-" if several else ""))
+        made = suite_report(suite, report_of(suite), own, replace(options, prefix=f"{name}-" if several else ""))
         plans, every = (*made.comparisons, *made.own), list[ReportChapter]()
         with progress_bar(len(plans), "Analysing", "task sets") as step:
             for make in plans:
@@ -110,7 +110,7 @@ def _check_options(options: ReportOptions, suites: Sequence[Suite]) -> None:
     for name, flag in _OF_A_SUITE.items():
         if getattr(options, name) and not any(name in report_of(suite).uses for suite in suites):
             titles = ", ".join(suite.title for suite in suites)
-            raise UserError(f"{flag} is of no use here: the report of {titles} has nothing that it could change.")
+            raise UserError(f"{flag} has no effect here: nothing in the report of {titles} depends on it.")
 
 
 def reported_suites() -> dict[str, Suite]:
@@ -121,14 +121,6 @@ def reported_suites() -> dict[str, Suite]:
     }
     names = sorted(registry.names(), key=lambda name: (name not in said, said.get(name, 0), name))
     return {name: registry.get(name) for name in names}
-
-
-def report(suite: Suite, runs: Sequence[ResultFile], options: ReportOptions) -> SuiteReport:
-    """The suite's share of the document. Each of ``runs`` has a task of the suite; at least one is given.
-
-    Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
-    """
-    return suite_report.suite_report(suite, report_of(suite), runs, options)
 
 
 def runs_holding(runs: Iterable[ResultFile]) -> dict[str, tuple[Suite, list[ResultFile]]]:
@@ -145,8 +137,8 @@ def runs_holding(runs: Iterable[ResultFile]) -> dict[str, tuple[Suite, list[Resu
         if not asked and not degraded_tasks(run):
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(
-                f"No task of {titles} in {run.path}, nor one on a template. Its tasks: {others}. Where their folder "
-                "declares its measures: --include_path FOLDER."
+                f"{run.path} has no task of {titles}, nor one made from a template. Its tasks: {others}. If their "
+                "folder declares measures, name it: --include_path FOLDER."
             )
         for suite in asked.values():
             found.setdefault(_free_name(suite, found), (suite, []))[1].append(run)
@@ -178,7 +170,9 @@ def declared_report(name: str) -> SuiteReportSpec | None:
     module = registry.load_companion(name, "report")
     report = getattr(module, "REPORT", None)
     if module is not None and not isinstance(report, SuiteReportSpec):
-        raise UserError(f"The folder of {name} declares no report: expected REPORT = Report(...) in report.py.")
+        raise UserError(
+            f"The folder of {name} declares no report: expected REPORT = SuiteReportSpec(...) in report.py."
+        )
     return report
 
 

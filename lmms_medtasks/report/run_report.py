@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import Frame, ReportChapter, ReportDocument
+from lmms_medtasks.report.document import Frame, ReportChapter
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.report_options import RESAMPLES, ReportOptions
 from lmms_medtasks.report.reported_suites import build_report
 from lmms_medtasks.samples.runs import RunPaths, list_run_paths
@@ -218,7 +219,6 @@ def report(
 
 
 def _named_tables(document: ReportDocument) -> Iterable[tuple[str, Frame, ReportChapter]]:
-    """Every table with its name, that of its CSV file, and the part it stands in."""
     several = len(document.parts) > 1
     return [(f"{part.key}-{table.key}" if several else table.key, table, part) for part, table in document.tables()]
 

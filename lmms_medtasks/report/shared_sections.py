@@ -1,4 +1,4 @@
-"""Sections that several benchmarks have alike: copies with rotated options, and what is lost of the image's benefit."""
+"""Sections that several benchmarks share: copies with rotated options, and the lost part of the image's benefit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLUMNS = ("n", "accuracy")
 
 
 def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Where] | None = None) -> SectionSpec:
-    """The section: what survives the rotation, beside the plain accuracy, and whether letters are preferred.
+    """The section: the accuracy under every rotation, the plain accuracy, and whether letters are preferred.
 
     ``where``: the restriction to the rotated copies. ``groups``: titles and restrictions of more rows, each with the
     share that is right under every rotation.
@@ -83,7 +83,7 @@ class ImageBenefitRow:
 
 
 def rows_without_image(source: ModelResults, where: Where) -> QuestionTable:
-    """What the model of ``source`` was asked without images: ``where`` restricts the rows of all its runs to that."""
+    """The questions that the model of ``source`` was asked without images; ``where`` restricts all its runs to them."""
     runs = tuple(source.runs_of_model) or tuple(dict.fromkeys(source.rows.column("run")))
     return source.every.where({**where, "run": runs})
 

@@ -68,57 +68,51 @@ class SuiteReportSpec:
 
 
 def _asked_facts(suite: Suite, source: ModelResults) -> tuple[tuple[str, str], ...]:
-    """How a source was asked, how many questions, and who judged if a judge is named."""
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
     asked = ", ".join(make_printable(condition or "") or "as released" for condition in source.rows.values("condition"))
-    judges = judged_tables.judges_fact(source.rows)
+    judged = judged_tables.judgings_by_protocol(source.rows).values()
+    judges = "; ".join(dict.fromkeys(summary.said for summary in judged))
     return ("Asked", asked), ("Questions", questions), *([("Judge", judges)] if judges else [])
 
 
 def question_ids(rows: QuestionTable) -> frozenset[str]:
-    """The ids of these questions."""
     return frozenset(rows.column("id"))
 
 
 @dataclass(frozen=True)
 class SuiteReport:
-    """A benchmark's parts of a document: comparisons, and the sources' ``own`` in their order; what was found of each.
+    """A benchmark's parts of a document: comparisons, and an ``own`` one of each of the ``sources``.
 
-    A part is made when it is called, and what was found when it is asked for: a board wants the comparisons alone.
+    Parts and findings are made when they are asked for: a board needs the comparisons alone.
     """
 
     comparisons: tuple[Callable[[], ReportChapter], ...]
     own: tuple[Callable[[], ReportChapter], ...]
-    find: Callable[[], tuple[tuple[SuiteResults, SuiteFinding | None], ...]]
+    suite: Suite
+    sources: Sequence[ModelResults]
+    headline: Headline
 
     @functools.cached_property
     def found(self) -> tuple[tuple[SuiteResults, SuiteFinding | None], ...]:
-        """Each source with what was found of it."""
-        return self.find()
+        """Each source with its finding, None if it has no number."""
+        return tuple((SuiteResults(self.suite, source), self._finding(source)) for source in self.sources)
+
+    def _finding(self, source: ModelResults) -> SuiteFinding | None:
+        readable = readability.of_source(self.suite, source)
+        return readability.readability_sentences(self.headline.of(self.suite, source), readable)
 
 
 def suite_report(
     suite: Suite, report: SuiteReportSpec, runs: Sequence[ResultFile], options: ReportOptions
 ) -> SuiteReport:
     """The benchmark's share of a document. Raises UserError when a log can't be read."""
-    make = report.sources or sources_by_run
     table = suite_table(suite, runs, options.cache)
     _check_declared(suite, report, table)
-    sources = _with_runs_of_model(runs, make(suite, runs, table, options))
-    headline = report.headline or default_headline(suite)
-
-    def find() -> tuple[tuple[SuiteResults, SuiteFinding | None], ...]:
-        return tuple(
-            (
-                SuiteResults(suite, source),
-                readability.readability_sentences(headline.of(suite, source), readability.of_source(suite, source)),
-            )
-            for source in sources
-        )
-
+    sources = _with_runs_of_model(runs, (report.sources or sources_by_run)(suite, runs, table, options))
+    comparisons = tuple(_plan_comparisons(suite, report, sources, options))
     own = tuple(functools.partial(_results_part, suite, report, source, options) for source in sources)
-    return SuiteReport(tuple(_plan_comparisons(suite, report, sources, options)), own, find)
+    return SuiteReport(comparisons, own, suite, sources, report.headline or default_headline(suite))
 
 
 def part_key(name: str) -> str:
@@ -165,28 +159,28 @@ def sources_by_model(
         once: columns that say what a task asks; no task of a source has values in common with another one.
         one_judge: whether verdicts of several judges keep runs apart.
     """
-    of_runs: dict[tuple[Any, ...], list[_Asked]] = {}
+    of_runs: dict[tuple[Any, ...], list[_TaskGroup]] = {}
     for (number, task, *own), rows in table.by(["run", "task", *apart], key=lambda values: 0).items():
         values = set(zip(*(rows.column(name) for name in once), strict=True))
         run = runs[number]
         model = *_model_arguments(run), *about.data_kinds(run, [task])
-        asked = _Asked([(number, task)], rows.rows.tolist(), values, set())
-        _join_task_group(of_runs.setdefault((*model, *own, number), []), asked)
-    groups: dict[tuple[Any, ...], list[_Asked]] = {}
+        added = _TaskGroup([(number, task)], rows.rows.tolist(), values, set())
+        _join_task_group(of_runs.setdefault((*model, *own, number), []), added)
+    groups: dict[tuple[Any, ...], list[_TaskGroup]] = {}
     if one_judge:
-        every = [each for found in of_runs.values() for each in found]
-        tables = [table.take(np.array(each.rows)) for each in every]
-        for each, judges in zip(every, judged_tables.deciding_judgings(tables), strict=True):
-            each.judges |= set(judges)
-    for (*key, _), found in of_runs.items():
-        for each in found:
-            _join_task_group(groups.setdefault(tuple(key), []), each)
-    sources = [_make_results(table, runs, each, options) for found in groups.values() for each in found]
+        every = [group for of_run in of_runs.values() for group in of_run]
+        tables = [table.take(np.array(group.rows)) for group in every]
+        for group, judges in zip(every, judged_tables.deciding_judgings(tables), strict=True):
+            group.judges |= set(judges)
+    for (*key, _), of_run in of_runs.items():
+        for group in of_run:
+            _join_task_group(groups.setdefault(tuple(key), []), group)
+    sources = [_make_results(table, runs, group, options) for of_model in groups.values() for group in of_model]
     return with_distinct_names(sorted(sources, key=lambda source: (source.rows.column("run")[0], source.condition)))
 
 
 @dataclass
-class _Asked:
+class _TaskGroup:
     """Tasks (the run's number and the name) that may become a source. ``values``: what they ask."""
 
     tasks: list[tuple[int, str]]
@@ -196,7 +190,6 @@ class _Asked:
 
 
 def _with_runs_of_model(runs: Sequence[ResultFile], sources: Sequence[ModelResults]) -> list[ModelResults]:
-    """The sources, each with all runs of its model: other conditions may be in another run."""
     by_model: dict[tuple[str, ...], dict[int, ResultFile]] = {}
     for number, run in enumerate(runs):
         by_model.setdefault(_model_arguments(run), {})[number] = run
@@ -204,32 +197,32 @@ def _with_runs_of_model(runs: Sequence[ResultFile], sources: Sequence[ModelResul
 
 
 def _model_arguments(run: ResultFile) -> tuple[str, ...]:
-    """The harness's model and its arguments, and what the user put in place of ours."""
+    """The harness's model, its arguments, and the settings that the user changed."""
     config = run.content.get("config") or {}
     told = about.changed_run_settings(run, list(run.content.get("configs") or {}))
     return str(config.get("model")), str(config.get("model_args")), told
 
 
-def _join_task_group(groups: list[_Asked], asked: _Asked) -> None:
+def _join_task_group(groups: list[_TaskGroup], added: _TaskGroup) -> None:
     """Add tasks to the first group without any of their values and without another judge, else as a new group."""
     for group in groups:
-        judges = group.judges | asked.judges
-        if group.values.isdisjoint(asked.values) and (len(judges) < 2 or group.judges == asked.judges):
-            group.tasks += asked.tasks
-            group.rows += asked.rows
-            group.values |= asked.values
+        judges = group.judges | added.judges
+        if group.values.isdisjoint(added.values) and (len(judges) < 2 or group.judges == added.judges):
+            group.tasks += added.tasks
+            group.rows += added.rows
+            group.values |= added.values
             group.judges = judges
             return
-    groups.append(asked)
+    groups.append(added)
 
 
 def _make_results(
-    table: QuestionTable, runs: Sequence[ResultFile], asked: _Asked, options: ReportOptions
+    table: QuestionTable, runs: Sequence[ResultFile], group: _TaskGroup, options: ReportOptions
 ) -> ModelResults:
     tasks: dict[int, list[str]] = {}
-    for number, task in asked.tasks:
+    for number, task in group.tasks:
         tasks.setdefault(number, []).append(task)
-    rows = table.take(np.array(sorted(asked.rows))).where({"repeated": False})
+    rows = table.take(np.array(sorted(group.rows))).where({"repeated": False})
     of_runs = tuple((runs[number], tuple(own)) for number, own in tasks.items())
     conditions = rows.values("condition")
     return ModelResults("", rows, table, options.resamples, of_runs, conditions[0] if len(conditions) == 1 else "")
@@ -246,26 +239,17 @@ def with_distinct_names(sources: Sequence[ModelResults]) -> list[ModelResults]:
 
 
 def data_extent_text(source: ModelResults) -> str:
-    """Which data a source read and how much of it: ``mini, --limit 8``; of several runs, each if they differ."""
+    """The data that a source read and how much of it, ``mini, --limit 8``; of several runs each if they differ."""
     return "; ".join(dict.fromkeys(about.run_extent(run, tasks) for run, tasks in source.asked))
-
-
-def extents_of_data(sources: Sequence[ModelResults]) -> list[str]:
-    """Which data these sources read and how much of it, whatever their settings: ``["full"]``."""
-    return sorted({about.data_extent(run, tasks) for source in sources for run, tasks in source.asked})
 
 
 def results_extent(source: ModelResults) -> str:
     """As :func:`data_extent_text`, with the condition: ``mini, --limit 8; no image``."""
-    return (
-        f"{data_extent_text(source)}; {make_printable(source.condition)}"
-        if source.condition
-        else data_extent_text(source)
-    )
+    return "; ".join(filter(None, (data_extent_text(source), make_printable(source.condition))))
 
 
 def _check_declared(suite: Suite, report: SuiteReportSpec, table: QuestionTable) -> None:
-    """Raise UserError for a declared row or column that is restricted by no column of the samples, or of no measure."""
+    """Raise UserError if a declared row or column names an unknown column of the samples or an unknown measure."""
     known = {*suite.tags, *OWN_COLUMNS, *table.columns}
     measures = [each.name for each in suite.measures]
     file = getattr(registry.load_companion(suite.name, "report"), "__file__", f"the report of {suite.name}")
@@ -292,15 +276,12 @@ def _other_numbers(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]
     numbers = {run.path: number for number, run in source.runs_of_model.items()}
     for run, task in ((run, task) for run, tasks in source.asked for task in tasks):
         rows = source.every.where({"run": numbers[run.path], "task": task})
-        said = (
-            list(reported_differences(suite, rows, numbers_of(run.tasks[task])))
-            if task in run.tasks and len(rows)
-            else []
-        )
-        if said:
-            more = f" ({len(said):,} numbers differ.)" if len(said) > 1 else ""
+        if task not in run.tasks or not len(rows):
+            continue
+        if differences := list(reported_differences(suite, rows, numbers_of(run.tasks[task]))):
+            more = f" ({len(differences):,} numbers differ.)" if len(differences) > 1 else ""
             changed = "One of the two files was changed after the run. This report is made from the samples."
-            yield ReportNotice("warning", f"{make_printable(task)}: {said[0]}{more} {changed}")
+            yield ReportNotice("warning", f"{make_printable(task)}: {differences[0]}{more} {changed}")
 
 
 def _results_part(suite: Suite, report: SuiteReportSpec, source: ModelResults, options: ReportOptions) -> ReportChapter:
@@ -310,12 +291,12 @@ def _results_part(suite: Suite, report: SuiteReportSpec, source: ModelResults, o
             facts.setdefault(name, {})[text] = None
     flags = dict.fromkeys([*_other_numbers(suite, source), *_results_notices(suite, report, source)])
     part = ReportChapter(
-        f"{options.prefix}{part_key(source.name)}",
-        source.name,
-        tuple((name, "; ".join(texts)) for name, texts in facts.items()),
-        tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
-        _filled_sections(report.views, [source], options),
-        csv_origin(source),
+        key=f"{options.prefix}{part_key(source.name)}",
+        title=source.name,
+        facts=tuple((name, "; ".join(texts)) for name, texts in facts.items()),
+        flags=tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
+        sections=_filled_sections(report.views, [source], options),
+        origin=csv_origin(source),
     )
     return comparability.add_paper_lines(suite, part, [source])
 
@@ -333,7 +314,7 @@ def csv_origin(source: ModelResults) -> tuple[tuple[str, str], ...]:
 
 
 def changed_settings_text(source: ModelResults) -> str:
-    """What the user put in place of ours in a source's runs: ``paper settings``; "" for nothing."""
+    """The settings that the user changed in a source's runs: ``paper settings``; "" for none."""
     return ", ".join(dict.fromkeys(said for each in source.asked if (said := about.changed_run_settings(*each))))
 
 
@@ -387,7 +368,7 @@ def _comparison_part(
     runs = {id(run): run for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models and ways of asking", ", ".join(each.name for each in sources)))
     origin = (("data of the runs", "; ".join(dict.fromkeys(map(data_extent_text, sources)))),)
-    data = extents_of_data(sources)
+    data = sorted({about.data_extent(run, tasks) for source in sources for run, tasks in source.asked})
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
     flags = (*(() if data == ["full"] else (ReportNotice("warning", text),)), *report.compared_caveats(sources))
     sections = (*_filled_sections(report.compared, sources, options), *report.more(sources, options))

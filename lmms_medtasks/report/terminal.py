@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import degradation_loss
-from lmms_medtasks.report.document import Frame, Kind, ReportChapter, ReportDocument
+from lmms_medtasks.report.document import Frame, Kind, ReportChapter
 from lmms_medtasks.report.findings import Number, headline_titles
-from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ModelFindings
+from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ModelFindings, ReportDocument
 from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.short_texts import cut_apart, without_common_start
 from lmms_medtasks.statistics import confidence
@@ -36,8 +36,7 @@ _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim i
 def print_report(document: ReportDocument, console: Console, *, everything: bool = False) -> None:
     """Print the report: its first screen alone, or with ``everything`` all tables behind it.
 
-    Of a document without a first screen the first part is printed; its long tables, the published models' rows, and the
-    other parts are named. ``everything``: they are printed too.
+    Of a document without a first screen the first part is printed, without its long tables and the published rows.
     """
     for text in document.unread:
         for line in wrap_text(_plain_text(f"! Left out: {text}", style="bold yellow")):
@@ -140,8 +139,7 @@ def _fill_lines(text: str, most: int = 0) -> Iterator[str]:
 
 
 def _plain_text(text: str, style: str = "") -> Text:
-    """A text as it is: what can't be seen made visible, and square brackets no markup."""
-
+    """The text with invisible characters shown, and without rich's markup."""
     import rich.text
 
     return rich.text.Text(replace_invisible(text), style=style)
@@ -177,7 +175,7 @@ def _print_part(part: ReportChapter, console: Console, everything: bool) -> None
 
 
 def _table_blocks(table: Frame, console: Console, *, is_screen: bool = False) -> Iterator[RichTable]:
-    """A table; one that is too wide as several, each with the texts that its rows begin with."""
+    """A table; if it is too wide, several, each with the texts at the beginning of the rows."""
     columns = [(place, column) for place, column in enumerate(table.columns) if not (is_screen and column.long)]
     heads = next((place for place, (_, column) in enumerate(columns) if column.kind != "text"), len(columns))
     names, left = [place for place, _ in columns[:heads]], [place for place, _ in columns[heads:]]
@@ -196,7 +194,7 @@ def _table_blocks(table: Frame, console: Console, *, is_screen: bool = False) ->
 
 
 def _rich_table(table: Frame, places: Sequence[int], gap: int) -> RichTable:
-    """The columns at these places; on a screen with so many blanks between them, 0: as a report has it."""
+    """The columns at these places; ``gap``: blanks between them on a screen, 0 for the look of a report."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
 
@@ -271,7 +269,6 @@ def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
 
 
 def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
-    """A line a number: of one model with its bar, of several side by side."""
     from rich.text import Text
 
     shown = models[:_MOST_MODELS]
@@ -298,10 +295,8 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
             if len(models) == 1 and bars[0]:
                 yield start + _write_bar(bars[0])
                 continue
-            scores, intervals = (
-                ["–" if bar is None else _score_text(bar) for bar in bars],
-                [bar.interval if bar else "" for bar in bars],
-            )
+            scores = ["–" if bar is None else _score_text(bar) for bar in bars]
+            intervals = [bar.interval if bar else "" for bar in bars]
             if all(len(score + interval) < width for score, interval in zip(scores, intervals, strict=True)):
                 scores, intervals = [score + interval for score, interval in zip(scores, intervals, strict=True)], []
             yield start + "".join(f"{score:>{width}}" for score in scores)
@@ -309,9 +304,8 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
                 yield Text(f"{'':{_SUITE + _TITLE}}{''.join(f'{each:>{width}}' for each in intervals)}", style="dim")
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
-    signs = (
-        ["█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"] if len(models) == 1 else []
-    )
+    bar_signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
+    signs = [bar_signs] if len(models) == 1 else []
     if any(not bar.higher_is_better for each in shown for own in each.findings for bar in own.bars):
         signs.append("↓ less is better")
     if signs:
@@ -347,8 +341,7 @@ def _draw_bar(bar: Number) -> str:
     if high > low:
         start = min(start, _BAR - 1)
         end = max(end, start + 1)
-    cells = ["█" * start, "▒" * (end - start), "·" * (_BAR - end)]
-    drawn = "".join(cells)
+    drawn = f"{'█' * start}{'▒' * (end - start)}{'·' * (_BAR - end)}"
     if bar.chance is None:
         return drawn
     chance = min(int(_BAR * bar.place(bar.chance)), _BAR - 1)
@@ -357,12 +350,10 @@ def _draw_bar(bar: Number) -> str:
 
 def wrap_text(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:
     """The text in lines of at most :data:`WIDTH`, behind ``head`` and below it moved in."""
-    from io import StringIO
-
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(width=WIDTH, file=StringIO())
+    console = Console(width=WIDTH, file=io.StringIO())
     for number, line in enumerate(text.wrap(console, WIDTH - indent) or [text]):
         line.rstrip()
         yield (Text(" " * indent) if number else head or Text()) + line

@@ -25,7 +25,7 @@ Transform = Callable[[QuestionTable], QuestionTable]
 
 @dataclass(frozen=True)
 class ModelResults:
-    """What one model was asked under one condition: the rows of a report's own part.
+    """One model under one condition, with its questions: what a part of a report is about.
 
     Attributes:
         name: for people, unique within the report. rows: its questions, each once.
@@ -48,12 +48,10 @@ class ModelResults:
 
     @property
     def run(self) -> ResultFile:
-        """The first of its runs."""
         return self.asked[0][0]
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks of all its runs."""
         return tuple(task for _, tasks in self.asked for task in tasks)
 
     def intervals(self, estimate: Estimate, where: Where | None = None) -> Mapping[str, IntervalEstimate]:
@@ -66,7 +64,7 @@ class ModelResults:
         return self._known[key][1]
 
     def derived(self, transform: Transform) -> ModelResults:
-        """The source of a table that is made of these rows, such as one of pairs; made once."""
+        """The results with a table made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
             rows = transform(self.rows)
             self._derived[transform] = replace(self, rows=rows, _known={}, _derived={})
@@ -108,7 +106,7 @@ class ColumnSpec:
         within: a further restriction. statistic: which of the estimate's; its main one by default.
         bare: without the interval. signed: with a plus sign; points always are.
         mark: from the questions that a run's cell is about to its mark, as a sign.
-        over: what the rows of the source are made into before row and column restrict them.
+        over: makes the table, of the rows of the source, that row and column restrict.
     """
 
     head: str
@@ -125,7 +123,6 @@ class ColumnSpec:
 
     @property
     def name(self) -> str:
-        """Its key, or its head."""
         return self.key or self.head
 
     def column(self) -> document.FrameColumn:
@@ -138,47 +135,46 @@ class ColumnSpec:
         return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit, key=self.key)
 
     def difference(self, source: ModelResults, row: RowSpec) -> IntervalEstimate | None:
-        """The difference of a row; None where the column has none, or it is no estimate."""
+        """The difference of a row; None if the column has none, or its cell is made by a function."""
         of, where = row.estimates.get(self.name, self.of), _intersect_restrictions(row.where, self.within)
         if self.unit not in ("points", "drop") or not isinstance(of, Estimate) or where is None:
             return None
-        table = source.derived(self.over) if self.over else source
-        return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
+        return self._table(source).interval(of, where, self.statistic)
+
+    def _table(self, source: ModelResults) -> ModelResults:
+        return source.derived(self.over) if self.over else source
 
     def cell(self, source: ModelResults, row: RowSpec, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
-        of = row.estimates.get(self.name, self.of)
-        if of is None:
+        of, where = row.estimates.get(self.name, self.of), _intersect_restrictions(row.where, self.within)
+        if of is None or where is None:
             return NONE
-        where = _intersect_restrictions(row.where, self.within)
-        if where is None:
-            return NONE
-        table = source.derived(self.over) if self.over else source
+        table = self._table(source)
         if not isinstance(of, Estimate):
             return of(source, row, table.rows.where(where))
-        found = table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
+        estimate = table.interval(of, where, self.statistic)
         if self.unit == "n":
-            return Cell(found.n)
+            return Cell(estimate.n)
         if isinstance(of, Count):
-            counted = found.estimate
+            counted = estimate.estimate
             return Cell(100 * counted if counted is not None and self.unit in ("%", "points") else counted)
         if self.unit in ("%", "points", "drop"):
-            shown = negate_estimate(found) if self.unit == "drop" else found
+            shown = negate_estimate(estimate) if self.unit == "drop" else estimate
             cell = percent_cell(shown, bare=self.bare and not with_interval)
         else:
-            cell = number_cell(found)
+            cell = number_cell(estimate)
         if self.mark and row.kind == "run" and cell.value is not None:
             return replace(cell, mark=self.mark(table.rows.where(where).where(of.where)) + cell.mark)
         return cell
 
 
 def _intersect_restrictions(one: Where, other: Where) -> Where | None:
-    """Both restrictions together; None where no row can fulfil both."""
+    """Both restrictions together; None if no row can fulfil both."""
     merged = dict(one)
     for name, value in other.items():
         if name in merged and merged[name] != value:
-            allowed = [each if isinstance(each, tuple) else (each,) for each in (merged[name], value)]
-            common = tuple(each for each in allowed[0] if each in allowed[1])
+            first, second = (allowed if isinstance(allowed, tuple) else (allowed,) for allowed in (merged[name], value))
+            common = tuple(allowed for allowed in first if allowed in second)
             if not common:
                 return None
             value = common if len(common) > 1 else common[0]
@@ -216,11 +212,9 @@ class TableSpec:
     folded: bool = False
 
     def columns_of(self, sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
-        """Its columns for these sources."""
         return self.columns(sources) if callable(self.columns) else self.columns
 
     def rows_of(self, sources: Sequence[ModelResults]) -> list[RowSpec]:
-        """Its rows for these sources."""
         return list(self.rows(sources) if callable(self.rows) else self.rows)
 
     def filled(self, sources: Sequence[ModelResults]) -> document.Frame | None:
@@ -238,7 +232,6 @@ class TableSpec:
         return replace(table, notes=(*table.notes, said)) if said else table
 
     def printed(self) -> document.Frame:
-        """The table with its published rows alone."""
         return self._table((), self.columns_of(()), ())
 
     def printed_rows(self, columns: Sequence[ColumnSpec]) -> tuple[document.FrameRow, ...]:
@@ -246,7 +239,6 @@ class TableSpec:
         return self.published.filled([column.name for column in columns]) if self.published else ()
 
     def heads(self, columns: Sequence[ColumnSpec]) -> tuple[document.FrameColumn, ...]:
-        """Its labels and these columns, as a frame has them."""
         return (*(document.FrameColumn(name, "text") for name in self.labels), *(column.column() for column in columns))
 
     def charted(self, rows: Sequence[RowSpec], sources: Sequence[ModelResults]) -> document.Frame:
@@ -262,15 +254,15 @@ class TableSpec:
         self, rows: tuple[document.FrameRow, ...], columns: Sequence[ColumnSpec], sources: Sequence[ModelResults]
     ) -> document.Frame:
         return document.Frame(
-            self.key,
-            self.title(sources) if callable(self.title) else self.title,
-            self.heads(columns),
-            (*rows, *self.printed_rows(columns)),
-            self.notes(sources) if callable(self.notes) else self.notes,
-            self.published.notes if self.published else (),
-            self.marks,
-            self.long,
-            self.folded,
+            key=self.key,
+            title=self.title(sources) if callable(self.title) else self.title,
+            columns=self.heads(columns),
+            rows=(*rows, *self.printed_rows(columns)),
+            notes=self.notes(sources) if callable(self.notes) else self.notes,
+            published_notes=self.published.notes if self.published else (),
+            marks=self.marks,
+            long=self.long,
+            folded=self.folded,
         )
 
 
@@ -280,7 +272,7 @@ def _add_detectable(
     columns: Sequence[ColumnSpec],
     sources: Sequence[ModelResults],
 ) -> str:
-    """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
+    """Add the detectable difference to each cell of a difference; return the note on them, "" without any."""
     places = [(row, place) for row in range(len(rows)) for place in range(len(columns))]
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
     criterion = TestCriterion(
@@ -336,7 +328,6 @@ def rows_of_sources(
 
 
 def row_count(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-    """How many questions a row is about, with and without a score."""
     return Cell(len(rows))
 
 
@@ -376,11 +367,11 @@ class SectionSpec:
             return None
         figures = (figure.figure(sources) for figure in self.figures) if drawn else ()
         return document.ReportSection(
-            self.key,
-            self.title,
-            self.paragraphs(sources),
-            tables,
-            tuple(figure for figure in figures if figure is not None),
-            self.folded,
-            self.summary,
+            key=self.key,
+            title=self.title,
+            paragraphs=self.paragraphs(sources),
+            tables=tables,
+            figures=tuple(figure for figure in figures if figure is not None),
+            folded=self.folded,
+            summary=self.summary,
         )

@@ -35,12 +35,11 @@ class AgreementEstimate:
 
     @property
     def value(self) -> float | None:
-        """The estimate."""
         return self.interval.estimate
 
 
 def estimate_without_value(count: int, reason: str) -> AgreementEstimate:
-    """What is told of ``count`` items for which the coefficient makes no sense, whatever their ratings."""
+    """The estimate for ``count`` items for which the coefficient is not defined, whatever their ratings."""
     return AgreementEstimate(IntervalEstimate(None, None, None, count, 0), reason)
 
 
@@ -48,10 +47,6 @@ def code_ratings(ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct ratings in order, (V,) floats, and which of them each rating is, integers in the ratings' shape."""
     values, codes = np.unique(np.round(ratings, DECIMALS) + 0.0, return_inverse=True)
     return values, codes.reshape(ratings.shape)
-
-
-_DENSE = 8
-"""A table is filled where it has so many times the cells that occur at most."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +75,10 @@ def rating_spearman(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Spearman's rho: Pearson's correlation of the ranks, ties sharing their mean rank."""
     given = pairs.count_marginals(counts)
     middle = (counts.sum(-1)[..., None] + 1) / 2
-    first, second = (each.cumsum(-1) - (each - 1) / 2 - middle for each in given)
+    first, second = (marginal.cumsum(-1) - (marginal - 1) / 2 - middle for marginal in given)
     together = (counts * first[..., pairs.one] * second[..., pairs.other]).sum(-1)
     spread = (given[0] * first**2).sum(-1) * (given[1] * second**2).sum(-1)
-    rho: np.ndarray = together / np.sqrt(np.where(spread > 0, spread, np.nan))
-    return rho
+    return np.asarray(together / np.sqrt(np.where(spread > 0, spread, np.nan)))
 
 
 def rating_kendall(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
@@ -160,17 +154,14 @@ def measure_agreement(
     occurring, cells = np.unique(row_codes * len(columns) + column_codes, return_inverse=True)
     pairs = RatingPairs(rows, columns, *np.divmod(occurring, max(1, len(columns))))
     counted = make_sum_group([clusters[row] for row in both.tolist()], cells=cells, cell_count=max(1, len(occurring)))
-    statistics = {
-        name: SumStatistic(_pair_statistic(COEFFICIENTS[name], pairs), ("",), (-1.0, 1.0), mean=False) for name in names
-    }
-    if "exact" in statistics:
-        statistics["exact"] = SumStatistic(_pair_statistic(exact_share, pairs), ("",), (0.0, 1.0), mean=False)
+    statistics = {}
+    for name in names:
+        bounds = (0.0 if name == "exact" else -1.0, 1.0)
+        statistics[name] = SumStatistic(_pair_statistic(COEFFICIENTS[name], pairs), ("",), bounds, mean=False)
     measures = {}
     for name, interval in estimate_intervals({"": counted}, statistics, level=level).items():
-        missing = interval.estimate is None
-        measures[name] = AgreementEstimate(
-            interval, _missing_reason(name, first_ratings[both], second_ratings[both]) if missing else ""
-        )
+        reason = "" if interval.estimate is not None else _missing_reason(name, rows, columns, len(both))
+        measures[name] = AgreementEstimate(interval, reason)
     return measures
 
 
@@ -185,12 +176,11 @@ def _pair_statistic(compute: Coefficient, pairs: RatingPairs) -> StatisticFuncti
     return compute_statistic
 
 
-def _missing_reason(name: str, first: np.ndarray, second: np.ndarray) -> str:
-    if not len(first):
-        return "no item was rated by both"
-    if len(first) == 1:
-        return "one item only was rated by both"
-    constant = [rater for rater, each in (("first", first), ("second", second)) if len(code_ratings(each)[0]) == 1]
+def _missing_reason(name: str, first: np.ndarray, second: np.ndarray, count: int) -> str:
+    """``first``, ``second``: each rater's distinct ratings of the ``count`` items."""
+    if count < 2:
+        return "one item only was rated by both" if count else "no item was rated by both"
+    constant = [rater for rater, ratings in (("first", first), ("second", second)) if len(ratings) == 1]
     if len(constant) == 2:
         return "both raters gave one rating only"
     return f"the {constant[0]} rater gave one rating only" if constant else f"{name} has no value here"
@@ -206,24 +196,13 @@ def _weighted_kappa(counts: np.ndarray, pairs: RatingPairs, weights: np.ndarray)
     first, second = pairs.count_marginals(counts)
     observed = (counts * weights[pairs.one, pairs.other]).sum(-1) * counts.sum(-1)
     expected = ((first @ weights) * second).sum(-1)
-    kappa: np.ndarray = 1 - observed / np.where(expected > 0, expected, np.nan)
-    return kappa
+    return np.asarray(1 - observed / np.where(expected > 0, expected, np.nan))
 
 
 def _concordance_surplus(counts: np.ndarray, pairs: RatingPairs) -> np.ndarray:
     """Concordant less discordant pairs of items."""
-    shape = (len(pairs.first), len(pairs.second))
-    if shape[0] * shape[1] > _DENSE * len(pairs.one):
-        signs = np.sign(pairs.one[:, None] - pairs.one) * np.sign(pairs.other[:, None] - pairs.other)
-        surplus: np.ndarray = ((counts @ signs.astype(float)) * counts).sum(-1) / 2
-        return surplus
-    table = np.zeros((*counts.shape[:-1], *shape))
-    table[..., pairs.one, pairs.other] = counts
-    below = table.sum(-2, keepdims=True) - table.cumsum(-2)  # items with a higher first rating, by the second
-    higher = below.sum(-1, keepdims=True) - below.cumsum(-1)
-    lower = below.cumsum(-1) - below
-    total: np.ndarray = (table * (higher - lower)).sum((-2, -1))
-    return total
+    signs = np.sign(pairs.one[:, None] - pairs.one) * np.sign(pairs.other[:, None] - pairs.other)
+    return np.asarray(((counts @ signs.astype(float)) * counts).sum(-1) / 2)
 
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -250,11 +229,8 @@ def measure_alpha(
     rated = values[:, used]
     numbers = code_ratings(rated[~np.isnan(rated)])[0]
     rows, cells = _count_coincidences(rated, [clusters[item] for item in used.tolist()])
-    statistic = _alpha_statistic(numbers, cells, level)
-    estimate = estimate_intervals(
-        {"": rows}, {"": SumStatistic(statistic, ("",), (-1.0, 1.0), mean=False)}, level=coverage
-    )[""]
-    interval = replace(estimate, n=len(used))
+    statistic = SumStatistic(_alpha_statistic(numbers, cells, level), ("",), (-1.0, 1.0), mean=False)
+    interval = replace(estimate_intervals({"": rows}, {"": statistic}, level=coverage)[""], n=len(used))
     if interval.estimate is not None:
         return AgreementEstimate(interval)
     return AgreementEstimate(interval, "all ratings are the same" if len(used) else "no item has two ratings")
@@ -303,15 +279,11 @@ def _alpha_statistic(numbers: np.ndarray, cells: np.ndarray, level: Level) -> St
             mean = (given * positions).sum(-1) / count
             expected = 2 * count * (given * (positions - mean[..., None]) ** 2).sum(-1)
         differ = (given > 0).sum(-1) > 1
-        alpha: np.ndarray = 1 - (count - 1) * observed / np.where(differ, expected, np.nan)
-        return alpha
+        return np.asarray(1 - (count - 1) * observed / np.where(differ, expected, np.nan))
 
     return compute_statistic
 
 
 def _scale_positions(numbers: np.ndarray, given: np.ndarray, level: Level) -> np.ndarray:
-    """Where the ratings stand on the scale, (..., V); ``given``: (..., V), how often each was given.
-
-    Ordinal: the ratings given from one to the other, both ends half, are the difference of their middle ranks.
-    """
+    """(..., V) positions of the ratings on the scale, ordinal ones at their middle rank; ``given``: (..., V) counts."""
     return given.cumsum(-1) - given / 2 if level == "ordinal" else np.broadcast_to(numbers, given.shape)

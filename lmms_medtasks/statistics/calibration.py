@@ -84,8 +84,7 @@ def entropy_confidences(table: VoteTable) -> np.ndarray:
         shares = np.sort(table.counts, axis=1) / table.replies[:, None]
         spread = entr(shares).sum(axis=1) / np.log(table.option_counts)
     spread[(table.replies == 0) | (table.option_counts < 2)] = np.nan
-    clipped: np.ndarray = np.clip(np.round(1 - spread, _DECIMALS), 0, 1) + 0.0
-    return clipped
+    return np.asarray(np.clip(np.round(1 - spread, _DECIMALS), 0, 1) + 0.0)
 
 
 def chance_confidence(option_count: int, trials: int) -> float:
@@ -117,12 +116,10 @@ def trial_agreements(table: VoteTable) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         found = (options * (options - 1)).sum(axis=1) / (table.replies * (table.replies - 1.0))
     found[(table.replies < 2) | (table.option_counts < 2)] = np.nan
-    agreeing: np.ndarray = found
-    return agreeing
+    return np.asarray(found)
 
 
 def confidence_values(table: VoteTable, kind: Confidence = "entropy") -> np.ndarray:
-    """(n,) floats in [0, 1]: C or the agreement of trials, NaN where it has no value."""
     return entropy_confidences(table) if kind == "entropy" else trial_agreements(table)
 
 
@@ -138,22 +135,19 @@ def calibrated_shift(table: VoteTable) -> float | None:
 
 def measure_calibration(table: VoteTable, kind: Confidence = "entropy") -> CalibrationResult:
     """Accuracy, mean confidence and calibration shift (equation 4) of the questions in ``table``."""
-    certain = confidence_values(table, kind)
-    used = ~np.isnan(certain)
-    answered, n = table.take(used), int(used.sum())
-    return CalibrationResult(
-        n=n,
-        accuracy=float(answered.scores.mean()) if n else None,
-        confidence=float(certain[used].mean()) if n else None,
-        shift=float(certain[used].mean() - answered.scores.mean()) if n else None,
-    )
+    confidences = confidence_values(table, kind)
+    used = ~np.isnan(confidences)
+    if not used.any():
+        return CalibrationResult(0, None, None, None)
+    accuracy, confidence = float(table.take(used).scores.mean()), float(confidences[used].mean())
+    return CalibrationResult(int(used.sum()), accuracy, confidence, confidence - accuracy)
 
 
 def calibration_group(table: VoteTable, kind: Confidence = "entropy") -> SumGroup:
     """The questions that have accuracy and confidence, which are its columns; clusters are images."""
-    certain = confidence_values(table, kind)
-    used = np.flatnonzero(~np.isnan(certain))
-    return make_sum_group([table.image_ids[row] for row in used], table.scores[used], certain[used])
+    confidences = confidence_values(table, kind)
+    used = np.flatnonzero(~np.isnan(confidences))
+    return make_sum_group([table.image_ids[row] for row in used], table.scores[used], confidences[used])
 
 
 def _side_statistics(name: str, side: SumGroup) -> Statistics:
@@ -169,7 +163,7 @@ def _side_statistics(name: str, side: SumGroup) -> Statistics:
 def calibration_changes(
     sides: Mapping[str, SumGroup], baseline: str
 ) -> tuple[dict[str, SumGroup], dict[str, dict[str, AnyStatistic]]]:
-    """Of each other side its accuracy, confidence and shift less those of the baseline."""
+    """Accuracy, confidence and shift of each other side less those of the baseline."""
     made = {name: _side_statistics(name, own) for name, own in sides.items()}
     before = made[baseline][1]
     groups = {name: own for each, _ in made.values() for name, own in each.items()}
@@ -190,11 +184,10 @@ def calibration_draw(table: VoteTable, kind: Confidence = "entropy") -> Statisti
 
 
 def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidence = "entropy") -> Statistics:
-    """What accuracy, confidence and shift of each other table are more than those of ``tables[baseline]``.
+    """Accuracy, confidence and shift of each other table less those of ``tables[baseline]``, as ``TABLE/accuracy``.
 
-    Statistics are named ``TABLE/accuracy`` and so on.
     Tables are compared as they are; use :func:`lmms_medtasks.statistics.votes.take_common_questions` first for models
-    that did not answer the same questions. Raises UserError when there is no such table.
+    that did not answer the same questions. Raises UserError if there is no such table.
     """
     if baseline not in tables:
         raise unknown_name_error("baseline", baseline, tables)
@@ -205,5 +198,4 @@ def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidenc
 
 
 def _mean_shift(sums: np.ndarray) -> np.ndarray:
-    difference: np.ndarray = mean(sums, 1) - mean(sums, 0)
-    return difference
+    return np.asarray(mean(sums, 1) - mean(sums, 0))

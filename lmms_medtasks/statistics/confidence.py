@@ -1,9 +1,8 @@
-"""How sure intervals and tests are: one level for both, that of whatever command is at work.
+"""The confidence level of intervals and tests: one for both, that of the command that runs.
 
-An interval is to hold the true number with this probability, and alpha, the chance of an error that a test may make, is
-the rest of it. :func:`use_level` sets it for what runs within; elsewhere it is :data:`DEFAULT`. Texts that are declared
-before a command runs hold :data:`LEVEL`, :data:`ALPHA` and :data:`ERROR`, in whose place :func:`fill_in_level` puts the
-numbers.
+An interval holds the true number with this probability; alpha, the chance of an error of a test, is 1 less it.
+:func:`use_level` sets it; elsewhere it is :data:`DEFAULT`. Texts that are declared before a command runs contain
+:data:`LEVEL`, :data:`ALPHA` and :data:`ERROR`, which :func:`fill_in_level` replaces by the numbers.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ _level: ContextVar[float] = ContextVar("level of confidence", default=DEFAULT)
 
 @contextmanager
 def use_level(level: float) -> Iterator[None]:
-    """Use this level within. Raises UserError where it is not one of those that :func:`parse_confidence_level`
-    takes."""
+    """Use this level within. Raises UserError as :func:`parse_confidence_level` does."""
     token = _level.set(parse_confidence_level(level))
     try:
         yield
@@ -46,13 +44,8 @@ def parse_confidence_level(level: object, name: str = "confidence") -> float:
 
 
 def current_level() -> float:
-    """With what probability an interval is to hold the true number, from 0.5 to 0.9999."""
+    """The probability with which an interval holds the true number, from 0.5 to 0.9999."""
     return _level.get()
-
-
-def given_or_current_level(given: float | None) -> float:
-    """A level that is given, else that of the command."""
-    return current_level() if given is None else given
 
 
 def current_alpha() -> float:
@@ -67,10 +60,5 @@ def format_current_level() -> str:
 
 def fill_in_level(text: str) -> str:
     """A declared text with the numbers in it."""
-    return (
-        text.replace(LEVEL, format_current_level())
-        .replace(ALPHA, f"{current_alpha():g}")
-        .replace(ERROR, f"{100 * current_alpha():.10g} %")
-        if "⟨" in text
-        else text
-    )
+    error = f"{100 * current_alpha():.10g} %"
+    return text.replace(LEVEL, format_current_level()).replace(ALPHA, f"{current_alpha():g}").replace(ERROR, error)

@@ -1,4 +1,4 @@
-"""The Dunning-Kruger effects of MedQ-Deg, and what they look like where nothing changes.
+"""The Dunning-Kruger effects of MedQ-Deg, and their figures if nothing changes.
 
 Intra-model (equation 5): does a model's accuracy fall with degradation while its confidence falls less? The equation is
 a yes or no on two noisy differences: of a model that answers alike at both levels it says yes in a third of the data
@@ -40,6 +40,7 @@ from lmms_medtasks.statistics.sums import (
 from lmms_medtasks.statistics.votes import VoteTable
 
 EXCHANGES_OF_LEVELS = 1999
+_ONE_TRIAL = "T = 1: one reply is always unanimous, so there is no confidence to compare"
 _DECIMALS = 12
 _CHUNK = 2**21
 _SAME = 1e-9
@@ -50,7 +51,7 @@ class LevelChange:
     """Equation 5 between two sets, as the paper has it.
 
     Attributes:
-        holds: equation 5 on the data as they are; None when a set is empty.
+        holds: whether equation 5 holds for the data; None if a set is empty.
         accuracy, shift: their changes, L2 less L0. Equation 5 asks for accuracy < 0 and shift >= 0.
     """
 
@@ -61,7 +62,7 @@ class LevelChange:
 
 @dataclass(frozen=True)
 class NoChangeTest:
-    """What the paired figures are where nothing changes: over exchanges of the levels, an image's forms together.
+    """The paired figures if nothing changes: over exchanges of the levels, an image's forms together.
 
     Attributes:
         holds: the share of exchanges in which equation 5 holds.
@@ -117,7 +118,7 @@ def join_clean_degraded(clean: Sequence[str], degraded: Sequence[str]) -> CleanD
     if len(rows) < len(clean):
         twice = next(question for row, question in enumerate(clean) if rows[question] != row)
         raise UserError(
-            f"Question {twice!r} is there more than once among the clean questions. Give one run, at one level."
+            f"Question {twice!r} occurs more than once among the clean questions. Give one run, at one level."
         )
     row_pairs = [(rows[question], row) for row, question in enumerate(degraded) if question in rows]
     joined = np.array(row_pairs, dtype=np.intp).reshape(-1, 2)
@@ -180,7 +181,7 @@ def intra_model_dke(
 
 def _untested_reason(images: list[str], trials: int, exchanges: int) -> str:
     if trials == 1:
-        return "T = 1: one reply is always unanimous, so there is no confidence to compare"
+        return _ONE_TRIAL
     if not images:
         return "no degraded question has its clean form here"
     if len(set(images)) < 2:
@@ -195,13 +196,11 @@ def _usable_votes(table: VoteTable, kind: Confidence) -> tuple[VoteTable, SumGro
 
 
 def _whole_changes(before: SumGroup, after: SumGroup) -> Statistics:
-    """The changes between two sides as they are."""
     groups, changes = calibration_changes({"before": before, "after": after}, "before")
     return groups, changes["after"]
 
 
 def _paired_changes(before: SumGroup, after: SumGroup) -> Statistics:
-    """The changes of two sides whose rows belong together one by one."""
     groups, changes = _whole_changes(before, after)
     accuracy, confidence = (after.columns[:, column] - before.columns[:, column] for column in (0, 1))
     steps = {"accuracy": accuracy, "confidence": confidence, "shift": confidence - accuracy}
@@ -270,14 +269,13 @@ def _exchange_levels(
         return means, studentised
 
     _, ratio = changes(np.zeros((1, len(forms)), dtype=np.intp))
-    drawn, studentised = [], []
+    drawn = []
     step = max(1, _CHUNK // (2 * len(forms)))
     for start in range(0, exchanges, step):
         uniform = rng.random((min(step, exchanges - start), number))
         exchanged = changes((uniform[:, images] * (1 + counts)).astype(np.intp))
-        drawn.append(exchanged[0])
-        studentised.append(exchanged[1])
-    means, ratios = np.concatenate(drawn), np.concatenate(studentised)
+        drawn.append(exchanged)
+    means, ratios = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
 
     def exceeding_share(of_exchanges: np.ndarray, of_data: float) -> float:
         return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
@@ -315,12 +313,12 @@ class Equation6:
 
 @dataclass(frozen=True)
 class InterModelDKE:
-    """Equation 6 as in the paper, and what models that are all alike would show.
+    """Equation 6 as in the paper, and its figures for models that are all alike.
 
     Attributes:
         paper: on all images, of which there are ``images``.
-        alike_share, alike_spearman: what the paper's figures are on average if the models are all alike: over exchanges
-            of the models' replies, those to an image together, drawn anew for each image.
+        alike_share, alike_spearman: means of the paper's figures if all models are alike: over exchanges of the models'
+            replies, those to an image together, drawn again for each image.
         untested: why nothing is computed; "" where it is.
     """
 
@@ -339,12 +337,13 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
     models = tuple(sorted(name for name in accuracy if has_number(accuracy, name) and has_number(shift, name)))
     first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
     pairs, fulfilled = _count_pairs(first, second)
+    correlation = float(spearman_rho(first, second))
     return Equation6(
         models=models,
         pairs=int(pairs),
         fulfilled=int(fulfilled),
         share=float(fulfilled / pairs) if pairs else None,
-        spearman=_none_for_nan(spearman_rho(first, second)),
+        spearman=None if np.isnan(correlation) else correlation,
     )
 
 
@@ -373,8 +372,7 @@ def _paper_numbers(tables: Mapping[str, VoteTable], kind: Confidence) -> tuple[n
     """(models, images, 3) sums, and the result without what it is if the models are alike."""
     _check_comparable(tables)
     if max((table.trials for table in tables.values()), default=0) == 1:
-        reason = "T = 1: one reply is always unanimous, so there is no confidence to compare"
-        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=reason)
+        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=_ONE_TRIAL)
     groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
     with_questions = {name: each for name, each in groups.items() if each.clusters}
     sums = sums_by_cluster(with_questions)
@@ -402,8 +400,7 @@ def _check_comparable(tables: Mapping[str, VoteTable]) -> None:
 
 
 def _exchange_models(every: Sequence[np.ndarray], exchanges: int) -> list[tuple[float | None, float | None]]:
-    """Of each (models, images, 3) sums the mean share and Spearman's correlation over exchanges of the models' sums,
-    image by image."""
+    """Mean share and Spearman's rho of each (models, images, 3) sums over exchanges of the models, image by image."""
     results: list[tuple[float | None, float | None]] = [(None, None)] * len(every)
     for models, images in dict.fromkeys(sums.shape[:2] for sums in every):
         if models < 2 or not images or not exchanges:
@@ -444,9 +441,5 @@ def _accuracy_and_shift(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_of_known(numbers: np.ndarray) -> float | None:
-    known_ones = numbers[~np.isnan(numbers)]
-    return float(known_ones.mean()) if len(known_ones) else None
-
-
-def _none_for_nan(number: np.ndarray) -> float | None:
-    return None if np.isnan(number) else float(number)
+    known = numbers[~np.isnan(numbers)]
+    return float(known.mean()) if len(known) else None

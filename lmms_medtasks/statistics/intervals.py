@@ -33,7 +33,6 @@ import numpy as np
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
-    DifferenceOf,
     IntervalFrom,
     RatioOf,
     SumGroup,
@@ -112,15 +111,16 @@ def estimate_intervals(
     groups: Mapping[str, SumGroup], statistics: Mapping[str, AnyStatistic], *, level: float | None = None
 ) -> dict[str, IntervalEstimate]:
     """All statistics on the data, each with its interval. The result depends on the rows, not on their order."""
-    data = _ClusterData(groups, confidence.given_or_current_level(level))
-    return {name: data.estimate_interval(statistic) for name, statistic in statistics.items()}
+    with confidence.use_level(confidence.current_level() if level is None else level):
+        data = _ClusterData(groups)
+        return {name: data.estimate_interval(statistic) for name, statistic in statistics.items()}
 
 
 def point_estimates(
     groups: Mapping[str, SumGroup], statistics: Mapping[str, AnyStatistic]
 ) -> dict[str, IntervalEstimate]:
     """All statistics on the data, without intervals."""
-    data = _ClusterData(groups, confidence.current_level())
+    data = _ClusterData(groups)
     return {name: data.point_estimate(statistic) for name, statistic in statistics.items()}
 
 
@@ -129,7 +129,7 @@ def jackknife_deviations(groups: Mapping[str, SumGroup], statistic: AnyStatistic
 
     Deviations: (G,) floats, each one's jackknife value less their mean; of a difference or a ratio to first order.
     """
-    data = _ClusterData(groups, confidence.current_level())
+    data = _ClusterData(groups)
     limits = data.interval_limits(statistic)
     return data.labels, limits.deviations, limits.reason
 
@@ -167,7 +167,7 @@ def clustered_error(rows: SumGroup, column: int = 0) -> float:
 
 
 def share_limits(
-    contributions: np.ndarray, weights: np.ndarray, deviations: np.ndarray, level: float | None = None
+    contributions: np.ndarray, weights: np.ndarray, deviations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The interval of a mean of values from 0 to 1 over G clusters, two at least.
 
@@ -190,7 +190,7 @@ def share_limits(
     pooled = (known * variance + _PRIOR * np.maximum(variance, largest)) / (known + _PRIOR)
     inside = binary > _ROUNDING
     answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
-    tail = (1 - confidence.given_or_current_level(level)) / 2
+    tail = (1 - confidence.current_level()) / 2
     right_answers, wrong_answers = np.maximum(value * answers, 0), np.maximum((1 - value) * answers, 0)
     low = betaincinv(right_answers + _OFFSET, wrong_answers + 1 - _OFFSET, tail)
     high = betaincinv(right_answers + 1 - _OFFSET, wrong_answers + _OFFSET, 1 - tail)
@@ -204,24 +204,21 @@ def _effective_clusters(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return np.where(squares > 0, chosen_weights.sum(-1) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
-def student_limits(
-    value: np.ndarray, deviations: np.ndarray, level: float | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The interval of a statistic of which nothing but the jackknife values is known; NaN where nothing varies."""
+def student_limits(value: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Student's interval from jackknife deviations; NaN where these have no variance."""
     from scipy.special import stdtrit
 
     count = deviations.shape[-1]
     spread = np.sqrt((count - 1) / count * (deviations**2).sum(-1))
-    half = np.where(
-        spread > _ROUNDING, stdtrit(count - 1, (1 + confidence.given_or_current_level(level)) / 2) * spread, np.nan
-    )
+    quantile = stdtrit(count - 1, (1 + confidence.current_level()) / 2)
+    half = np.where(spread > _ROUNDING, quantile * spread, np.nan)
     return value - half, value + half
 
 
-def difference_limits(first: StatisticLimits, second: StatisticLimits, level: float | None = None) -> StatisticLimits:
+def difference_limits(first: StatisticLimits, second: StatisticLimits) -> StatisticLimits:
     """First less second, by the method of variance estimates recovery (Zou and Donner 2008)."""
     value = first.value - second.value
-    together = deviation_correlation(first.deviations, second.deviations, level)
+    together = deviation_correlation(first.deviations, second.deviations)
     down = _combine_distances(first.value - first.low, second.high - second.value, together)
     up = _combine_distances(first.high - first.value, second.value - second.low, together)
     return StatisticLimits(
@@ -229,7 +226,7 @@ def difference_limits(first: StatisticLimits, second: StatisticLimits, level: fl
     )
 
 
-def ratio_limits(above: StatisticLimits, below: StatisticLimits, level: float | None = None) -> StatisticLimits:
+def ratio_limits(above: StatisticLimits, below: StatisticLimits) -> StatisticLimits:
     """Above over below, by the method of variance estimates recovery (Donner and Zou 2012); ``below`` is 0 or more.
 
     The ends are the ratios R at which ``above - R below`` has an interval that ends at 0. Which end of ``below`` counts
@@ -240,7 +237,7 @@ def ratio_limits(above: StatisticLimits, below: StatisticLimits, level: float | 
         value = above.value / np.where(below.value == 0, np.nan, below.value)
         # A negative ratio is as exact as the same one above 0.
         sign = np.where(above.value < 0, -1.0, 1.0)
-        together = sign * deviation_correlation(sign[..., None] * above.deviations, below.deviations, level)
+        together = sign * deviation_correlation(sign[..., None] * above.deviations, below.deviations)
         # 0 over anything is 0 and has the lower end 0, unless what is above can be negative.
         low = np.where((above.value == 0) & (above.low == 0), 0.0, _ratio_end(above, below, together, above.low, -1))
         high = _ratio_end(above, below, together, above.high, 1)
@@ -265,7 +262,7 @@ def _ratio_end(
     return np.where(away_from_zero, far, near)
 
 
-def deviation_correlation(first: np.ndarray, second: np.ndarray, level: float | None = None) -> np.ndarray:
+def deviation_correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """(...) correlation of (..., G) deviations, as far as G clusters can tell; 0 where one of them does not vary.
 
     What is not shared, 1 - r of a positive r, is estimated from the clusters alone, so it is multiplied by the square
@@ -277,7 +274,7 @@ def deviation_correlation(first: np.ndarray, second: np.ndarray, level: float | 
     varied = product > _ROUNDING**2
     correlations = np.clip(np.where(varied, (first * second).sum(-1) / np.where(varied, product, 1), 0.0), -1, 1)
     clusters = ((first != 0) & (second != 0)).sum(-1)
-    tail = (1 + confidence.given_or_current_level(level)) / 2
+    tail = (1 + confidence.current_level()) / 2
     wider = (stdtrit(np.maximum(clusters - 1, 1), tail) / ndtri(tail)) ** 2
     discounted: np.ndarray = np.where(correlations > 0, np.maximum(1 - (1 - correlations) * wider, 0), correlations)
     return discounted
@@ -298,8 +295,8 @@ def _to_array(sums: csr_matrix | np.ndarray) -> np.ndarray:
 class _ClusterData:
     """The sums of each cluster and of all, and what was computed from them already."""
 
-    def __init__(self, groups: Mapping[str, SumGroup], level: float) -> None:
-        self.groups, self.level = groups, level
+    def __init__(self, groups: Mapping[str, SumGroup]) -> None:
+        self.groups = groups
         self.labels = sorted(set().union(*(group.clusters for group in groups.values())))
         codes = {label: number for number, label in enumerate(self.labels)}
         self.count = len(self.labels)
@@ -319,7 +316,6 @@ class _ClusterData:
             None,
             sum(len(group.clusters) for group in groups),
             len(set().union(*(group.clusters for group in groups))),
-            self.level,
         )
 
     def estimate_interval(self, statistic: AnyStatistic) -> IntervalEstimate:
@@ -345,9 +341,7 @@ class _ClusterData:
                 limits = self.interval_limits(statistic.interval_of)
             else:
                 first, second = self.interval_limits(statistic.first), self.interval_limits(statistic.second)
-                limits = {DifferenceOf: difference_limits, RatioOf: ratio_limits}[type(statistic)](
-                    first, second, self.level
-                )
+                limits = (ratio_limits if isinstance(statistic, RatioOf) else difference_limits)(first, second)
                 if np.isinf(limits.high) and not limits.reason:
                     limits = limits._replace(reason=ZERO)
             self._known[key] = statistic, limits
@@ -370,15 +364,13 @@ class _ClusterData:
         deviations = np.zeros(self.count)
         deviations[present] = left_out.mean() - left_out
         if statistic.bounds is None:
-            low, high = student_limits(value, deviations[present], self.level)
+            low, high = student_limits(value, deviations[present])
         elif statistic.mean:
             bottom, width = statistic.bounds[0], statistic.bounds[1] - statistic.bounds[0]
-            low, high = share_limits(
-                (parts - bottom * weights) / width, weights, deviations[present] / width, self.level
-            )
+            low, high = share_limits((parts - bottom * weights) / width, weights, deviations[present] / width)
             low, high = bottom + width * low, bottom + width * high
         else:
-            low, high = student_limits(value, deviations[present], self.level)
+            low, high = student_limits(value, deviations[present])
             low, high = np.maximum(low, statistic.bounds[0]), np.minimum(high, statistic.bounds[1])
         return StatisticLimits(value, low, high, deviations)
 
@@ -386,7 +378,7 @@ class _ClusterData:
         counts = (
             self.sums[name][:, :: 1 + self.groups[name].columns.shape[1]] for name in dict.fromkeys(statistic.groups)
         )
-        return [int(count) for each in counts for count in np.asarray((each > 0).sum(axis=0)).ravel()]
+        return [int(count) for sums in counts for count in np.asarray((sums > 0).sum(axis=0)).ravel()]
 
     def _leave_each_out(
         self, statistic: SumStatistic, present: np.ndarray

@@ -10,6 +10,7 @@ number alone says little.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -239,19 +240,12 @@ def images_needed(
 
 def _find_smallest(is_enough: Callable[[int], bool], low: int, most: int) -> int | None:
     """The smallest number from ``low`` to ``most`` that is enough, where all above it are too; None without one."""
-    high = low
-    while not is_enough(high):
-        if high >= most:
-            return None
-        low, high = high + 1, min(2 * high, most)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
-    return low
+    candidates = range(low, most + 1)
+    index = bisect.bisect_left(candidates, True, key=is_enough)
+    return candidates[index] if index < len(candidates) else None
 
 
 def _sum_by_cluster(clusters: Sequence[str], numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sum and the number of the changes of each image."""
     _, codes = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return np.bincount(codes, weights=numbers), np.bincount(codes).astype(float)
 

@@ -66,9 +66,7 @@ class RankIntervals:
     difference_high: np.ndarray
 
 
-def rank_intervals(
-    sums: np.ndarray, *, sizes: np.ndarray | None = None, alpha: float | None = None
-) -> RankIntervals | None:
+def rank_intervals(sums: np.ndarray, *, sizes: np.ndarray | None = None) -> RankIntervals | None:
     """The ranks of m models from (k, m) ``sums``: each cluster's summed scores, more being better.
 
     All models have a score for the same questions. ``sizes``: (k,) the questions of each cluster. None with fewer than
@@ -76,7 +74,7 @@ def rank_intervals(
     """
     if len(sums) < LEAST_CLUSTERS:
         return None
-    alpha = confidence.current_alpha() if alpha is None else alpha
+    alpha = confidence.current_alpha()
     values = np.asarray(sums, dtype=float)
     p, largest = _compare_pairs(values)
     better = p <= alpha

@@ -54,7 +54,7 @@ class DunnComparison:
 
 
 def kruskal_wallis(samples: Samples) -> KruskalWallisTest:
-    """The test of "all groups are draws from one distribution"; groups without values are left out, NaN too."""
+    """The test of "all groups are draws from one distribution"; NaN and groups without values are left out."""
     groups = _groups_with_values(samples)
     n = sum(map(len, groups.values()))
     if len(groups) < 2 or np.ptp(np.concatenate(list(groups.values()))) == 0:
@@ -80,10 +80,7 @@ def dunn_test(samples: Samples) -> list[DunnComparison]:
     pairs = list(itertools.combinations(names, 2))
     differences = [means[first] - means[second] for first, second in pairs]
     if not variance > 0:
-        return [
-            DunnComparison(*pair, difference, None, None, None)
-            for pair, difference in zip(pairs, differences, strict=True)
-        ]
+        return [DunnComparison(*pair, d, None, None, None) for pair, d in zip(pairs, differences, strict=True)]
     errors = [np.sqrt(variance * (1 / len(groups[first]) + 1 / len(groups[second]))) for first, second in pairs]
     scores = [float(difference / error) for difference, error in zip(differences, errors, strict=True)]
     raw = [float(2 * norm.sf(abs(score))) for score in scores]

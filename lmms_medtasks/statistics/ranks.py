@@ -69,7 +69,7 @@ def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, flo
 def find_significant_swaps(
     one: Mapping[str, SumGroup], other: Mapping[str, SumGroup]
 ) -> tuple[int, tuple[RankSwap, ...] | None, str]:
-    """Images of the models that both sets have, swaps of these beyond chance, and why there are none to be found.
+    """Images of the models that both sets have, swaps of these beyond chance (None if not tested), and why not.
 
     A group for each model, its first column the score. A swap is beyond chance where the one model is better in the
     first set and the other in the second, each by a one-sided t test of the difference of their means with errors over
@@ -77,11 +77,10 @@ def find_significant_swaps(
     """
     names = [name for name in sorted(one) if name in other and one[name].clusters and other[name].clusters]
     sums = sums_by_cluster(
-        {f"{set_number}/{name}": each[name] for set_number, each in enumerate((one, other)) for name in names}
+        {f"{number}/{name}": groups[name] for number, groups in enumerate((one, other)) for name in names}
     )
     images, (first, second) = sums.shape[1], np.split(sums, 2)
-    swaps, reason = _find_swaps(names, first, second)
-    return images, swaps, reason
+    return images, *_find_swaps(names, first, second)
 
 
 def _find_swaps(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[RankSwap, ...] | None, str]:
@@ -121,18 +120,16 @@ def _better_p(sums: np.ndarray) -> np.ndarray:
         ratios = np.where(errors > 1e-12, differences / errors, np.where(np.abs(differences) < 1e-12, 0, np.nan))
     # A difference that is the same on every image: a sign test of the images.
     certain = np.where(differences > 0, 0.5**images, 1 - 0.5**images)
-    p: np.ndarray = np.where(np.isnan(ratios), certain, stdtr(images - 1, -ratios))
-    return p
+    return np.asarray(np.where(np.isnan(ratios), certain, stdtr(images - 1, -ratios)))
 
 
 def has_number(numbers: Mapping[str, float | None], name: str) -> bool:
-    """Whether there is a number of this name."""
     number = numbers.get(name)
     return number is not None and not np.isnan(number)
 
 
 def round_ties(numbers: np.ndarray) -> np.ndarray:
-    """Numbers of which those are the same that agree to 12 decimals: they are tied."""
+    """The numbers rounded to 12 decimals: equal ones are tied."""
     return np.round(numbers, 12)
 
 
@@ -173,9 +170,5 @@ def kendall_tau(first: np.ndarray, second: np.ndarray) -> float | None:
     )
     if not (first_signs.any() and second_signs.any()):
         return None
-    tau = (
-        (first_signs * second_signs).sum()
-        / np.sqrt(np.count_nonzero(first_signs))
-        / np.sqrt(np.count_nonzero(second_signs))
-    )
-    return float(np.clip(tau, -1, 1))
+    untied = [np.sqrt(np.count_nonzero(signs)) for signs in (first_signs, second_signs)]
+    return float(np.clip((first_signs * second_signs).sum() / untied[0] / untied[1], -1, 1))

@@ -8,13 +8,12 @@ for A and B with five votes each, if one of them is right). "No answer" is an ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from lmms_medtasks.statistics.calibration import Statistics
-from lmms_medtasks.statistics.sums import AnyStatistic, SumStatistic, make_sum_group, mean_of_column
+from lmms_medtasks.statistics.sums import SumStatistic, make_sum_group, mean_of_column
 from lmms_medtasks.statistics.votes import VoteTable
 
 BINS = 10
@@ -56,8 +55,7 @@ def ece(sums: np.ndarray) -> np.ndarray:
     Sum over bins of n_b / n times |mean confidence - mean correctness| (Naeini et al. 2015; Guo et al. 2017, equation
     3). Biased upwards in small samples, the more so the more bins.
     """
-    errors: np.ndarray = np.abs(sums[..., 1] - sums[..., 2]).sum(-1) / sums[..., 0].sum(-1)
-    return errors
+    return np.asarray(np.abs(sums[..., 1] - sums[..., 2]).sum(-1) / sums[..., 0].sum(-1))
 
 
 def aurc(sums: np.ndarray) -> np.ndarray:
@@ -75,13 +73,11 @@ def aurc(sums: np.ndarray) -> np.ndarray:
     harmonic = digamma(count_before + count + 1) - digamma(count_before + 1)
     rate = errors / np.maximum(count, 1)
     added = errors_before * harmonic + rate * (count - count_before * harmonic)
-    area: np.ndarray = added.sum(-1) / count.sum(-1)
-    return area
+    return np.asarray(added.sum(-1) / count.sum(-1))
 
 
 def reliability_draw(table: VoteTable) -> Statistics:
-    """Calibration error, Brier score and risk against coverage of the majority's share; questions without a reply are
-    left out.
+    """Calibration error, Brier score and risk against coverage of the majority's share, over questions with a reply.
 
     ``correctness``: share of right majority votes. ``confidence``: mean confidence. ``ece``: expected calibration error
     in [0, 1]. ``brier``: the mean of (confidence - whether the majority vote is right) squared, in expectation over
@@ -96,7 +92,13 @@ def reliability_draw(table: VoteTable) -> Statistics:
         "scores": make_sum_group(images, binary),
         "order": make_sum_group(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
     }
-    return groups, dict(_STATISTICS)
+    return groups, {
+        "correctness": mean_of_column(1, "bins"),
+        "confidence": mean_of_column(0, "bins"),
+        "ece": SumStatistic(ece, ("bins",), (0.0, 1.0), mean=False),
+        "brier": mean_of_column(0, "scores"),
+        "aurc": SumStatistic(aurc, ("order",), (0.0, 1.0), mean=False),
+    }
 
 
 def reliability_bins(table: VoteTable) -> tuple[ReliabilityBin, ...]:
@@ -126,12 +128,3 @@ def _answered(table: VoteTable) -> tuple[VoteTable, np.ndarray, np.ndarray]:
 def _find_bins(shares: np.ndarray) -> np.ndarray:
     # Not linspace: 3/10 must be the very number that three votes of ten are.
     return np.searchsorted(np.arange(1, BINS) / BINS, shares, side="left")
-
-
-_STATISTICS: Mapping[str, AnyStatistic] = {
-    "correctness": mean_of_column(1, "bins"),
-    "confidence": mean_of_column(0, "bins"),
-    "ece": SumStatistic(ece, ("bins",), (0.0, 1.0), mean=False),
-    "brier": mean_of_column(0, "scores"),
-    "aurc": SumStatistic(aurc, ("order",), (0.0, 1.0), mean=False),
-}

@@ -8,6 +8,7 @@ scores of 0 and 1 it is McNemar's exact test.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Literal
 
@@ -80,9 +81,7 @@ def _tail_shares(units: np.ndarray) -> tuple[float, float]:
 
 def _head_shares(count: int) -> np.ndarray:
     """(count + 1,) probabilities of so many heads in ``count`` throws of a coin, each correctly rounded."""
-    ways = [1]
-    for heads in range(count):
-        ways.append(ways[-1] * (count - heads) // (heads + 1))
+    ways = itertools.accumulate(range(count), lambda way, heads: way * (count - heads) // (heads + 1), initial=1)
     # Whole numbers of any size, divided once: scipy.stats is off by up to 2e-13, and takes half a second to import.
     return np.array([way / 2**count for way in ways])
 

@@ -47,9 +47,9 @@ class SumGroup:
 class SumStatistic:
     """A function of sums, and the names of the groups whose sums it is given, in this order.
 
-    ``bounds``: its range; None where it has none that is known. ``mean``: it is a mean of values in this range, or a
-    mean of such means, so that it is linear in the values; only then do the bounds shape its interval. ``macro``: each
-    cell counts alike, so that each needs clusters enough.
+    ``bounds``: its range, None if unknown. ``mean``: it is a mean of values in this range, or a mean of such means:
+    linear in the values, so that the bounds shape its interval. ``macro``: all cells count alike, so that each needs
+    enough clusters.
     """
 
     function: StatisticFunction
@@ -60,29 +60,21 @@ class SumStatistic:
 
 
 @dataclass(frozen=True)
-class DifferenceOf:
+class _StatisticPair:
+    first: AnyStatistic
+    second: AnyStatistic
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return (*self.first.groups, *self.second.groups)
+
+
+class DifferenceOf(_StatisticPair):
     """The first statistic less the second."""
 
-    first: AnyStatistic
-    second: AnyStatistic
 
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The groups of both."""
-        return (*self.first.groups, *self.second.groups)
-
-
-@dataclass(frozen=True)
-class RatioOf:
+class RatioOf(_StatisticPair):
     """The first statistic over the second; it has no value where the second is 0."""
-
-    first: AnyStatistic
-    second: AnyStatistic
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The groups of both."""
-        return (*self.first.groups, *self.second.groups)
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,6 @@ class IntervalFrom:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The groups of the value."""
         return self.value.groups
 
 
@@ -137,7 +128,7 @@ def make_scored_group(
 
 
 def value_range(values: np.ndarray, bounds: tuple[float, float] | None = None) -> tuple[float, float] | None:
-    """``bounds`` where they are given; else 0 to 1 or -1 to 1 where all values are within, None where they are not."""
+    """``bounds`` if given; else 0 to 1 or -1 to 1 if all values are within, None if not."""
     if bounds is not None or not len(values):
         return bounds or (0.0, 1.0)
     low, high = float(np.min(values)), float(np.max(values))
@@ -163,7 +154,7 @@ def mean_statistic(
 
 
 def statistic_bounds(statistic: AnyStatistic) -> tuple[float, float] | None:
-    """The range of a statistic; None where it has none that is known, as a ratio."""
+    """The range of a statistic; None if it is unknown, as of a ratio."""
     if isinstance(statistic, IntervalFrom):
         return statistic_bounds(statistic.value)
     if isinstance(statistic, SumStatistic):
@@ -176,12 +167,11 @@ def statistic_bounds(statistic: AnyStatistic) -> tuple[float, float] | None:
 
 def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
     """Statistic: a column's mean over all rows, NaN without rows."""
-    means: np.ndarray = sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)
-    return means
+    return np.asarray(sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1))
 
 
 def averaged_column(statistic: SumStatistic) -> int | None:
-    """The column that the statistic is the mean of (:func:`mean`); None where it is anything else."""
+    """The column that the statistic is the mean of (:func:`mean`); None for any other statistic."""
     function = statistic.function
     if isinstance(function, functools.partial):
         return int(function.keywords.get("column", 0)) if function.func is mean else None
@@ -195,8 +185,7 @@ def mean_of_column(column: int, name: str = "") -> SumStatistic:
 
 def mean_of_means(sums: np.ndarray, column: int = 0) -> np.ndarray:
     """Statistic: the mean over cells of a column's mean in each; NaN when a cell has no row."""
-    macro: np.ndarray = (sums[..., 1 + column] / sums[..., 0]).mean(-1)
-    return macro
+    return np.asarray((sums[..., 1 + column] / sums[..., 0]).mean(-1))
 
 
 def cluster_sums(rows: SumGroup, codes: Mapping[str, int]) -> csr_matrix:
@@ -218,14 +207,14 @@ def plain_cluster_sums(rows: SumGroup, codes: Mapping[str, int]) -> np.ndarray:
 
 def sums_by_cluster(groups: Mapping[str, SumGroup]) -> np.ndarray:
     """(groups, clusters of all, 1 + columns) sums of groups of one cell and as many columns; numbers of rows first."""
-    labels = sorted(set().union(*(each.clusters for each in groups.values())))
+    labels = sorted(set().union(*(group.clusters for group in groups.values())))
     codes = {label: code for code, label in enumerate(labels)}
-    sums = [split_cells(plain_cluster_sums(each, codes), each)[:, 0] for each in groups.values()]
+    sums = [split_cells(plain_cluster_sums(group, codes), group)[:, 0] for group in groups.values()]
     return np.stack(sums) if sums else np.zeros((0, 0, 1))
 
 
 def _sum_entries(rows: SumGroup, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is added up, and to which cluster and place of the sums."""
+    """The entries to add up, with the cluster and the position in its sums of each."""
     cluster = np.fromiter((codes[label] for label in rows.clusters), dtype=np.intp, count=len(rows.clusters))
     # Floating-point sums depend on their order: rows are put into one that depends on nothing but themselves.
     order = np.lexsort((*rows.columns.T, rows.cells, cluster))

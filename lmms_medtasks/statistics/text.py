@@ -65,7 +65,7 @@ def bleu_1(answer: str, reference: str) -> float:
     Unigrams, as in the authors' code: most answers have fewer than four words, and BLEU-4 of those is 0. Computed by
     sacrebleu. 0 for an empty answer.
 
-    >>> round(bleu("left lung", "left lower lung"), 4)  # precision 1, penalty exp(1 - 3/2)
+    >>> round(bleu_1("left lung", "left lower lung"), 4)  # precision 1, penalty exp(1 - 3/2)
     0.6065
     """
     given, expected = " ".join(split_tokens(answer)), " ".join(split_tokens(reference))
@@ -79,7 +79,7 @@ def split_tokens(text: str) -> tuple[str, ...]:
 
 @functools.cache
 def _load_processor() -> Callable[[str], str]:
-    """The harness's, from its file alone: the package that it is in imports torch and transformers."""
+    """The harness's processor, loaded from its file alone: its package imports torch and transformers."""
     spec = importlib.util.find_spec("lmms_eval")
     folders = (spec.submodule_search_locations if spec else None) or [""]
     path = Path(folders[0], "tasks", "_task_utils", "vqa_eval_metric.py")

@@ -15,7 +15,6 @@ from lmms_medtasks.record import FAILED, NO_ANSWER
 
 Record = Mapping[str, Any]
 _NEEDED = ("id", "image_id", "trials", "answer", "option_count")
-_NOTHING = (None, "")
 _LETTERS = {count: frozenset(option_letters(count)) for count in range(1, 27)}
 
 
@@ -48,8 +47,7 @@ class VoteTable:
     @property
     def replies(self) -> np.ndarray:
         """(n,) integers: the trials that got a reply, readable or not."""
-        replies: np.ndarray = self.counts.sum(axis=1)
-        return replies
+        return np.asarray(self.counts.sum(axis=1))
 
     @property
     def trials(self) -> int:
@@ -60,14 +58,12 @@ class VoteTable:
     def scores(self) -> np.ndarray:
         """(n,) floats in [0, 1]: share of the replies that are right (equation 2 over trials), NaN without a reply."""
         with np.errstate(invalid="ignore"):
-            shares: np.ndarray = self.right / self.replies
-            return shares
+            return np.asarray(self.right / self.replies)
 
     @property
     def right(self) -> np.ndarray:
         """(n,) integers: the votes for the right option."""
-        right: np.ndarray = self.counts[np.arange(len(self)), self.answers]
-        return right
+        return np.asarray(self.counts[np.arange(len(self)), self.answers])
 
     def take(self, rows: Sequence[int] | np.ndarray) -> VoteTable:
         """The table of these rows (integers, or a boolean mask of length n), in this order.
@@ -139,16 +135,15 @@ def take_common_questions(tables: Mapping[str, VoteTable]) -> dict[str, VoteTabl
     Models must be compared on the same questions: a run with ``--limit`` or of one level holds others.
     """
     shared = sorted(set.intersection(*(set(table.ids) for table in tables.values()))) if tables else []
-    rows_by_id = {name: {each: row for row, each in enumerate(table.ids)} for name, table in tables.items()}
-    return {name: table.take([rows_by_id[name][each] for each in shared]) for name, table in tables.items()}
+    rows = {name: {record: row for row, record in enumerate(table.ids)} for name, table in tables.items()}
+    return {name: table.take([rows[name][record] for record in shared]) for name, table in tables.items()}
 
 
 def _check_record(record: Record) -> None:
-    missing = [] if all(map(record.get, _NEEDED)) else [name for name in _NEEDED if record.get(name) in _NOTHING]
-    if missing:
+    if missing := [name for name in _NEEDED if record.get(name) in (None, "")]:
         raise UserError(
-            f"Record {record.get('id')!r} has no {', '.join(missing)}: votes can be counted only on records that a "
-            "multiple-choice task of ours wrote."
+            f"Record {record.get('id')!r} has no {', '.join(missing)}: votes are counted only on records that a "
+            "multiple-choice task of lmms-medtasks wrote."
         )
     if not 1 <= record["option_count"] <= 26:
         raise UserError(f"Record {record['id']!r} has option_count {record['option_count']!r}, allowed are 1 to 26.")

@@ -68,8 +68,7 @@ class WinRates:
 
 def score_wins(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray) -> np.ndarray:
     """(n,) wins of the first of two answers' ratings in n pairs: 1, 0, or 1/2 where both are alike."""
-    won: np.ndarray = (np.sign(np.round(np.subtract(one, other, dtype=float), DECIMALS)) + 1) / 2
-    return won
+    return np.asarray((np.sign(np.round(np.subtract(one, other, dtype=float), DECIMALS)) + 1) / 2)
 
 
 def compute_win_rates(contests: Sequence[ModelContest]) -> WinRates:
@@ -85,19 +84,19 @@ def compute_win_rates(contests: Sequence[ModelContest]) -> WinRates:
         )
     results = estimate_intervals(groups, statistics)
     largest = SumStatistic(_largest_difference, tuple(models))
-    results["largest"] = replace(
-        point_estimates(groups, {"": largest})[""], reason="the largest of several has no interval"
-    )
+    pairs = sum(len(contest.clusters) for contest in contests)
+    largest_difference = point_estimates(groups, {"": largest})[""]
     return WinRates(
         models={
             name: ModelWins(results[f"people {name}"], results[f"judge {name}"], results[f"difference {name}"])
             for name in models
         },
-        largest=replace(results["largest"], n=sum(len(contest.clusters) for contest in contests)),
+        largest=replace(largest_difference, n=pairs, reason="the largest of several has no interval"),
     )
 
 
 def _group_of_model(name: str, contests: Sequence[ModelContest]) -> SumGroup:
+    """Columns: wins by people less by the judge, its parts above and below 0; the wins by people, by the judge."""
     clusters: list[str] = []
     columns: list[tuple[np.ndarray, np.ndarray]] = []
     for contest in contests:
@@ -107,18 +106,12 @@ def _group_of_model(name: str, contests: Sequence[ModelContest]) -> SumGroup:
                 (contest.people, contest.judge) if name == contest.first else (1 - contest.people, 1 - contest.judge)
             )
     people, judge = (np.concatenate([pair[side] for pair in columns]) for side in (0, 1))
-    return _make_win_group(clusters, people, judge)
-
-
-def _make_win_group(clusters: Sequence[str], people: np.ndarray, judge: np.ndarray) -> SumGroup:
-    """Columns: by people less by the judge, what of it is above 0 and below; the wins by people, by the judge."""
     less = people - judge
     return make_sum_group(clusters, less, np.maximum(less, 0), np.maximum(-less, 0), people, judge)
 
 
 def _win_difference(sums: np.ndarray) -> np.ndarray:
-    difference: np.ndarray = mean(sums, 3) - mean(sums, 4)
-    return difference
+    return np.asarray(mean(sums, 3) - mean(sums, 4))
 
 
 def _largest_difference(*models: np.ndarray) -> np.ndarray:

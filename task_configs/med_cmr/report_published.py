@@ -183,7 +183,7 @@ _SKETCH = replace(
 
 def dimension_sketch(source: ModelResults) -> FindingChart:
     """The dimensions of one model, beside the paper's best one on choice questions."""
-    best = _SKETCH.published_names([source])[0]
+    best = next(iter(_SKETCH.chosen(_SKETCH.marks([source]))))
     judged = open_judging(source)
     words = f"; open: {BY_WORDS}" if was_asked(source, "open") and judged and LEXICAL in judging_marks(judged) else ""
     return FindingChart(

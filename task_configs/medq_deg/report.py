@@ -239,7 +239,7 @@ def _fall_sketch(source: ModelResults) -> FindingChart | None:
     """The fall: a line through the levels, those of the paper's models grey; None of one level."""
     if sum(source.interval(ACCURACY[level]).n > 0 for level in LEVELS) == 1:
         return None
-    printed = len(_SKETCH.published_names([source]))
+    printed = len(_SKETCH.chosen(_SKETCH.marks([source])))
     return FindingChart(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lmms_medtasks import degradations
-from lmms_medtasks.report.about import own_cell
+from lmms_medtasks.report.about import own_results_cell, run_extent
 from lmms_medtasks.report.cells import negate_estimate, percent_cell
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
@@ -365,7 +365,10 @@ def _own_rows(sources: Sequence[ModelResults], told: str = "") -> Iterator[RowSp
         name = source.name if len(sources) > 1 else model_name(source.run.content)
         one_level = "" if told or len(asked) != 1 else f"L{asked[0]} only"
         apart = tuple(filter(None, (told, one_level)))
-        yield RowSpec((name, own_cell(source.run, source.tasks, *apart, mark=one_level and ONE_LEVEL)), source=source)
+        yield RowSpec(
+            (name, own_results_cell(run_extent(source.run, source.tasks), *apart, mark=one_level and ONE_LEVEL)),
+            source=source,
+        )
 
 
 # --- Table 6 ----------------------------------------------------------------------------------------------------------

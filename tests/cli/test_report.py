@@ -111,9 +111,9 @@ def test_pairs_and_sizes_are_read(app, run, tmp_path):
     result = invoke(app, run, "--pair", "base")
     assert "expected BASE=TUNED" in str(result.exception)
     result = invoke(app, run, "--parameters", "a=many")
-    assert "is no number of parameters" in str(result.exception)
+    assert "is not a number of parameters" in str(result.exception)
     result = invoke(app, run, "--parameters", "a=7B")
-    assert "--parameters is of no use here: the report of MedQ-Deg" in str(result.exception)
+    assert "--parameters has no effect here: nothing in the report of MedQ-Deg" in str(result.exception)
 
 
 def test_one_benchmark_in_the_terminal(app, run):

@@ -19,7 +19,8 @@ from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks, ranking_table
 from lmms_medtasks.board.site.model_page import model_score_table
 from lmms_medtasks.report import ReportOptions, build_report
-from lmms_medtasks.report.document import PUBLISHED, Cell, Frame, FrameColumn, ReportDocument
+from lmms_medtasks.report.document import PUBLISHED, Cell, Frame, FrameColumn
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.report_options import RESAMPLES
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES

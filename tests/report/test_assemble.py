@@ -17,7 +17,7 @@ from lmms_medtasks.report.terminal import print_report
 
 def test_run_of_other_tasks(tmp_path):
     (tmp_path / "x_results.json").write_text('{"results": {"mmlu": {}}, "configs": {"mmlu": {}}}')
-    with pytest.raises(UserError, match="No task of .*MedQ-Deg.* in .*'mmlu'"):
+    with pytest.raises(UserError, match="has no task of .*MedQ-Deg.*'mmlu'"):
         build_report([tmp_path])
 
 
@@ -34,7 +34,7 @@ def test_every_suite_offers_what_the_registry_says():
 
 
 def test_option_that_no_suite_here_uses_is_refused(write_run):
-    with pytest.raises(UserError, match="--pair is of no use here: the report of MedQ-Deg"):
+    with pytest.raises(UserError, match="--pair has no effect here: nothing in the report of MedQ-Deg"):
         build_report([write_run()], ReportOptions(pairs=(("a", "b"),), resamples=0))
 
 

@@ -331,7 +331,7 @@ def first_of(*bars):
     models = tuple(
         ModelFindings(name, (SuiteFinding("suite", (each,), ""),)) for name, each in zip("mn", bars, strict=False)
     )
-    return FirstScreen((), models, (), {})
+    return FirstScreen(facts=(), models=models, checks=(), sentences={})
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -346,7 +346,9 @@ def test_terminal_says_scale_direction_and_what_marks_mean(count):
 def test_several_models_keep_their_intervals_and_the_arrow_is_explained():
     bar = Number("false alarms", cell=Cell(100.0, 62.1, 100.0, "◊"), higher_is_better=False)
     models = tuple(ModelFindings(f"m{place}", (SuiteFinding("suite", (bar,), ""),)) for place in range(7))
-    said = [line.plain for line in first_screen_lines(FirstScreen((), models, (), {}), "t")]
+    said = [
+        line.plain for line in first_screen_lines(FirstScreen(facts=(), models=models, checks=(), sentences={}), "t")
+    ]
     assert max(map(len, said)) <= WIDTH and sum(line.count("[62.1, 100.0]") for line in said) == 4
     assert "↓ less is better" in said
 
@@ -385,7 +387,7 @@ def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
 
 def test_what_a_model_loses_stands_in_a_line_a_benchmark_in_the_terminal():
     change = Change(IntervalEstimate(-0.2, -0.3, -0.1, 9, 9), "under x", "in fog")
-    alone = FirstScreen((), (ModelFindings("a", (finding("S", 20.0, change),)),), (), {})
+    alone = FirstScreen(facts=(), models=(ModelFindings("a", (finding("S", 20.0, change),)),), checks=(), sentences={})
     shown = [line.plain for line in first_screen_lines(alone, "one model")]
     assert "S loses 20.0 points [10.0, 30.0] under x, most in fog." in shown
 
@@ -451,7 +453,7 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
 
     numbers = {"a": (50.0, 30.0), "b": (40.0, 40.0), "c": (90.0, 10.0), "d": (60.0, 20.0), "e": (30.0, 60.0)}
     models = tuple(model(name, *each) for name, each in numbers.items())
-    many, few = (FirstScreen((), each, (), {}) for each in (models, models[:4]))
+    many, few = (FirstScreen(facts=(), models=each, checks=(), sentences={}) for each in (models, models[:4]))
     assert [each.model for each in many.named] == ["c", "d", "a"]
     assert [each.model for each in many.folded] == ["b", "e"]
     assert [each.model for each in few.named] == ["c", "d", "a", "b"] and few.folded == ()
@@ -468,7 +470,7 @@ def test_a_model_that_was_asked_one_benchmark_or_guesses_heads_none_that_beat_gu
 
     whole = [ModelFindings(name, (found("S", 50.0 - n), found("T", 50.0 - n))) for n, name in enumerate("ab")]
     e, g = (ModelFindings("e", (found("S", 90.0),)), ModelFindings("g", (found("S", 95.0, 99.0), found("T", 99.0))))
-    screen = FirstScreen((), (g, e, *whole), (), {})
+    screen = FirstScreen(facts=(), models=(g, e, *whole), checks=(), sentences={})
     assert [each.model for each in (*screen.named, *screen.folded)] == ["a", "b", "e", "g"]
 
 
@@ -546,4 +548,6 @@ def test_no_sign_of_a_number_has_two_meanings():
     assert not set(MEANINGS) & set(MARKS)
     judged = replace(bar(96.0, 81.7, 99.7, None), cell=Cell(96.0, 81.7, 99.7, LEXICAL + "#"))
     models = (ModelFindings("m", (replace(finding("S", None), bars=(judged,)),)),)
-    assert FirstScreen((), models, (), {}).marks == {sign: MEANINGS[sign] for sign in (LEXICAL, "#")}
+    assert FirstScreen(facts=(), models=models, checks=(), sentences={}).marks == {
+        sign: MEANINGS[sign] for sign in (LEXICAL, "#")
+    }

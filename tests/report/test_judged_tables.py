@@ -100,7 +100,7 @@ def test_what_is_counted():
 def test_questions_that_nobody_judges_have_no_judgements():
     rows = QuestionTable.of_records([QuestionRecord("q1", "a", ("A",), "A", {})])
     assert judged_tables.JudgingSummary.of(rows) is None
-    assert (judged_tables.judges_fact(rows), judged_tables.judge_names(rows)) == ("", "")
+    assert judged_tables.judge_names(rows) == ""
     assert judged_tables.judgement_table({}) is None
     assert judged_tables.cause_table({}) is None
 

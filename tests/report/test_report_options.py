@@ -30,7 +30,7 @@ def test_name_may_hold_an_equals_sign():
 
 @pytest.mark.parametrize("number", ["", "seven", "-7B", "0", "1.2.3", "inf", "1e999", "7 BB"])
 def test_number_that_is_none(number):
-    with pytest.raises(UserError, match="is no number of parameters"):
+    with pytest.raises(UserError, match="is not a number of parameters"):
         parse_model_sizes([f"a={number}"])
 
 

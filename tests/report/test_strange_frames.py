@@ -21,10 +21,10 @@ from lmms_medtasks.report.document import (
     FrameColumn,
     FrameRow,
     ReportChapter,
-    ReportDocument,
     ReportNotice,
     ReportSection,
 )
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.run_report import RunReport
 from lmms_medtasks.report.terminal import WIDTH, document_text, screen_text
 from lmms_medtasks.statistics.intervals import IntervalEstimate

@@ -21,9 +21,9 @@ from lmms_medtasks.report.document import (
     FrameColumn,
     FrameRow,
     ReportChapter,
-    ReportDocument,
     ReportSection,
 )
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.markdown import render_markdown
 from lmms_medtasks.report.published import published_discrepancies
 from lmms_medtasks.report.report_page import render_html

@@ -67,7 +67,7 @@ def test_numbers_and_texts_are_of_the_level_within_and_of_the_usual_one_after():
     with confidence.use_level(0.9):
         found = estimate_mean(images, scores)
         assert found == estimate_mean(images, scores, level=0.9) and found.level == 0.9
-        assert (rank_intervals(sums).better == rank_intervals(sums, alpha=0.1).better).all()
+        assert (rank_intervals(sums).better == (rank_intervals(sums).p <= 0.1)).all()
         assert TestCriterion().alpha == confidence.current_alpha() == 0.1
         text = f"{confidence.LEVEL}, p < {confidence.ALPHA}, in {confidence.ERROR}"
         table = Frame("key", "title", (), (), (text,), published_notes=(text,))

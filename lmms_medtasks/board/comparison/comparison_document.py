@@ -27,10 +27,10 @@ from lmms_medtasks.report.document import (
     FrameColumn,
     FrameRow,
     ReportChapter,
-    ReportDocument,
     ReportNotice,
     ReportSection,
 )
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import MOST_ROWS
 from lmms_medtasks.samples.runs import make_printable

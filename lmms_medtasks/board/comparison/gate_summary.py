@@ -18,9 +18,9 @@ from lmms_medtasks.report.document import (
     FrameColumn,
     FrameRow,
     ReportChapter,
-    ReportDocument,
     ReportSection,
 )
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import MOST_ROWS
 from lmms_medtasks.short_texts import first_listed

@@ -19,9 +19,9 @@ from lmms_medtasks.report.document import (
     FrameColumn,
     FrameRow,
     ReportChapter,
-    ReportDocument,
     ReportSection,
 )
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.intervals import FEW, MINIMUM
 from lmms_medtasks.statistics.power import ChangeVariances, TestCriterion

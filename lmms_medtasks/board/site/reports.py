@@ -16,9 +16,11 @@ from lmms_medtasks.board.site.pages import PageBody
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import report_page
-from lmms_medtasks.report.document import PUBLISHED, ReportChapter, ReportDocument, ReportNotice
+from lmms_medtasks.report.document import PUBLISHED, ReportChapter, ReportNotice
+from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.report_options import RESAMPLES, ReportOptions
-from lmms_medtasks.report.reported_suites import report, report_document, reported_suites, runs_holding
+from lmms_medtasks.report.reported_suites import report_document, report_of, reported_suites, runs_holding
+from lmms_medtasks.report.suite_report import suite_report
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.runs import model_name
@@ -151,7 +153,7 @@ class SuiteReports:
         for name, (declared, asked) in found:
             prefix = f"{name if len(found) > 1 else suite}-"
             options = ReportOptions(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
-            made += [make() for make in report(declared, asked, options).comparisons]
+            made += [make() for make in suite_report(declared, report_of(declared), asked, options).comparisons]
         return made
 
     def _runs_of(self, entries: Iterable[LeaderboardEntry]) -> list[ResultFile]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.charts.row_charts import NAMES, draw_row_name, name_lines, own_rows, plot_place, rows_of
+from lmms_medtasks.report.charts.chart_spec import ChartSpec, Mark, own_rows, rows_of
+from lmms_medtasks.report.charts.row_charts import NAMES, draw_row_name, name_lines, plot_place
 from lmms_medtasks.report.charts.svg import Elements, Svg, signed_number
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.short_texts import first_listed, interval_text
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.charts.chart import Chart, Mark
 
 _ROW, _SMALL_ROW = 24, 18
 _SMALL_NAMES, _SMALL_PLOT = (0.0, 46.0), (46.0, 54.0)
@@ -26,7 +23,7 @@ _SHORT = 12
 _PRINTED = "published:"
 
 
-def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> str:
+def heat_chart(chart: ChartSpec, marks: Sequence[Mark], *, small: bool = False) -> str:
     """Numbers on coloured cells; those over fewer than :data:`_FEW` questions in italics, on half the colour.
 
     A published number has a frame and no colour, as it was not measured here. ``small``: for a column of a page, with

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from lmms_medtasks.report.charts.chart_spec import ChartSpec, Mark, axis_around
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series
 from lmms_medtasks.report.charts.svg import (
     BETWEEN,
@@ -19,7 +19,6 @@ from lmms_medtasks.report.charts.svg import (
     WORST,
     Axis,
     Look,
-    axis_around,
     axis_of,
     percent_axis,
     places_axis,
@@ -29,9 +28,6 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, shorten_text
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.charts.chart import Chart, Mark
 
 _NAMED, _CROWD, _LONGEST = 8, 12, 24
 """Marks of ours up to which all have their names beside them, of more the first and the last; from which on they are
@@ -57,13 +53,13 @@ def said_of(title: str, panels: Sequence[Panel]) -> str:
 
 
 def panels_of(
-    chart: Chart, marks: Sequence[Mark], guides: Sequence[Guide] = (), *, is_small: bool = False
+    chart: ChartSpec, marks: Sequence[Mark], guides: Sequence[Guide] = (), *, is_small: bool = False
 ) -> list[Panel]:
     """A panel for each title among the marks; ``is_small``: for a column of a page."""
     by_panel: dict[str, list[Mark]] = {}
     for mark in marks:
         by_panel.setdefault(mark.panel, []).append(mark)
-    shown = [own for own in by_panel.values() if _Panel(chart, own, (), "", is_small).has_own]
+    shown = [own for own in by_panel.values() if _Panel(chart, own, (), "", is_small).own]
     series = list(dict.fromkeys(each.series for own in shown for each in own if each.kind == "run"))
     titles, _ = without_common_end([own[0].panel for own in shown])
     return [_Panel(chart, own, series, title, is_small).made(guides) for own, title in zip(shown, titles, strict=True)]
@@ -81,7 +77,6 @@ def without_common_end(texts: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _clip_guide(guide: Guide, x: Axis, y: Axis) -> Guide:
-    """The line with ends that are not beyond the plot's."""
     ends = [min(max(end, axis.low), axis.high) for end, axis in
             ((guide.x1, x), (guide.y1, y), (guide.x2, x), (guide.y2, y))]  # fmt: skip
     return replace(guide, x1=ends[0], y1=ends[1], x2=ends[2], y2=ends[3])
@@ -90,16 +85,11 @@ def _clip_guide(guide: Guide, x: Axis, y: Axis) -> Guide:
 class _Panel:
     """The making of a panel; ``series``: those of ours in all panels, so that one has one look everywhere."""
 
-    def __init__(self, chart: Chart, marks: Sequence[Mark], series: Sequence[str], title: str, is_small: bool):
+    def __init__(self, chart: ChartSpec, marks: Sequence[Mark], series: Sequence[str], title: str, is_small: bool):
         self._chart, self._marks, self._series, self._title, self._small = chart, marks, series, title, is_small
         self._places = list(dict.fromkeys(mark.column for mark in marks))
         self._numbers = any(mark.x.value is not None for mark in marks)
-        self._own = [mark for mark in marks if mark.kind == "run" and self._is_there(mark)]
-
-    @property
-    def has_own(self) -> bool:
-        """Whether a mark of ours has a place in it."""
-        return bool(self._own)
+        self.own = [mark for mark in marks if mark.kind == "run" and self._is_there(mark)]
 
     def _is_there(self, mark: Mark) -> bool:
         return mark.y.value is not None and (not self._numbers or mark.x.value is not None)
@@ -111,11 +101,11 @@ class _Panel:
         x, y = self._axes([guide.x1 for guide in guides if guide.x1 == guide.x2])
         lines = [*(_clip_guide(guide, x, y) for guide in guides), *self._guides(x, y)]
         if self._small:
-            lines = [replace(line, label=line.label if len(self._own) > 1 else "") for line in lines]
+            lines = [replace(line, label=line.label if len(self.own) > 1 else "") for line in lines]
             x, y = replace(x, title=""), replace(y, title="")
         title = "" if self._small else shorten_text(self._title, 40)
         series = [*self._published(), *self._of_guessing(), *self._of_ours(x)]
-        return Panel(x, y, tuple(series), title, tuple(lines), upside_down=self._chart.scale == "ranks")
+        return Panel(x, y, tuple(series), title, tuple(lines))
 
     def _axes(self, lines: Sequence[float]) -> tuple[Axis, Axis]:
         """Across and up; ``lines``: places of lines that the first has to hold."""
@@ -133,10 +123,7 @@ class _Panel:
         else:
             x = self._number_axis(known, titles[0], lines)
         shares = all(0 <= each.value <= 1 for each in known) and not known[0].signed and not known[0].unit
-        if chart.scale == "ranks":
-            count = len({each.series for each in self._own})
-            y = Axis(0.5, count + 0.5, tuple(map(float, range(1, count + 1))), titles[1], digits=0)
-        elif known[0].unit == "%" and not chart.scale:
+        if known[0].unit == "%" and not chart.scale:
             y = percent_axis(titles[1])
         elif shares:
             y = quarters_axis(0, 1, titles[1], digits=2)
@@ -160,21 +147,19 @@ class _Panel:
         return percent_axis(title) if 0 <= min(places) and 1 < max(places) <= 100 else axis_of(places, title)
 
     def _guides(self, x: Axis, y: Axis) -> list[Guide]:
-        found = [Guide(x.low, 0, x.high, 0, kind="zero")] if self._own[0].signed and y.low <= 0 <= y.high else []
+        found = [Guide(x.low, 0, x.high, 0, kind="zero")] if self.own[0].signed and y.low <= 0 <= y.high else []
         found += [Guide(x.low, y.low, x.high, y.high)] if self._chart.diagonal else []
         guessed = [mark for mark in self._marks if mark.kind == "counts" and mark.y.value is not None]
-        if guessed and not self._numbers:
-            if len({round(each.value, 6) for each in guessed}) == 1 and len(guessed) >= len(self._places):
-                found.append(
-                    Guide(x.high, guessed[0].value, x.low, guessed[0].value, "guessing" if self._small else "")
-                )
-            else:
-                found += [Guide(at - 0.4, each.value, at + 0.4, each.value)
-                          for each in guessed for at in [self._place(each)]]  # fmt: skip
-        return found
+        if self._numbers or not guessed:
+            return found
+        level = guessed[0].value
+        if len({round(mark.value, 6) for mark in guessed}) == 1 and len(guessed) >= len(self._places):
+            return [*found, Guide(x.high, level, x.low, level, "guessing" if self._small else "")]
+        places = ((self._place(mark), mark.value) for mark in guessed)
+        return [*found, *(Guide(place - 0.4, value, place + 0.4, value) for place, value in places)]
 
     def _of_guessing(self) -> list[Series]:
-        """Of a place of its own a cross, of several a dashed line."""
+        """A cross for one place, a dashed line for several."""
         guessed = [mark for mark in self._marks if mark.kind == "counts" and self._numbers and self._is_there(mark)]
         points = tuple(self._point(each, size=4) for each in guessed)
         if not points:
@@ -209,7 +194,7 @@ class _Panel:
         return found
 
     def _ends(self, known: Sequence[Mark]) -> set[int]:
-        """Of published marks of a plane those that have their name beside them: ends and best."""
+        """The published marks of a plane with a name beside them: the ends and the best."""
         if not known or not self._numbers or self._small:
             return set()
         ends = {id(pick(known, key=key)) for key in (self._place, lambda each: each.value) for pick in (min, max)}
@@ -218,26 +203,22 @@ class _Panel:
         return {*ends, *map(id, best)}
 
     def _of_ours(self, x: Axis) -> list[Series]:
-        names = list(dict.fromkeys(each.series for each in self._own))
+        names = list(dict.fromkeys(each.series for each in self.own))
         if self._chart.names == "points":
             return [self._named()]
         worst = self._worst() if self._chart.worst else None
         found = []
         for name in sorted(names, key=lambda each: each == worst):
-            own = [each for each in self._own if each.series == name]
+            own = [each for each in self.own if each.series == name]
             number = self._series.index(name)
             look = WORST if name == worst else self._look(number)
-            beside = self._beside(x, number, len(names), own)
-            points = tuple(
-                replace(point, x=point.x + beside[place]) for place, point in enumerate(map(self._point, own))
-            )
+            beside = zip(map(self._point, own), self._beside(x, number, len(names), own), strict=True)
+            points = tuple(replace(point, x=point.x + step) for point, step in beside)
             if self._small and worst:
                 points = self._bare(points, name == worst, name)
             elif self._small and self._chart.joined:
                 points = tuple(replace(each, label=f"{each.y:.1f}", size=3.5) for each in points)
             line = ("joined-harm" if name == worst else "joined-thin") if self._chart.joined else ""
-            still = self._chart.scale == "ranks" and len({each.value for each in own}) < 2
-            line = "joined-published" if still else line
             at_end = self._chart.names == "ends" and not self._small
             said = name if look is not OTHER or at_end else "other models"
             by_words = [LEXICAL in each.y.mark for each in own]
@@ -245,11 +226,11 @@ class _Panel:
                 of_kind = tuple(each for each, words in zip(points, by_words, strict=True) if words is kind)
                 pale = kind and len(names) == 1
                 found.append(Series(f"{said}, {BY_WORDS}" if pale else said, of_kind, OTHER if pale else look, line,
-                                    at_end, quiet=still and at_end, faint=pale))  # fmt: skip
+                                    at_end, faint=pale))  # fmt: skip
         return found
 
     def _bare(self, points: tuple[Point, ...], is_worst: bool, name: str) -> tuple[Point, ...]:
-        """Of several lines in a column of a page only the worst has its interval and its name."""
+        """Points without interval and name, which in a column of a page only the worst line has."""
         bare = tuple(replace(point, size=3.5, low=None, high=None) for point in points)
         if not is_worst:
             return bare
@@ -258,14 +239,14 @@ class _Panel:
 
     def _beside(self, x: Axis, number: int, count: int, own: Sequence[Mark]) -> list[float]:
         """How far each point of a series stands from its place: none where no interval could hide another."""
-        if not self._chart.joined or self._chart.scale == "ranks" or count < 2 or self._small:
+        if not self._chart.joined or count < 2 or self._small:
             return [0.0] * len(own)
         step = _BESIDE if not self._numbers else 0.012 * (x.high - x.low)
         return [step * (number - (count - 1) / 2) if each.y.low is not None else 0.0 for each in own]
 
     def _worst(self) -> str | None:
         falls: dict[str, list[float]] = {}
-        for each in self._own:
+        for each in self.own:
             falls.setdefault(each.series, []).append(each.value)
         name = min(falls, key=lambda each: falls[each][-1] - falls[each][0])
         return name if falls[name][-1] < falls[name][0] else None
@@ -278,8 +259,7 @@ class _Panel:
         return MODELS[number] if number < len(MODELS) else OTHER
 
     def _named(self) -> Series:
-        """All of ours with one look, the best on top; these have their names."""
-        ranked = sorted(self._own, key=lambda each: -(each.value if each.total is None else each.total))
+        ranked = sorted(self.own, key=lambda each: -(each.value if each.total is None else each.total))
         crowded = len(ranked) > _CROWD
         cut = cut_apart([each.row for each in ranked], _LONGEST)
         named = {id(each) for each in (ranked if len(ranked) <= _NAMED else (ranked[0], ranked[-1]))}
@@ -305,7 +285,7 @@ class _Panel:
             where = f", {self._title}" if self._title else ""
             said = f"{who}{where}: {across}{interval_text(mark.x.low, mark.x.high, 1)}, {number}"
         if mark.size is not None:
-            total = sum(each.size or 0 for each in self._own if each.series == mark.series) or 1
+            total = sum(each.size or 0 for each in self.own if each.series == mark.series) or 1
             size, said = round(_LEAST + _MORE * (mark.size / total) ** 0.5, 1), f"{said}, {mark.size:,.0f} questions"
         # As the first page's filters name a model.
         model = f"{'published' if mark.is_published else 'measured'} {mark.row.lower()}"

@@ -112,7 +112,6 @@ def box_of(name: str, x: float, y: float, place: Place) -> Box:
 
 
 def boxes_touch(one: Box, other: Box) -> bool:
-    """Whether two names have a place in common."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
@@ -235,14 +234,13 @@ class Guide:
 
 @dataclass(frozen=True)
 class Panel:
-    """A plot: its title, axes, and what is in it. ``upside_down``: the least number is on top."""
+    """A plot: its title, axes, and what is in it."""
 
     x: Axis
     y: Axis
     series: tuple[Series, ...]
     title: str = ""
     guides: tuple[Guide, ...] = ()
-    upside_down: bool = False
 
 
 def plane_chart(
@@ -277,11 +275,6 @@ def plane_chart(
     return svg.written(top + (above + height + below) * -(-len(panels) // count))
 
 
-def small_plane(said: str, panel: Panel) -> str:
-    """One panel without a legend, for a column of a page."""
-    return plane_chart(said, [panel], height=SMALL, entries=(), widths=SMALL_WIDTHS)
-
-
 def _legend_entries(panels: Sequence[Panel]) -> list[Entry]:
     found: dict[str, Look | Literal["guess"]] = {}
     for series in (each for panel in panels for each in panel.series):
@@ -304,11 +297,10 @@ class _Plot:
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """Percent of the width, pixels from the chart's top."""
-        share = self.panel.y.place(y) / 100
-        return self.panel.x.place(x), self.top + self.height * (share if self.panel.upside_down else 1 - share)
+        return self.panel.x.place(x), self.top + self.height * (1 - self.panel.y.place(y) / 100)
 
     def draw(self, own: Elements, widths: Sequence[float]) -> None:
-        """Everything; ``widths``: the plot's on a phone and on a wide page, where names must not touch."""
+        """``widths``: the plot's on a phone and on a wide page; names must not touch on either."""
         self._axes(own)
         for guide in self.panel.guides:
             one, other = self.place(guide.x1, guide.y1), self.place(guide.x2, guide.y2)
@@ -345,7 +337,7 @@ class _Plot:
         kind = "interval-harm" if series.look and series.look.kind == "harm" else "interval"
         kind += " faint" if series.faint else ""
         for point, (x, y) in zip(series.points, places, strict=True):
-            with own.of(point.model):
+            with own.within("g data-model", point.model):
                 if point.low is not None and point.high is not None:
                     low, high = (self.place(point.x, each)[1] for each in (point.low, point.high))
                     own.upright(x, low, high, kind)
@@ -354,7 +346,7 @@ class _Plot:
                     own.interval(low, high, y, kind)
         for point, (x, y) in zip(series.points, places, strict=True):
             if series.look:
-                with own.of(point.model):
+                with own.within("g data-model", point.model):
                     own.mark(x, y, series.look, point.said, point.size)
 
     def _names(self, own: Elements, widths: Sequence[float]) -> None:
@@ -375,7 +367,7 @@ class _Plot:
             if place is None:
                 continue  # Its tooltip has it, and so has the table.
             dx, dy, anchor = place
-            with own.of(point.model):
+            with own.within("g data-model", point.model):
                 if end := draw_leader(place):
                     kind = f"leader{' quiet' if series.quiet else ''}"
                     own.at(x, self.top + y, f'<path d="M0 0L{end[0]:g} {end[1]:g}" class="{kind}"/>')
@@ -384,7 +376,6 @@ class _Plot:
                     own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
 
     def _guide_names(self) -> list[tuple[str, float, float, Place]]:
-        """Names of guides at their second ends."""
         found = []
         for guide in (each for each in self.panel.guides if each.label):
             x, y = self._in_plot(guide.x2, guide.y2)
@@ -398,12 +389,10 @@ class _Plot:
         return across, down - self.top
 
     def _along(self, x1: float, y1: float, x2: float, y2: float) -> list[tuple[float, float]]:
-        """Places on a bar or a line."""
         steps = [step / 20 for step in range(21)]
         return [self._in_plot(x1 + (x2 - x1) * step, y1 + (y2 - y1) * step) for step in steps]
 
     def _bars(self, point: Point) -> list[tuple[float, float]]:
-        """Places that the bars of a point take."""
         places = []
         if point.low is not None and point.high is not None:
             places += self._along(point.x, point.low, point.x, point.high)

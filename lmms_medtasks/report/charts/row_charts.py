@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from lmms_medtasks.report.charts.chart_spec import ChartSpec, Mark, axis_around, own_rows, rows_of
 from lmms_medtasks.report.charts.svg import (
     BETWEEN,
     DISC,
@@ -19,7 +19,6 @@ from lmms_medtasks.report.charts.svg import (
     Entry,
     Look,
     Svg,
-    axis_around,
     draw_legend,
     lines_of,
     percent_axis,
@@ -30,9 +29,6 @@ from lmms_medtasks.report.charts.svg import (
 from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text
 from lmms_medtasks.statistics import confidence
 
-if TYPE_CHECKING:
-    from lmms_medtasks.report.charts.chart import Chart, Mark
-
 NAMES = (0.0, 28.5)
 """Where names stand and how wide they are, percent."""
 _PLOT = 29.0
@@ -42,20 +38,6 @@ _NARROW = 12
 """Letters of the first line on a phone, where the style sheet shows the element of the class "narrow"."""
 _ROOM, _NARROW_ROOM, _BOLD = 163.0, 104.0, 1.1
 """Widths of a line that there is room for, as :func:`text_width` says them, and by how much bold letters are wider."""
-
-
-def rows_of(chart: Chart, marks: Iterable[Mark]) -> dict[str, list[Mark]]:
-    """Marks by the row that they stand in."""
-    found: dict[str, list[Mark]] = {}
-    for mark in marks:
-        found.setdefault(mark.column if chart.turned else mark.row, []).append(mark)
-    return found
-
-
-def own_rows(chart: Chart, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
-    """The rows that are ours and have a number."""
-    rows = rows_of(chart, (mark for mark in marks if mark.kind == "run"))
-    return {said: own for said, own in rows.items() if any(each.number is not None for each in own)}
 
 
 def guess_of(marks: Sequence[Mark]) -> float | None:
@@ -107,15 +89,12 @@ def name_lines(said: Iterable[str], *, is_bold: bool, two_lines: bool = True) ->
 def draw_row_name(names: Elements, said: str, y: float, kind: str, lines: NameLines, *, href: str = "") -> None:
     """A row's name, on the lines that :func:`name_lines` has for it; the whole is its tooltip."""
     wide, narrow = lines[said]
-    with names.link(href):
+    with names.within("a href", href):
         if href:  # What a finger is to hit is at least 24 px high.
             place = f'x="0" y="{svg_number(y - 12)}" width="100%" height="24"'
             names.parts.append(f'<rect {place} fill="none" pointer-events="all"/>')
-        if wide == narrow:
-            names.parts.append(_draw_name(said, wide, y, kind))
-        else:
-            names.parts.append(_draw_name(said, wide, y, f"{kind} wide"))
-            names.parts.append(_draw_name(said, narrow, y, f"{kind} narrow"))
+        shown = {"": wide} if wide == narrow else {" wide": wide, " narrow": narrow}
+        names.parts += [_draw_name(said, each, y, f"{kind}{width}") for width, each in shown.items()]
 
 
 def _without_middle(said: str, most: int) -> str:
@@ -138,12 +117,12 @@ def _draw_name(said: str, lines: Sequence[str], y: float, kind: str) -> str:
     return f'<text class="name {kind}">{spans}{title}</text>'
 
 
-_Cells = Mapping[str, "Mark"]
+_Cells = Mapping[str, Mark]
 """A row: its marks by their columns."""
 _RANGE_HEIGHT, _PRINTED_HEIGHT = 30, 18
 
 
-def range_chart(chart: Chart, marks: Sequence[Mark]) -> str:
+def range_chart(chart: ChartSpec, marks: Sequence[Mark]) -> str:
     """A row a model: a ring for the first column, diamonds between, a disc for the last, a line that joins them.
 
     At the right the last number and its change from the first; below, published models; dashed, what guessing gets.
@@ -254,7 +233,7 @@ MOST = len(MODELS) - 1
 """Models with a look and an interval of their own; with more the best ones have it, the others are small points."""
 
 
-def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
+def point_chart(chart: ChartSpec, marks: Sequence[Mark]) -> str:
     """A row a category, in the order given: a point and interval a series, published models hollow, guessing dashed.
 
     Changes have a line at 0. Of more than :data:`MOST` series those with the highest mean are named.
@@ -265,10 +244,7 @@ def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     cells = {said: {_series_of(chart, each): each for each in row if each.kind == "run"} for said, row in rows.items()}
     kept = {id(each) for row in chart.chosen(marks).values() for each in row if each.number is not None}
     title = chart.axis[0] if chart.axis else ""
-    if chart.scale == "ranks":
-        axis = Axis(0.5, len(series) + 0.5, tuple(map(float, range(1, len(series) + 1))), title)
-    else:
-        axis = percent_axis(title) if own[0].unit == "%" and not chart.scale else axis_around(own, title)
+    axis = percent_axis(title) if own[0].unit == "%" and not chart.scale else axis_around(own, title)
     named, others = _choose_named(series, list(cells.values()))
     each_row = float(max(_RANGE_HEIGHT, _APART * len(named) + 10))
     svg = Svg(_describe_points(chart.title, series, cells, axis), "points")
@@ -312,12 +288,11 @@ def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     return svg.written(height)
 
 
-def _series_of(chart: Chart, mark: Mark) -> str:
+def _series_of(chart: ChartSpec, mark: Mark) -> str:
     return mark.row if chart.turned else mark.column
 
 
 def _choose_named(series: Sequence[str], rows: Sequence[Mapping[str, Mark]]) -> tuple[list[str], list[str]]:
-    """The series that are named, in the order given, and the others."""
     if len(series) <= MOST:
         return list(series), []
     means = {}
@@ -363,7 +338,7 @@ _NEAR = 14
 """Percent of the width below which two labels would touch on a phone."""
 
 
-def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> str:
+def bullet_chart(chart: ChartSpec, marks: Sequence[Mark], *, small: bool = False) -> str:
     """A row a number, on the chart's scale, on that of percent, or on one around all numbers; ``small``: no names.
 
     A grey frame is the range of published models, a dashed line what guessing gets.
@@ -389,8 +364,6 @@ def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) ->
 
 
 def _describe_bullet(mark: Mark, guess: float | None, printed: Sequence[float]) -> str:
-    """All that is drawn of a row, in words."""
-
     def text(value: object) -> str:
         return f"{value:.{mark.digits}f}"
 

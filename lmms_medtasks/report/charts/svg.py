@@ -1,7 +1,7 @@
-"""What charts are written with: SVG elements whose places across are percent, so that texts keep their size on a phone.
+"""SVG elements of charts; places across are percent, so that texts keep their size on a phone.
 
-Places down and all sizes are pixels. Colours are classes of the style sheet (``charts.css``), so that a chart is right
-on a dark page and in print. All texts are escaped here. Scales lead from a number to its place, in percent of the axis.
+Places down and all sizes are pixels. Colours are classes of the style sheet (``charts.css``), for dark pages and print
+too. All texts are escaped here. An axis leads from a number to its place, in percent.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.visible_text import replace_invisible
-
-if TYPE_CHECKING:
-    from lmms_medtasks.report.charts.chart import Mark
 
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
 _ON_A_LINE = 12
@@ -137,20 +134,12 @@ class Elements:
         self.parts.append(f'<svg x="{svg_number(x)}%" width="{svg_number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
 
     @contextmanager
-    def link(self, href: str) -> Iterator[None]:
-        """What is written meanwhile leads to an address; "" for none."""
+    def within(self, tag: Literal["a href", "g data-model"], value: str) -> Iterator[None]:
+        """What is written meanwhile is inside a link, or belongs to a model that a page can hide; not for ""."""
         start = len(self.parts)
         yield
-        if href:
-            self.parts[start:] = [f"<a href={quoteattr(href)}>{''.join(self.parts[start:])}</a>"]
-
-    @contextmanager
-    def of(self, model: str) -> Iterator[None]:
-        """What is written meanwhile belongs to ``model``, so that a page can hide it; "" for none."""
-        start = len(self.parts)
-        yield
-        if model and len(self.parts) > start:
-            self.parts[start:] = [f"<g data-model={quoteattr(model)}>{''.join(self.parts[start:])}</g>"]
+        if value and len(self.parts) > start:
+            self.parts[start:] = [f"<{tag}={quoteattr(value)}>{''.join(self.parts[start:])}</{tag[0]}>"]
 
     def at(self, x: float, y: float, text: str) -> None:
         """An element that is drawn around (0, 0), at a place."""
@@ -231,8 +220,7 @@ class Axis:
 
     Attributes:
         low, high: its ends. ticks: numbers that have a line. title: what it is.
-        labels: texts of the ticks; the numbers by default. unit, digits: how a number is written in a
-            tooltip.
+        labels: texts of the ticks; the numbers by default. unit, digits: how a tooltip writes a number.
     """
 
     low: float
@@ -248,19 +236,16 @@ class Axis:
         return min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low)))
 
     def text(self, value: float) -> str:
-        """A number of this axis."""
         return f"{value:.{self.digits}f}{self.unit}"
 
     @property
     def texts(self) -> tuple[tuple[float, str], ...]:
-        """Ticks with their texts."""
         return tuple(
             zip(self.ticks, self.labels or tuple(f"{tick:g}".replace("-", "−") for tick in self.ticks), strict=True)
         )
 
 
 def percent_axis(title: str = "") -> Axis:
-    """From 0 to 100 percent."""
     return quarters_axis(0, 100, title, unit=" %")
 
 
@@ -286,13 +271,6 @@ def axis_of(values: Iterable[float | None], title: str = "", *, most: int = 5) -
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(step * number, 2 - math.floor(math.log10(step))) + 0.0 for number in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks, title, digits=max(1, 1 - math.floor(math.log10(step))))
-
-
-def axis_around(marks: Sequence[Mark], title: str = "", most: int = 5) -> Axis:
-    """An axis with round ticks around the numbers of marks and their intervals; of changes with 0."""
-    zero = [0.0] if any(mark.signed for mark in marks) else []
-    ends = (end for mark in marks for end in (mark.number, mark.y.low, mark.y.high))
-    return axis_of([*zero, *ends], title, most=most)
 
 
 def step_of(width: float, most: int) -> float:

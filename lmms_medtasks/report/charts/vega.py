@@ -40,8 +40,9 @@ def _vega_row(record: Record) -> Spec:
     return texts | {"colour": shade}
 
 
-def _place_scale(field: str, count: int) -> Spec:
-    return {"field": field, "type": "quantitative", "scale": {"domain": [-0.5, max(count, 1) - 0.5]}, "axis": None}
+def _place_scale(field: str, count: int, *, reverse: bool = False) -> Spec:
+    scale = {"domain": [-0.5, max(count, 1) - 0.5]} | ({"reverse": True} if reverse else {})
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
 
 
 def _number_scale(field: str) -> Spec:
@@ -49,11 +50,8 @@ def _number_scale(field: str) -> Spec:
 
 
 def _text_layer(field: str, channel: str, at: float, count: int, **mark: Any) -> Spec:
-    """The names along one side, each once."""
     other = "y" if channel == "x" else "x"
-    scale = _place_scale(f"{field} number", count)
-    if channel == "y":
-        scale["scale"]["reverse"] = True
+    scale = _place_scale(f"{field} number", count, reverse=channel == "y")
     return {
         "transform": [{"aggregate": [{"op": "min", "field": field, "as": "said"}], "groupby": [f"{field} number"]}],
         "mark": {"type": "text", "limit": 180, **mark},
@@ -66,7 +64,6 @@ def _count_values(rows: Sequence[Record], field: str) -> int:
 
 
 def _mark_looks(rows: Sequence[Record]) -> Spec:
-    """The looks of marks, in the rows themselves."""
     for row in rows:
         row["shape"] = _SHAPES[row["series number"] % len(_SHAPES)]  # type: ignore[index]
     return {
@@ -78,8 +75,7 @@ def _mark_looks(rows: Sequence[Record]) -> Spec:
 
 def _row_layers(rows: list[Spec]) -> Spec:
     count = _count_values(rows, "name")
-    y = _place_scale("name number", count)
-    y["scale"]["reverse"] = True
+    y = _place_scale("name number", count, reverse=True)
     looks = _mark_looks(rows)
     ends = {"x": _number_scale("low"), "x2": {"field": "high"}, "y": y, "color": looks["color"]}
     layers: list[Spec] = [{"mark": "rule", "encoding": ends}]
@@ -90,8 +86,7 @@ def _row_layers(rows: list[Spec]) -> Spec:
 
 def _heat_layers(rows: list[Spec]) -> Spec:
     names, places = _count_values(rows, "name"), _count_values(rows, "place")
-    y, x = _place_scale("name number", names), _place_scale("place number", places)
-    y["scale"]["reverse"] = True
+    y, x = _place_scale("name number", names, reverse=True), _place_scale("place number", places)
     most = max((abs(row["value"]) for row in rows), default=0) or 1
     for row in rows:
         is_change = row["unit"] == "points"

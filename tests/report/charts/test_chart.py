@@ -15,7 +15,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import label_column, percent_column, points_column
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.charts.chart import KINDS
+from lmms_medtasks.report.charts.chart_spec import KINDS
 from lmms_medtasks.report.charts.planes import box_of, boxes_touch
 from lmms_medtasks.report.charts.vega import vega_lite_specification
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind

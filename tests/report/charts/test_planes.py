@@ -37,14 +37,14 @@ def test_points_bars_and_guides_stand_in_proportion():
     assert lines(text, "guess") == [("0%", 214.0, "100%", 14.0)]
 
 
-def test_ranks_have_the_first_on_top_and_lines_join_points():
+def test_lines_join_points_and_end_at_their_names():
     x, y = places_axis(["a", "b"]), Axis(0.5, 2.5, (1.0, 2.0))
     series = Series("own", (Point(0, 1, "one"), Point(1, 2, "two")), DISC, "joined", True)
-    text = plane_chart("t", [Panel(x, y, (series,), upside_down=True)], height=100)
-    assert circles(text) == [(25.0, 39.0, "one"), (75.0, 89.0, "two")]
-    assert lines(text, "joined") == [("25%", 39.0, "75%", 89.0)]
+    text = plane_chart("t", [Panel(x, y, (series,))], height=100)
+    assert circles(text) == [(25.0, 89.0, "one"), (75.0, 39.0, "two")]
+    assert lines(text, "joined") == [("25%", 89.0, "75%", 39.0)]
     names = [each for each in ElementTree.fromstring(text).iter(f"{SVG}text") if each.text == "own"]
-    assert [(each.get("x"), each.get("y")) for each in names] == [("75%", "93")]
+    assert [(each.get("x"), each.get("y")) for each in names] == [("75%", "43")]
 
 
 def test_texts_are_no_markup():
