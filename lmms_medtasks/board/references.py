@@ -1,7 +1,7 @@
-"""What the ranking of a task is of: one version, one data, one judge, one prompt.
+"""The reference of a task's ranking: one version, one data, one judge, one prompt.
 
-What is pinned, demanded by the rules or installed counts. The rest is what most entries have, and called unverified. No
-date decides anything.
+Pins, rules and the installed package decide. The rest is what most entries have, and is called unverified. No date
+decides anything.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ Value = TypeVar("Value", bound=Hashable)
 def task_references(
     entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules = NONE, without: Collection[Key] = ()
 ) -> dict[str, TaskReference]:
-    """For each task what its ranked entries have in common: what is pinned and demanded, else what most entries have.
+    """The reference of each task: what is pinned and demanded, else what most entries have.
 
-    Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
-    before mini; where no entry is of the questions pinned, the ranking is empty. ``without``: pins that others come
-    before, since none of their entries is ranked. Without pins: full data before sample
-    before mini before a subset of one; our settings, the installed version, digests and judge's prompts, where an
-    entry has them. Each choice is made among the entries that agree with the choices before. On a board in public no
-    entry says who judges.
+    With pins only pinned questions are ranked: the installed version before others, full data before sample before
+    mini; without entries on them the ranking is empty. ``without``: pins that come last, because none of their entries
+    is ranked. Without pins: full data before sample before mini before a subset; our settings, the installed version,
+    digests and judge's prompts, if an entry has them. Each choice is made among the entries that agree with the choices
+    before. On a public board entries do not decide who judges.
     """
     tasks: dict[str, list[LeaderboardEntry]] = {}
     for entry in entries:
@@ -46,7 +45,7 @@ def task_references(
 def _choose_pin(
     task: str, entries: Sequence[LeaderboardEntry], rules: BoardRules, pins: QuestionPins, without: Collection[Key]
 ) -> tuple[tuple[str, str], QuestionPin] | None:
-    """Version and data of the pin that the ranking is of, and the pin; None where none fits what the rules demand."""
+    """Version and data of the ranking's pin, and the pin; None if no pin meets the rules' demands."""
     demanded = rules.demanded(task, "version"), rules.demanded(task, "data")
     kinds = [
         (version, data)
@@ -85,7 +84,7 @@ def _of_task(
         or _most_common_subset(entries)
     )
     left = _agreeing_or_all(entries, lambda entry: entry.data == data)
-    # What is full only because its counts were accepted never stands before the release, however many ran on it.
+    # Data called full only because its counts were accepted never comes before the release.
     left = _agreeing_or_all(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
     settings = _most_common_value(left, lambda entry: entry.asked_by, "") or ""
     left = _agreeing_or_all(left, lambda entry: entry.asked_by == settings)
@@ -108,7 +107,7 @@ def _complete_reference(
     pin: QuestionPin | None,
     in_public: bool,
 ) -> TaskReference:
-    """The reference of ``kind`` (version, data, its digest, settings), with digests, judge and harness."""
+    """The reference of ``kind`` (version, data, digest of the data, settings), with digests, judge and harness."""
     version, data, digest, settings = kind
     found = installed.find_installed_task(task)
     own = found.digests if found and found.version == version else {}
@@ -126,7 +125,7 @@ def _complete_reference(
     if pin and pin.digests:
         asked, packages[pin.package_version] = of_task(pin.digests), of_package(pin.digests)
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
-    # Of judges that are called as demanded no majority chooses one where anybody submits.
+    # On a public board no majority chooses among the judges that are called as demanded.
     judge = demanded if in_public else _most_common_judge(left, demanded)
     named = judge or ""
     judged = _agreeing_or_all(
@@ -135,7 +134,7 @@ def _complete_reference(
     own_prompts = found.judge_prompts if found and found.version == version else None
     prompts = _preferred_texts(judged, lambda entry: entry.judge.prompts if entry.judge else {}, own_prompts)
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
-    # A text of anybody's: where anybody submits it stands on no page as the ranking's.
+    # Submitters write this text: on a public board no page shows it as the ranking's.
     harness = harness or (None if in_public else _most_common_value(left, lambda entry: entry.harness))
     return TaskReference(
         version, data, digest, asked, packages, judge, dict((pin and pin.prompts) or prompts), harness or "", settings,
@@ -144,13 +143,12 @@ def _complete_reference(
 
 
 def _most_common_subset(entries: Sequence[LeaderboardEntry]) -> str:
-    """The subset that most entries are of."""
     found = Counter(entry.data for entry in entries if entry.variant != entry.data)
     return max(found, key=lambda data: (found[data], data)) if found else "unknown"
 
 
 def _most_common_judge(entries: Sequence[LeaderboardEntry], demanded: str | None) -> str | None:
-    """The judge of most entries, in full, of those that are called as the rules demand."""
+    """The full name of the judge of most entries, among those called as the rules demand."""
     named = [
         entry
         for entry in entries
@@ -176,7 +174,7 @@ def _agreeing_or_all(
 def _most_common_value(
     entries: Sequence[LeaderboardEntry], key: Callable[[LeaderboardEntry], Value], wanted: Value | None = None
 ) -> Value | None:
-    """``wanted`` where an entry has it, else what most have; among equals the last in order. None of no entry."""
+    """``wanted`` if an entry has it, else the most common value; of equals the last. None without entries."""
     values = [key(entry) for entry in entries]
     if not values:
         return None

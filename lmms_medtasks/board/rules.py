@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib.resources
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from lmms_medtasks import folders
 from lmms_medtasks.board.entries import EntryProblem, Level
@@ -37,13 +34,13 @@ class BoardRules:
     board: Mapping[str, Mapping[str, str]]
 
     def problem(self, code: str, reason: str, source: object, task: str = "", model: str = "") -> EntryProblem:
-        """A problem at the level that the rules give it."""
+        """A problem at its level in these rules."""
         return EntryProblem(
             code, self.levels[code], shorten_text(reason, _LONGEST), str(source), task[:_LONGEST], model[:_LONGEST]
         )
 
     def demanded(self, task: str, what: str) -> str | None:
-        """What the board demands of a task's entries (:data:`_DEMANDS`); None: nothing."""
+        """The value that the board demands of a task's entries for one of :data:`_DEMANDS`; None if it demands none."""
         for pattern, demands in self.board.items():
             if fnmatch.fnmatchcase(task, pattern) and what in demands:
                 return str(demands[what])
@@ -51,14 +48,13 @@ class BoardRules:
 
 
 def read_board_rules(path: Path | None = None) -> BoardRules:
-    """The built-in rules, with those of the file ``path`` over them. Raises UserError for what they don't know."""
+    """The built-in rules, overridden by those of the file ``path``. Raises UserError for unknown names."""
     return with_own(_read_own_rules(path) if path else {}, str(path))
 
 
 def with_own(own: Mapping[str, Any], where: str) -> BoardRules:
-    """The built-in rules with ``own`` over them, which were found at ``where``."""
-    text = importlib.resources.files(__package__).joinpath("thresholds.yml").read_text("utf-8")
-    rules = _merge_rules(yaml.safe_load(text), own, where)
+    """The built-in rules, overridden by ``own``. ``where``: its file, for messages."""
+    rules = _merge_rules(folders.read_yaml(Path(__file__).with_name("thresholds.yml")), own, where)
     return BoardRules(rules["thresholds"], rules["levels"], frozenset(rules["exit_status"]), rules["board"])
 
 

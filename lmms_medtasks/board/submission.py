@@ -1,6 +1,6 @@
-"""A submission to a board in public, held against the board as it is: what changed, whether it may, what it becomes.
+"""Check a submission to a public board: what it changes, whether it may be merged, where its entries would rank.
 
-The rules are those of the base branch: what a submission brings along of rules, pins, owners and levels does not count.
+The rules are those of the base branch: rules, pins, owners and levels in the submission do not count.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.site.ranking import ModelStanding, rank_models
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import TrustRules
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import label_column
@@ -31,7 +30,7 @@ from lmms_medtasks.short_texts import first_named, interval_text
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 NOTHING = Leaderboard((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
-"""Problems that an entry has because of another one, also where the ranking moves."""
+"""Problems that an entry has because of another one, also if the ranking moves."""
 
 _NAMED = 5
 """Tasks of a model that a reason names at most."""
@@ -39,12 +38,10 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class EntryStanding:
-    """Where a new entry would stand on one measure.
+    """Where a new entry would rank on one measure.
 
-    Attributes:
-        model, task, level, measure: names, as on the board. score: the mean and its interval. rank: its rank, the
-            ranks that chance leaves open and the number of models; or why there is none. by_words: whether the judge
-            that compares words gave the score.
+    ``score``: the mean and its interval. ``rank``: its rank, the ranks that chance leaves open and the number of
+    models; or why there is none. ``by_words``: whether the judge that compares words gave the score.
     """
 
     model: str
@@ -58,13 +55,13 @@ class EntryStanding:
 
 @dataclass(frozen=True)
 class CheckedSubmission:
-    """What a submission is.
+    """The result of the check.
 
     Attributes:
-        files: what was done (added, changed, removed) to which file, as seen from the folder of entries. wrong: why it
-            may not be merged, a sentence each. places: where its entries would stand. apart: why others are not
-            ranked. remarks: what is said of the ranked ones. results: its entries, one model on one task each; ranked:
-            how many of them would be. moves: rankings that would be of another version or data, a sentence each.
+        files: action (added, changed, removed) and file, relative to the folder of entries. wrong: why it may not be
+            merged, a sentence each. places: where its entries would rank. apart: why others are not ranked. remarks: on
+            ranked ones. results: number of entries, one model on one task each; ranked: those that would be ranked.
+            moves: rankings that would be of another version or data, a sentence each.
     """
 
     files: tuple[tuple[str, Path], ...] = ()
@@ -77,7 +74,7 @@ class CheckedSubmission:
     moves: tuple[str, ...] = ()
 
     def document(self) -> ReportDocument:
-        """What it is first, then why it is refused, and where its entries would stand."""
+        """The files, then why it is refused, and where its entries would rank."""
         groups = dict.fromkeys((place.model, place.level) for place in self.places)
         said = (
             ReportSection("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
@@ -124,10 +121,10 @@ def _said_once(problems: Iterable[EntryProblem]) -> tuple[str, ...]:
 def check_submission(
     base: Path, submitted: Path, account: str, rules: BoardRules, trust: TrustRules, resamples: int
 ) -> CheckedSubmission:
-    """Hold the entries in ``submitted`` against those in ``base`` (either may be missing: then it has none).
+    """Compare the entries in ``submitted`` with those in ``base``; a missing folder has none.
 
-    ``account`` made the submission: it may add, change and remove files in its own folder alone. It must not push an
-    entry of others out of the ranking; that the ranking moves to a newer version of a task is no such thing.
+    ``account`` made the submission: it may add, change and remove files in its own folder only. It must not displace
+    ranked entries of others, unless the ranking moves to a newer version of a task.
     """
     if submitted.is_symlink():
         raise UserError(f"{submitted}: the folder of entries is a link in this submission. Put the folder there.")
@@ -181,7 +178,7 @@ def check_submission(
 
 
 def _find_special_files(base: Path, submitted: Path) -> Iterator[str]:
-    """Links and devices that were not there before: nothing of them is read, and so nothing is checked."""
+    """New links and devices: they are not read, so they are not checked."""
     before, after = (
         {
             path.relative_to(folder): reason
@@ -195,7 +192,7 @@ def _find_special_files(base: Path, submitted: Path) -> Iterator[str]:
 
 
 def _too_many(mine: Iterable[LeaderboardEntry], board: Leaderboard) -> Iterator[str]:
-    """Models of which a submission has more entries on a task than a page of a board can be asked to show."""
+    """Models with more entries on a task than a board's page can show."""
     rows = Counter((entry.model.name, entry.task) for entry in board.entries)
     for name, task in dict.fromkeys((entry.model.name, entry.task) for entry in mine):
         most = limits.load_limits()["rows"]
@@ -204,7 +201,7 @@ def _too_many(mine: Iterable[LeaderboardEntry], board: Leaderboard) -> Iterator[
 
 
 def _find_unused_files(board: Leaderboard, folder: Path, files: Iterable[Path]) -> Iterator[str]:
-    """Files that nothing was read from: a page, settings of git, JSON of another form."""
+    """Files that no entry or problem came from: a page, settings of git, JSON of another form."""
     sources = [path for entry in board.entries for path in (entry.source.results, entry.source.samples)]
     read = {path for path in sources if path} | {Path(problem.source) for problem in board.problems}
     logs = tuple(f"{str(path).removesuffix(SUFFIX)}_samples_" for path in read if path.name.endswith(SUFFIX))
@@ -216,12 +213,12 @@ def _find_unused_files(board: Leaderboard, folder: Path, files: Iterable[Path]) 
 
 
 def _relative_reason(reason: str, folder: Path) -> str:
-    """A reason with files as seen from the folder of entries: where the checker has it is nobody's business."""
+    """The reason with paths relative to the entries folder, so that the checker's paths are not published."""
     return reason.replace(f"{folder}{os.sep}", "")
 
 
 def _changed_references(now: Leaderboard, after: Leaderboard) -> Iterator[str]:
-    """Rankings that would be of another version or other data: who is ranked now has to run that one."""
+    """Rankings that would be of another version or other data: models ranked now have to be run on it."""
     for task, reference in after.references.items():
         before, left = now.references.get(task), len(now.of(task=task, ranked=True))
         if before and left and _is_of_another(before, reference):
@@ -231,14 +228,13 @@ def _changed_references(now: Leaderboard, after: Leaderboard) -> Iterator[str]:
 
 
 def _is_of_another(before: TaskReference | None, after: TaskReference | None) -> bool:
-    """Whether a ranking is of another version or of other data."""
     return before is not None and after is not None and (before.version, before.data) != (after.version, after.data)
 
 
 def _displaced_entries(
     base: Path, now: Leaderboard, board: Leaderboard, touched: set[Path], submitted: Path
 ) -> Iterator[str]:
-    """Entries of others that are ranked now, and would not be any more."""
+    """Entries of other users that this submission would remove from the ranking."""
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
     without_rank = _without_rank(board)
     had_none = _without_rank(now)
@@ -266,7 +262,7 @@ def _displaced_entries(
 
 
 def _without_rank(board: Leaderboard) -> dict[str, dict[str, str]]:
-    """Of each task the metrics that nobody has a rank of, and why: too few images have a score of every model."""
+    """Per task: metrics without ranking and why: too few images were scored for all models."""
     found: dict[str, dict[str, str]] = {}
     for task in {entry.task for entry in board.entries}:
         ranked = board.of(task=task, ranked=True)
@@ -280,12 +276,11 @@ def _without_rank(board: Leaderboard) -> dict[str, dict[str, str]]:
 
 
 def _entry_standings(entry: LeaderboardEntry, board: Leaderboard, resamples: int) -> Iterator[EntryStanding]:
-    """Where a ranked entry stands on each measure that its benchmark compares."""
     for metric in entry.main_metrics:
         beside = [each for each in board.of(task=entry.task, ranked=True) if metric in each.metrics]
         found = rank_models(beside, metric, resamples=resamples).standings
         own = found[next(row for row, each in enumerate(beside) if each is entry)]
-        by_words = own.mean.estimate is not None and is_lexical_metric(entry, metric)
+        by_words = own.mean.estimate is not None and entry.is_lexical(metric)
         score, rank_of = _format_score(entry, metric, own), _format_rank(own, len(beside))
         yield EntryStanding(entry.model.name, entry.task, entry.level, metric, score, rank_of, by_words)
 

@@ -17,9 +17,9 @@ from lmms_medtasks.board.collect import collect_entries, task_names
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.trust import rules_of_trust
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.seeding import stable_seed
 from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.statistics.power import DetectableDifference, TestCriterion, detectable_difference
@@ -278,6 +278,11 @@ class PairedScores:
         return self.second - self.first
 
     @property
+    def signs(self) -> tuple[str, str]:
+        """The signs of both numbers, "" for none."""
+        return LEXICAL * self.by_words[0], LEXICAL * self.by_words[1]
+
+    @property
     def images(self) -> int:
         """Distinct images."""
         return len(set(self.clusters))
@@ -320,7 +325,7 @@ def pair_scores(first: LeaderboardEntry, second: LeaderboardEntry, metric: str) 
     unscored = len(np.setxor1d(one, other, assume_unique=True)) - only_first - only_second
     by_words = (False, False)
     if change.first is not None:  # else the second has none as well: no question has a score in both
-        by_words = is_lexical_metric(first, metric), is_lexical_metric(second, metric)
+        by_words = first.is_lexical(metric), second.is_lexical(metric)
     if not first.is_mean(metric):
         found = change.contributions
         images = found.clusters if found else np.array([], dtype=str)

@@ -11,7 +11,6 @@ from typing import Any
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.compared_entries import group_reasons, problems_said, replies_said
 from lmms_medtasks.board.comparison.measure_comparison import RunsComparison, ScoreComparison
-from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import (
     cell_of,
     count_column,
@@ -166,9 +165,9 @@ def _estimated_change(each: ScoreComparison) -> float:
 
 
 def _screen_row(sign: str, each: ScoreComparison) -> FrameRow:
-    change, words = each.change, word_signs(each.pairs.by_words)
+    change = each.change
     sides = (Cell(write_comparison(each.scale, value), mark=mark)
-             for value, mark in zip((change.first, change.second), words, strict=True))  # fmt: skip
+             for value, mark in zip((change.first, change.second), each.pairs.signs, strict=True))  # fmt: skip
     difference = Cell(write_comparison(each.scale, change.interval, signed=True), mark=_change_cell(each).mark)
     p = p_value_cell(each.p_holm if each.alike else None)
     images = Cell(each.pairs.images if len(each.pairs) else None)
@@ -250,7 +249,7 @@ def _difference_row(each: ScoreComparison, columns: Mapping[str, FrameColumn]) -
     """Its record in the columns' units, with what marks and reasons stand beside the numbers."""
     record = each.record()
     cells = {key: cell_of(column, record[key]) for key, column in columns.items()}
-    one, other = word_signs(each.pairs.by_words)
+    one, other = each.pairs.signs
     cells |= {
         "task": Cell(each.task, mark="" if each.alike else _OTHER),
         # Points are shares or not, which their column does not know.
@@ -278,7 +277,7 @@ def _change_cell(each: ScoreComparison) -> Cell:
 
 
 def _telling_tables(compared: RunsComparison) -> list[Frame]:
-    by_words = {(comparison.task, comparison.measure): comparison.pairs.by_words for comparison in compared.comparisons}
+    signs = {(comparison.task, comparison.measure): comparison.pairs.signs for comparison in compared.comparisons}
     columns = (
         label_column("question"), label_column("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2),
         label_column("asked"), label_column("expected"), label_column("A's answer"), label_column("B's answer"),
@@ -289,7 +288,7 @@ def _telling_tables(compared: RunsComparison) -> list[Frame]:
         notes = ["Texts are cut; where the data's terms forbid it, and in submissions, there are none."]
         if shared:
             notes.append(f"Each prompt begins with: {_shortened_cell(shared).value}")
-        made = tuple(_telling_row(row, shared, by_words[task, row["measure"]]) for row in rows)
+        made = tuple(_telling_row(row, shared, signs[task, row["measure"]]) for row in rows)
         title = f"{task}: the questions that differ most"
         tables.append(Frame(f"telling_{task}", title, columns, made, tuple(notes), marks=_BY_WORDS))
     return tables
@@ -301,9 +300,9 @@ def _shared_sentences(prompts: Sequence[str]) -> str:
     return start[: start.rfind(". ") + 1]
 
 
-def _telling_row(each: Mapping[str, Any], shared: str, by_words: tuple[bool, bool]) -> FrameRow:
+def _telling_row(each: Mapping[str, Any], shared: str, signs: tuple[str, str]) -> FrameRow:
     """A question with both models' answers, without the sentences that the prompts of the table share."""
-    scores = (Cell(each[side], mark=sign) for side, sign in zip("ab", word_signs(by_words), strict=True))
+    scores = (Cell(each[side], mark=sign) for side, sign in zip("ab", signs, strict=True))
     texts = [Cell(None), Cell(None)]
     if "asked" in each:
         texts = [_shortened_cell(_on_one_line(each["asked"]).removeprefix(shared)), _shortened_cell(each["expected"])]

@@ -11,14 +11,12 @@ it can't be told. ``gate_rules.yml`` documents the rules and has the defaults.
 from __future__ import annotations
 
 import fnmatch
-import importlib.resources
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import yaml
 
 from lmms_medtasks import folders
 from lmms_medtasks.board import rules as board_rules
@@ -360,7 +358,7 @@ def read_rules(
 
     ``margin``, ``on_cannot_tell``: of the command line, for every measure of which ``path`` says nothing.
     """
-    built_in = yaml.safe_load(importlib.resources.files(__package__).joinpath("gate_rules.yml").read_text("utf-8"))
+    built_in = folders.read_yaml(Path(__file__).with_name("gate_rules.yml"))
     own = _read_own_rules(path) if path else {}
     where = str(path)
     given: dict[str, Any] = {} if margin is None else {"margin": check_margin(margin, "--margin")}

@@ -10,7 +10,6 @@ from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.compared_entries import asked_in_part, group_reasons
 from lmms_medtasks.board.comparison.comparison_document import write_comparison
 from lmms_medtasks.board.comparison.gate import EFFECTS, GateResult, GateVerdict
-from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count_column, label_column, p_value, p_value_cell
 from lmms_medtasks.report.document import (
     Cell,
@@ -162,7 +161,7 @@ def _verdict_row(each: GateVerdict) -> FrameRow:
     change = (
         write_comparison(scale, pairs.change.interval, signed=True) if pairs is not None and test is not None else None
     )
-    one, other = word_signs((False, False) if pairs is None else pairs.by_words)
+    one, other = ("", "") if pairs is None else pairs.signs
     questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((
         Cell(_SIGNS[each.effect]), Cell(_verdict_label(each)), Cell(each.model),

@@ -18,7 +18,6 @@ from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_folders_above, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, ModelRanking, ModelStanding, rank_models
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.report.cells import NONE, count_column, label_column, percent_column, percent_of, scaled_cell
 from lmms_medtasks.report.document import MARKS as NO_INTERVAL
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
@@ -27,7 +26,6 @@ from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.published import PublishedScores, published_scores
 from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.suite import Measure
 
@@ -62,7 +60,7 @@ RANK_MARKS = {
 
 def number_signs(entry: LeaderboardEntry, metric: str) -> str:
     """The signs of an entry's number, "" for none."""
-    return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * is_lexical_metric(entry, metric)
+    return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * entry.is_lexical(metric)
 
 
 def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
@@ -166,7 +164,7 @@ class BoardStandings:
         if mean.estimate is None:
             return None
         about, shown = suite_words.suite_texts(entry.suite), entry.scale(metric)
-        found = self.marked(replace(mean_cell(mean, shown), mark=""), entry, metric)
+        found = self.marked(replace(scaled_cell(mean, shown.factor), mark=""), entry, metric)
         chance = None if HARD_TO_READ in found.mark else guessing_score(entry, metric)
         # A ratio may be beyond the scale.
         top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
@@ -272,11 +270,6 @@ def ranking_table(task: str, standings: BoardStandings, links: PageLinks) -> Fra
     return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, printed, RANK_MARKS)
 
 
-def harness_version(entry: LeaderboardEntry) -> str | None:
-    """The version of the harness, None where it is not recorded."""
-    return None if entry.harness.startswith(("unknown", "?")) else entry.harness
-
-
 def problems_table(found: Iterable[EntryProblem], roots: Sequence[Path]) -> Frame:
     """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
     rows, without = [], without_folders_above if len(roots) > 1 else without_roots
@@ -293,11 +286,6 @@ def metric_column(metric: str, shown: Measure) -> FrameColumn:
     return FrameColumn(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
 
 
-def mean_cell(interval: IntervalEstimate | None, shown: Measure) -> Cell:
-    """A mean as it is shown."""
-    return scaled_cell(interval, shown.factor)
-
-
 _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
 
 
@@ -309,4 +297,4 @@ def problem_codes(entry: LeaderboardEntry) -> Cell:
 def standing_cells(found: ModelStanding, shown: Measure) -> tuple[Cell, Cell]:
     """A mean and its rank."""
     mark = _FEWER if found.rank is not None and found.common < found.mean.n else ""
-    return mean_cell(found.mean, shown), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE
+    return scaled_cell(found.mean, shown.factor), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE

@@ -9,9 +9,8 @@ from itertools import islice
 from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import HARD_TO_READ, UNREAD, BoardStandings, TaskMeasure
-from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.suite_words import SuiteTexts
-from lmms_medtasks.report.cells import label_column
+from lmms_medtasks.report.cells import label_column, negate_estimate
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import (
@@ -25,6 +24,10 @@ from lmms_medtasks.report.findings import (
 )
 from lmms_medtasks.report.published import published_span
 from lmms_medtasks.short_texts import join_with_and, listed_or_counted
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals
+from lmms_medtasks.statistics.sums import DifferenceOf
+from lmms_medtasks.suites.contributions import draw_together
+from lmms_medtasks.suites.estimates import EMPTY
 
 NAMED = 3
 """Models that are named at most; of more their number is said."""
@@ -117,6 +120,37 @@ class _Field:
 
     def _listed(self, keys: Sequence[str], of: str = "models") -> str:
         return listed_or_counted([self.standings.titles[key] for key in keys], NAMED, of, join_with_and)
+
+
+def headline_change(
+    standings: BoardStandings, about: SuiteTexts, model: str, head: TaskMeasure
+) -> IntervalEstimate | None:
+    """What a ranked model's share changes by, from the number that it is lost from to its suite's headline ``head``.
+
+    None where it lacks one of them, they are no shares, or the suite's headline says none that it is lost from.
+    """
+    before = about.before(*head)
+    own = {each.task: each for each in standings.board.of(suite=about.name, ranked=True) if each.model.key == model}
+    if before is None or not all(task in own and metric in own[task].metrics for task, metric in (before, head)):
+        return None
+    change = negate_estimate(loss(own[before[0]], before[1], own[head[0]], head[1]))
+    if change is None or change.estimate is None or own[head[0]].scale(head[1]).unit != "%":
+        return None
+    return change if standings.resamples else replace(change, low=None, high=None)
+
+
+def loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str) -> IntervalEstimate:
+    """The number ``good`` less ``bad``, in their measure's own unit, with an interval over clusters.
+
+    ``first``, ``second``: one model's entries that have these metrics. All questions of both count, as the papers
+    subtract them; images that both have make the interval narrower.
+    """
+    groups, statistics = draw_together(
+        good=(first.samples, first.estimate(good)), bad=(second.samples, second.estimate(bad))
+    )
+    if not {"good", "bad"} <= statistics.keys():
+        return EMPTY
+    return estimate_intervals(groups, {"loss": DifferenceOf(statistics["good"], statistics["bad"])})["loss"]
 
 
 # --- Of a model -------------------------------------------------------------------------------------------------------

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-import importlib.resources
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import SiteFolder
-from lmms_medtasks.report import report_page as report_page
+from lmms_medtasks.report import report_page
 from lmms_medtasks.report.csv_writer import render_csv
 from lmms_medtasks.report.document import Frame, ReportChapter
 from lmms_medtasks.statistics import confidence
@@ -28,7 +27,6 @@ POLICY = (
 )
 """Scripts and pictures of the site itself only. Styles also inside a page: bars have their widths there."""
 
-_ASSETS = "lmms_medtasks.board.site"
 _OWN = ReportChapter("", "", (), (), ())
 """The part that the site's own tables are of."""
 SCRIPTS = ("site.js", "index.js", "questions.js")
@@ -134,4 +132,4 @@ def _page_environment() -> Environment:
 
 
 def _read_asset(name: str) -> str:
-    return importlib.resources.files(_ASSETS).joinpath("assets").joinpath(name).read_text("utf-8")
+    return Path(__file__).with_name("assets").joinpath(name).read_text("utf-8")

@@ -24,12 +24,11 @@ from lmms_medtasks.board.site.board_tables import (
     PageLinks,
     TaskMeasure,
     guessing_score,
-    mean_cell,
     metric_column,
     sign_legend,
 )
 from lmms_medtasks.board.site.suite_words import SuiteTexts
-from lmms_medtasks.report.cells import NONE, label_column
+from lmms_medtasks.report.cells import NONE, label_column, scaled_cell
 from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 from lmms_medtasks.report.reported_suites import report_of
@@ -169,7 +168,7 @@ def _measured_cells(
                 mean = standings.of(task, metric)[entry.model.key].mean
             else:
                 mean = entry.interval(metric, with_interval=with_intervals and standings.resamples > 0)
-            shown = standings.marked(mean_cell(mean, entry.scale(metric)), entry, metric)
+            shown = standings.marked(scaled_cell(mean, entry.scale(metric).factor), entry, metric)
             cells.setdefault(entry.model.key, [NONE] * len(measures))[place] = shown
     return cells
 

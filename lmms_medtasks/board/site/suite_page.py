@@ -19,7 +19,6 @@ from lmms_medtasks.board.site.reports import ModelReport
 from lmms_medtasks.board.site.suite_charts import SuiteChart, suite_chart
 from lmms_medtasks.board.site.suite_words import SuiteTexts
 from lmms_medtasks.board.site.telling_questions import DiscordantQuestion, discordant_questions
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.report.cells import label_column, make_frame, p_value
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, judge_label
@@ -92,7 +91,8 @@ def _of_headline(
 ) -> dict[str, Any]:
     """What the page has of the headline ``head``."""
     board, numbers, unit = standings.board, standings.numbers(*head), standings.board.scale(*head).unit
-    mean = board.of(task=head[0], ranked=True)[0].mean_beside(head[1])
+    entry = board.of(task=head[0], ranked=True)[0]
+    mean = head[1] if entry.is_mean(head[1]) else next(iter(entry.main_means), None)
     # The ranking in short, best first.
     places = [
         {"rank": standings.of(*head)[key].ranks or "–", "name": standings.titles[key], "href": links.model(key),
@@ -137,7 +137,7 @@ def _number_badges(entries: Sequence[LeaderboardEntry], head: TaskMeasure | None
     warnings = [
         f"{each} data, not the {'' if each == 'mini' else 'whole '}benchmark" for each in data if each != "full"
     ]
-    if any(is_lexical_metric(each, name) for each in entries if each.ranked for name in each.main_metrics):
+    if any(each.is_lexical(name) for each in entries if each.ranked for name in each.main_metrics):
         warnings.append(f"{LEXICAL} {BY_WORDS}")
     rows = entry.scored(head[1]) if head and head[1] in entry.main_means else entry.samples
     cluster = entry.declaration.cluster if entry.declaration else "image"

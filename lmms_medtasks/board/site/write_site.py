@@ -118,4 +118,4 @@ def _write_model(
             no_report = str(error)
         else:
             folder.text(report := f"reports/{slug}.html", text)
-    model_page.write_model_page(pages, standings, model, links, slug, options.models, options.roots, report, no_report)
+    model_page.write_model_page(pages, standings, model, links, slug, options.roots, report, no_report)
