@@ -1,8 +1,8 @@
-"""What models are, beside their scores: family, size, licence, open weights, release, link.
+"""Facts of models beside their scores: family, size, licence, open weights, release, link.
 
-The board's own facts stand in ``models.yml`` of its repository. Without one, or of a model that it does not name, those
-of our baselines (``baselines/models.yml``) and of published models (``reference/models.yml`` of a benchmark's folder)
-count. What no file says is unknown: it is shown as unknown, and passes no filter that asks for it.
+The board's facts are in ``models.yml`` of its repository. For other models those of our baselines
+(``baselines/models.yml``) and of published models (``reference/models.yml`` of a benchmark's folder) count. Unknown
+facts are shown as unknown, and pass no filter.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _DATE = re.compile(r"[12]\d{3}(-\d\d){0,2}")
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What is known of a model; None for what is not.
+    """Facts of a model; None for unknown ones.
 
     Attributes:
-        name: how a table calls it where that is not the name that its rows have ("Qwen2.5-VL 72B").
-        about: what it is, in a few words. family: such as "Qwen2.5-VL". parameters_b: billions of parameters, all of a
-            mixture of experts. licence: of the weights. open_weights: whether anybody can download them.
+        name: its name in tables, if rows have another one ("Qwen2.5-VL 72B"). about: a description in a few words.
+        family: such as "Qwen2.5-VL". parameters_b: billions of parameters, all of a mixture of experts. licence: of the
+            weights. open_weights: whether anybody can download them.
         released: "2025", "2025-02" or "2025-02-19". link: a web address.
     """
 
@@ -57,20 +57,20 @@ _KEYS = tuple(each.name for each in dataclasses.fields(ModelFacts))
 
 @dataclass(frozen=True)
 class KnownModels:
-    """Facts of models, by how a name looks (:func:`lmms_medtasks.board.model_names.confusable_form`)."""
+    """Facts of models, by :func:`lmms_medtasks.board.model_names.confusable_form` of their names."""
 
     own: Mapping[str, ModelFacts] = field(default_factory=dict)
 
     def facts_of(self, name: str) -> ModelFacts:
-        """The facts of the model called so: the board's, else those that the package has, else unknown ones."""
+        """The facts of this model: the board's, else the package's, else unknown ones."""
         seen = confusable_form(name)
         return self.own.get(seen) or _default_model_facts().get(seen) or UNKNOWN
 
 
 def read_model_facts(path: Path | None = None) -> KnownModels:
-    """The facts that a board's ``models.yml`` says; without a file those of the package.
+    """The facts of a board's ``models.yml``; without a file those of the package.
 
-    Raises UserError for another form, an unknown key, a value that is none, and two names that look alike.
+    Raises UserError for another form, an unknown key, an invalid value, and two names that can be confused.
     """
     return KnownModels(_read_facts_file(path) if path else {})
 
@@ -104,7 +104,7 @@ def _read_facts_file(path: Path) -> dict[str, ModelFacts]:
 
 
 def _brief_repr(value: Any) -> str:
-    """A value as a message shows it: two lists deep and 120 characters, for its aliases may be of any length."""
+    """A value for a message: two lists deep and 120 characters, because YAML aliases may be of any length."""
     brief = reprlib.Repr()
     brief.maxlevel, brief.maxstring = 2, 120
     try:
@@ -131,7 +131,7 @@ def _parse_model_facts(said: Any, where: str) -> ModelFacts:
 
 
 def _fact_problem(key: str, value: Any) -> str:
-    """What was expected of a fact; "" where it is that."""
+    """What was expected of a fact; "" if it is valid."""
     if key == "open_weights":
         return "" if isinstance(value, bool) else "true or false. Leave the line out where it is not known"
     if key == "parameters_b":

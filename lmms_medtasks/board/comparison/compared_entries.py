@@ -1,5 +1,4 @@
-"""The two sides of a comparison: their entries by task, what keeps two from comparing, and two's scores on the same
-questions. ``compare``, ``gate`` and ``power`` are made of it."""
+"""The two sides of a comparison: entries by task, reasons against comparing them, paired scores."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ _Of = TypeVar("_Of")
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """What was read of one side: its folder or file as it was given, and its board."""
+    """One side: its folder or file as given, and its board."""
 
     path: Path
     board: Leaderboard
@@ -47,7 +46,7 @@ class ComparedRuns:
 
     @property
     def shown(self) -> str:
-        """The name with the path, which tells two runs of one model apart."""
+        """The name with the path, which distinguishes two runs of one model."""
         return self.name if self.name == str(self.path) else f"{self.name}  ({self.path})"
 
 
@@ -59,9 +58,9 @@ def read_compared_runs(
     processes: int = 1,
     pins: Path | None = None,
 ) -> ComparedRuns:
-    """Read one side; of what is not as it is pinned in the file ``pins`` the board's problems say so.
+    """Read one side; problems against the pins in the file ``pins`` are among the board's.
 
-    Raises UserError when one of ``tasks``, or all that can be compared, is not there.
+    Raises UserError if one of ``tasks`` is missing, or nothing can be compared.
     """
     board = collect_entries(
         [path], tasks=tasks, rules=rules, processes=processes, trust=rules_of_trust.read_trust(pins)
@@ -94,7 +93,7 @@ def read_both(
 
 
 def _check_tasks(tasks: Sequence[str], path: Path) -> None:
-    """Raises UserError for a task that no run or pack in ``path`` is of, where they are of others."""
+    """Raise UserError for a task that ``path`` has no run or pack of, if it has others."""
     names = task_names(path)
     for task in tasks:
         if names and task not in names:
@@ -108,7 +107,7 @@ def has_several(side: ComparedRuns) -> bool:
 
 
 def one_model(side: ComparedRuns) -> None:
-    """Raises UserError when a side has more than one entry on a task: it would not be known which one is meant."""
+    """Raise UserError if a side has more than one entry on a task, because either could be meant."""
     seen: dict[str, LeaderboardEntry] = {}
     for entry in side.board.entries:
         other = seen.setdefault(entry.task, entry)
@@ -120,9 +119,9 @@ def one_model(side: ComparedRuns) -> None:
 
 
 def match_entries(first: ComparedRuns, second: ComparedRuns) -> list[tuple[LeaderboardEntry, LeaderboardEntry]]:
-    """The entries of two sides of one model each, on every task that both have.
+    """The entries of two sides of one model each, on every common task.
 
-    Raises UserError when a side has several entries on a task, or they have no task in common.
+    Raises UserError if a side has several entries on a task, or there is no common task.
     """
     for side in (first, second):
         one_model(side)
@@ -141,7 +140,7 @@ def _describe_entry(entry: LeaderboardEntry) -> str:
 
 
 def incomparable_reasons(first: LeaderboardEntry, second: LeaderboardEntry) -> Iterator[str]:
-    """Why the scores of two entries on a task are not of the same thing; nothing if they are."""
+    """Why the scores of two entries on a task are not comparable; nothing if they are."""
     if first.version != second.version:
         yield f"task version {first.version} and {second.version}"
     if (first.data, first.data_digest) != (second.data, second.data_digest):
@@ -169,7 +168,7 @@ def same_run(first: LeaderboardEntry, second: LeaderboardEntry) -> bool:
 
 
 def asked_in_part(called: str, entries: Sequence[LeaderboardEntry]) -> Iterator[str]:
-    """That not all questions were asked, a sentence; nothing if they were. ``called``: whose entries they are."""
+    """A sentence if not all questions were asked. ``called``: the name of the side."""
     limited = [entry for entry in entries if entry.limited]
     if limited:
         counts = {entry.counts.effective for entry in limited}
@@ -194,7 +193,7 @@ def problems_said(
 
 
 def group_reasons(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:
-    """Reason -> what it is said of, in their order; what has no reason ("") is left out."""
+    """Reason -> its subjects, in order; subjects with the reason "" are left out."""
     found: dict[_Reason, list[_Of]] = {}
     for reason, what in said:
         if reason:
@@ -203,7 +202,7 @@ def group_reasons(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of
 
 
 def replies_said(sides: Mapping[str, ComparedRuns]) -> list[str]:
-    """What became of all replies of a side that has some without an answer, and where most of those are: a sentence."""
+    """For each side with replies without an answer: the outcomes of all replies, and the tasks with most of these."""
     texts = []
     for called, side in sides.items():
         every: Counter[str] = Counter()
@@ -221,7 +220,7 @@ def replies_said(sides: Mapping[str, ComparedRuns]) -> list[str]:
 
 
 def explaining_differences(first: LeaderboardEntry, second: LeaderboardEntry) -> Iterator[str]:
-    """What else differs between two entries and may explain a difference of their scores."""
+    """Other differences between two entries that may explain a difference of their scores."""
     for part in sorted({*first.of_task, *second.of_task}):
         if first.digests.get(part) != second.digests.get(part):
             yield f"another {part.replace('_', ' ')}"
@@ -243,17 +242,14 @@ def entry_tasks(entries: Iterable[LeaderboardEntry]) -> list[str]:
 
 @dataclass(frozen=True)
 class PairedScores:
-    """The scores of the n questions that both entries have a score for, sorted by id; the number they make, compared.
+    """The scores of the n questions with a score in both entries, sorted by id, and the numbers compared.
 
-    Of a number that is no mean over questions a row is an image: what it adds to the number, so that the mean over
-    images is the number.
+    For a number that is not a mean over questions a row is an image and its contribution: their mean is the number.
 
     Attributes:
-        of_questions: whether a row is a question.
-        ids: (n,) strings. clusters: the first entry's image of each row, (n,) strings.
-        first, second: (n,) floats.
+        ids: (n,) strings. clusters: (n,) strings, the first entry's images. first, second: (n,) floats.
         change: the numbers, the change, its interval and test.
-        unscored: questions of both without a score in one of them (a failed request, a missing judgement).
+        unscored: questions of both with a score in one only (a failed request, a missing judgement).
         only_first, only_second: questions of this measure that the other entry was not asked.
         by_words: whether each side's number is of the judge that compares words.
     """
@@ -274,7 +270,7 @@ class PairedScores:
 
     @property
     def differences(self) -> np.ndarray:
-        """(n,) floats: second less first."""
+        """(n,) floats: second minus first."""
         return self.second - self.first
 
     @property
@@ -294,7 +290,7 @@ class PairedScores:
 
     @property
     def lacking(self) -> str:
-        """Why there is nothing to test; "" where there is."""
+        """Why no test is possible; "" if one is."""
         if len(self):
             return ""
         if self.change.contributions:
@@ -302,19 +298,19 @@ class PairedScores:
         return f"{'No question has a score' if self.of_questions else 'There is no value'} in both."
 
     def detectable(self, criterion: TestCriterion, largest: float) -> DetectableDifference:
-        """The smallest true difference that these rows would have shown; ``largest``: that the scale allows."""
+        """The smallest true difference that these rows would have shown; ``largest``: of the scale."""
         return detectable_difference(self.clusters.tolist(), self.differences, criterion, largest=largest)
 
     def most_telling(self, count: int, seed: str = "") -> Sequence[int]:
-        """The ``count`` rows that differ most. Among equals the choice is by a hash of the id, so that it is the same
-        every time and does not favour the beginning of the data; ties between models are none."""
+        """The ``count`` rows that differ most, without ties. A hash of the id decides between equals, so that the
+        choice is reproducible and does not favour the beginning of the data."""
         away = np.round(np.abs(self.differences), 9)
         rows = np.flatnonzero(away > SAME).tolist()
         return sorted(rows, key=lambda row: (-away[row], stable_seed("telling", seed, str(self.ids[row]))))[:count]
 
 
 def pair_scores(first: LeaderboardEntry, second: LeaderboardEntry, metric: str) -> PairedScores:
-    """Join two entries by question id for a metric that both have; of one that is no mean over questions by image."""
+    """Join two entries by question id for a common metric; by image if it is not a mean over questions."""
     change = paired_change(first.make_samples, second.make_samples, first.estimate(metric), metric)
     rows, others = first.scored(metric).rows, second.scored(metric).rows
     one, other, only_first, only_second = rows, others, 0, 0

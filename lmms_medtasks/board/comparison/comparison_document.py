@@ -1,4 +1,4 @@
-"""A comparison as documents for all writers, the whole and one screen of it, and as JSON."""
+"""A comparison as documents, in full and as one screen, and as JSON."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _NOTES = (
 
 
 def comparison_report(compared: RunsComparison) -> ReportDocument:
-    """Tables of differences (one a unit) and of the most telling questions; texts are made printable, not escaped."""
+    """Tables of differences (one a unit) and of the most discordant questions; texts are printable, not escaped."""
     first, second = compared.sides
     facts = (("A", first.shown), ("B", second.shown))
     sections = [ReportSection("differences", "Differences", tables=tuple(_difference_tables(compared)))]
@@ -79,7 +79,7 @@ def comparison_report(compared: RunsComparison) -> ReportDocument:
 
 
 def comparison_to_json(compared: RunsComparison) -> dict[str, Any]:
-    """Everything of a comparison, JSON-safe; numbers in the measures' own units, nothing rounded."""
+    """The whole comparison, JSON-safe; numbers in the measures' units, not rounded."""
     sides = zip("ab", compared.sides, strict=True)
     return {
         "confidence": current_level(),
@@ -94,7 +94,7 @@ def comparison_to_json(compared: RunsComparison) -> dict[str, Any]:
 
 
 def comparison_screen(compared: RunsComparison) -> ReportDocument:
-    """Who is better in how many numbers, and of each number the difference: those that are told apart first."""
+    """How many numbers are better or worse, and each difference, significant ones first."""
     rows = [
         (_comparison_sign(comparison), comparison)
         for comparison in compared.comparisons
@@ -183,7 +183,7 @@ def write_comparison(scale: Measure, value: float | IntervalEstimate | None, *, 
 
 
 def _comparison_notices(compared: RunsComparison) -> list[ReportNotice]:
-    """What must be known of the numbers, each reason once with what it is said of."""
+    """Warnings and notes, each reason once with its tasks."""
     sides = dict(zip("AB", compared.sides, strict=True))
     # A limit is in the warnings.
     refused = problems_said(sides, lambda each: each.level == "refused" and each.code != "limited")
@@ -246,7 +246,7 @@ def _difference_columns(unit: str, digits: int) -> Mapping[str, FrameColumn]:
 
 
 def _difference_row(each: ScoreComparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
-    """Its record in the columns' units, with what marks and reasons stand beside the numbers."""
+    """Its record in the columns' units, with marks and reasons."""
     record = each.record()
     cells = {key: cell_of(column, record[key]) for key, column in columns.items()}
     one, other = each.pairs.signs
@@ -269,7 +269,7 @@ def _difference_row(each: ScoreComparison, columns: Mapping[str, FrameColumn]) -
 
 
 def _change_cell(each: ScoreComparison) -> Cell:
-    """The difference; marked where its interval leaves 0 out and the corrected p shows none, or the reverse."""
+    """The difference; marked if interval and corrected p disagree about significance."""
     cell = scaled_cell(each.change.interval, each.scale.factor)
     if cell.low is None or cell.high is None or each.p_holm is None or not each.alike:
         return cell
@@ -295,7 +295,7 @@ def _telling_tables(compared: RunsComparison) -> list[Frame]:
 
 
 def _shared_sentences(prompts: Sequence[str]) -> str:
-    """The whole sentences that all prompts begin with; "" of fewer than two prompts."""
+    """The whole sentences that all prompts begin with; "" for fewer than two prompts."""
     start = os.path.commonprefix(prompts) if len(prompts) > 1 else ""
     return start[: start.rfind(". ") + 1]
 

@@ -1,11 +1,11 @@
-"""Has the candidate got worse than its baseline: the decision, a verdict a measure.
+"""Is the candidate worse than its baseline? A verdict for each measure, and the decision.
 
-Two one-sided tests a measure (:mod:`lmms_medtasks.statistics.non_inferiority`), whose unit is the image. *Worse*: "the
-drop is at most the margin" is rejected, corrected over all measures of the gate, so that a gate of which no measure has
-dropped by more than its margin fails in at most ``alpha`` of cases. *Not worse*: "the drop is at least the margin" is
-rejected. That needs no correction: a gate passes only where every measure is shown to be not worse, so it passes in at
-most ``alpha`` of cases where any has dropped by its margin or more (an intersection-union test, Berger 1982). Neither:
-it can't be told. ``gate_rules.yml`` documents the rules and has the defaults.
+Two one-sided tests a measure (:mod:`lmms_medtasks.statistics.non_inferiority`), over images. *Worse*: "the drop is at
+most the margin" is rejected, corrected over all measures of the gate: a gate without a drop beyond a margin fails in at
+most ``alpha`` of cases. *Not worse*: "the drop is at least the margin" is rejected. That needs no correction: a gate
+passes only if every measure is not worse, so it passes in at most ``alpha`` of cases in which one has dropped by its
+margin or more (an intersection-union test, Berger 1982). Neither: undecided. ``gate_rules.yml`` documents the rules and
+has the defaults.
 """
 
 from __future__ import annotations
@@ -33,20 +33,19 @@ from lmms_medtasks.statistics.significance import Correction, adjust_p_values
 from lmms_medtasks.suites.suite import Measure
 
 Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable", "not tested"]
-"""not tested: the baseline has no score of this measure (open answers without a judge): nothing can have got worse."""
+"""not tested: the baseline has no score of this measure (open answers without a judge)."""
 Effect = Literal["fail", "undecided", "warn", "ignore"]
-"""What a verdict does to the gate."""
 EFFECTS: tuple[Effect, ...] = ("fail", "undecided", "warn", "ignore")
 """The gravest first."""
 Action = Literal["fail", "warn", "ignore"]
 CannotTell = Literal["fail", "warn", "pass"]
-"""What a measure of which it can't be told does: the gate ends undecided, or passes with a warning, or passes."""
+"""Effect of an undecided measure: the gate is undecided, passes with a warning, or passes."""
 _ACTIONS = ("fail", "warn", "ignore")
 _SECTIONS = ("correction", "rules", "old_problems", "problems", "thresholds")
 Decision = Literal["failed", "undecided", "passed"]
 _CANNOT_TELL: dict[str, Effect] = {"fail": "undecided", "warn": "warn", "pass": "ignore"}
 _DAMAGED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_up", "bad_pack")
-"""Problems of a baseline with which it is not what was run: nothing can be held against it."""
+"""Problems that make a baseline useless: it is not what was run."""
 _NO_BENCHMARK = ("mini_data", "lexical_judge")
 _MOST_TASKS = 3
 _NO_TEST = "No test shows “not worse” of a number that is no sum over images (ratio, calibration error)."
@@ -68,7 +67,7 @@ class GateRule:
 
 @dataclass(frozen=True)
 class GateRules:
-    """All rules. ``rules``: (task pattern, measure pattern, settings), the first that fits counts for each setting."""
+    """All rules. ``rules``: (task pattern, measure pattern, settings); for each setting the first that fits counts."""
 
     correction: Correction
     rules: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -85,26 +84,25 @@ class GateRules:
         return GateRule(**found)
 
     def action(self, code: str, old: bool) -> Action:
-        """What a problem of the candidate does; ``old``: the baseline has it as well."""
+        """The action for a problem of the candidate; ``old``: the baseline has it as well."""
         found = self.problems.get(code, self.problems["*"])
         return self.old_problems if old and found == "fail" else found
 
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """What came of a measure of a task.
+    """The result for a measure of a task.
 
     Attributes:
-        model: the candidate's; the baseline's where the candidate has no such result.
-        effect: what the verdict does to the gate. detail: why, where it is not a matter of the numbers.
-        pairs: both numbers over the same questions; None where they were not joined.
-        test: the drop (baseline less candidate, positive where the candidate is worse, whatever the measure's
-            direction) against the margin, in the measure's unit; None without a question that both have a score for,
-            and of the same run, which can't have dropped. interval: of the drop.
-        most: the one-sided upper limit of the drop at the rule's level: the margin that would just be "not worse".
-        adjusted: the p value of "at most the margin" after the correction; None where it was not tested.
+        model: the candidate's; the baseline's if the candidate has no such result.
+        effect: on the gate. detail: the reason, if the numbers do not show it.
+        pairs: both numbers over the same questions; None if they were not joined.
+        test: the drop (baseline minus candidate, positive if the candidate is worse) against the margin, in the
+            measure's unit; None without a question scored in both, and for the same run. interval: of the drop.
+        most: the one-sided upper limit of the drop at the rule's level: the smallest margin that is "not worse".
+        adjusted: the corrected p value of "at most the margin"; None if it was not tested.
         detectable: the smallest true drop that would have been called worse with 80 % probability, corrected for the
-            measures tested; None where it can't be told.
+            measures tested; None if unknown.
     """
 
     task: str
@@ -139,12 +137,12 @@ class GateVerdict:
 
     @property
     def counted(self) -> bool:
-        """Whether there are enough images for its tests to count."""
+        """Whether there are enough images for its tests."""
         return self.test is not None and self.test.clusters >= self.rule.min_images
 
     @property
     def never_shown(self) -> str:
-        """Why no test can show "not worse" of such a number; "" where one can."""
+        """Why no test can show "not worse" for this number; "" if one can."""
         if self.pairs is None or self.test is None or self.test.not_worse_p is not None:
             return ""
         found = self.pairs.change.contributions
@@ -153,7 +151,7 @@ class GateVerdict:
 
 @dataclass(frozen=True)
 class GateResult:
-    """All verdicts, what is wrong with the candidate's runs, and the correction of the tests of "worse"."""
+    """All verdicts, the problems of the candidate's runs, and the correction of the tests of "worse"."""
 
     baseline: ComparedRuns
     candidate: ComparedRuns
@@ -164,17 +162,14 @@ class GateResult:
 
     @property
     def remarks(self) -> list[str]:
-        """Why its numbers are no benchmark's, and whose: no rule that ignores it in a decision makes it one.
-
-        And what became of the replies, where some have no answer.
-        """
+        """Why a run is not a valid benchmark result (mini data), even if the rules ignore it; outcomes of replies."""
         called = {"baseline": self.baseline, "candidate": self.candidate}
         said = compared_entries.problems_said(called, lambda each: each.code in _NO_BENCHMARK, most=_MOST_TASKS)
         return [*said, *compared_entries.replies_said(called)]
 
     @property
     def decision(self) -> Decision:
-        """failed: something is worse, or not sound. undecided: nothing is, but something can't be told."""
+        """failed: something is worse or invalid. undecided: something can't be told. Else passed."""
         found = {*(verdict.effect for verdict in self.verdicts), *(action for action, _ in self.problems)}
         return "failed" if "fail" in found else "undecided" if "undecided" in found else "passed"
 
@@ -195,11 +190,10 @@ def test_outcomes(
 
 
 def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) -> GateResult:
-    """Test every measure of the baseline's entries on the candidate's of the same task.
+    """Test every measure of the baseline's entries on the candidate's entry for the same task.
 
-    Where each side has one model it is the candidate's against the baseline's, whatever they are called; where there
-    are several, those of the same name. Raises UserError when the baseline is damaged, or one side alone has several
-    entries on a task.
+    With one model a side these two are compared, whatever their names; with several, those of the same name. Raises
+    UserError if the baseline is damaged, or only one side has several entries on a task.
     """
     damaged = [each for each in baseline.board.refused if each.code in _DAMAGED]
     if damaged:
@@ -210,13 +204,13 @@ def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) 
         )
     for side, other in ((baseline, candidate), (candidate, baseline)):
         if not compared_entries.has_several(other):
-            # Several against one: which of them is meant is not known, and the others would all be "missing".
+            # Several against one: either could be meant, and the others would be "missing".
             compared_entries.one_model(side)
     verdicts: list[GateVerdict] = []
     warnings: list[str] = []
     for first in baseline.board.entries:
         second = _match_candidate(first, baseline, candidate)
-        # What the baseline alone has no number of is not tested, and said.
+        # Measures that only the baseline lacks are reported as not tested.
         names = dict.fromkeys((*first.main_metrics, *(second.main_metrics if second else ())))
         if not names:
             warnings.append(f"{first.task}: The baseline has no score, so nothing was compared.")
@@ -277,7 +271,7 @@ def _judge_measure(
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
     joined = pair_scores(first, second, name)
     if compared_entries.same_run(first, second):
-        # No drop can be: a margin, a limit and p values would only look as if something had been measured.
+        # Without a possible drop, margin, limit and p values would suggest a measurement.
         return replace(base, pairs=joined, outcome="not worse", detail="The same run on both sides.")
     return _with_test_numbers(base, joined)
 
@@ -287,7 +281,7 @@ def _has_scores(entry: LeaderboardEntry, name: str) -> bool:
 
 
 def _with_test_numbers(base: GateVerdict, found: PairedScores) -> GateVerdict:
-    """The numbers; the outcome is still open."""
+    """The numbers; the outcome is decided later."""
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
     change, more = found.change, base.scale.higher_is_better
     if found.lacking:
@@ -324,7 +318,7 @@ def _decide_verdicts(verdicts: Sequence[GateVerdict], correction: Correction) ->
             effects.append("fail")
         elif outcome == "can't tell":
             why = _undecided_reason(verdict)
-            # What no test can ever show must not keep a gate undecided for good.
+            # A gate must not stay undecided because of a number without a test.
             never = verdict.counted and verdict.never_shown == _NO_TEST
             effects.append("warn" if never else _CANNOT_TELL[verdict.rule.on_cannot_tell])
         effect = min(effects, key=EFFECTS.index)
@@ -335,7 +329,6 @@ def _decide_verdicts(verdicts: Sequence[GateVerdict], correction: Correction) ->
 
 
 def _detectable_drop(each: GateVerdict, comparisons: int) -> float | None:
-    """The smallest true drop that the test of "worse" would have shown with 80 % probability."""
     if each.test is None or each.pairs is None:
         return None
     criterion = TestCriterion(alpha=each.rule.alpha, sides=1, comparisons=comparisons)
@@ -344,7 +337,7 @@ def _detectable_drop(each: GateVerdict, comparisons: int) -> float | None:
 
 
 def _undecided_reason(each: GateVerdict) -> str:
-    """Why it can't be told, where that is no matter of the numbers: too few images, or no test of "not worse"."""
+    """Explanation for an undecided result, if the numbers do not give it: few images, or no test of "not worse"."""
     if each.test is None or each.counted:
         return each.never_shown
     images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
@@ -354,9 +347,9 @@ def _undecided_reason(each: GateVerdict) -> str:
 def read_rules(
     path: Path | None = None, *, margin: float | None = None, on_cannot_tell: CannotTell | None = None
 ) -> GateRules:
-    """The built-in rules, those of ``path`` before them. Raises UserError for what the rules don't know.
+    """The built-in rules, preceded by those of ``path``. Raises UserError for unknown or invalid settings.
 
-    ``margin``, ``on_cannot_tell``: of the command line, for every measure of which ``path`` says nothing.
+    ``margin``, ``on_cannot_tell``: of the command line, for measures that ``path`` does not set.
     """
     built_in = folders.read_yaml(Path(__file__).with_name("gate_rules.yml"))
     own = _read_own_rules(path) if path else {}

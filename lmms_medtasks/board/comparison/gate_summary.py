@@ -1,4 +1,4 @@
-"""A gate's decision as a document: its screen, and the summary of a pull request."""
+"""A gate's decision as a document, for a terminal and for the summary of a pull request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIGNS_SAID = "✕ fails  ? can't tell  ! warning  ✓ passes"
 
 
 def gate_report(gate: GateResult, *, is_screen: bool = False) -> ReportDocument:
-    """The decision first, then the numbers, then what is said of them. A screen names what many have in common once."""
+    """The decision, the numbers, then the remarks. A screen lists reasons that many measures share once."""
     sides = (gate.baseline, gate.candidate)
     limits = [said for called, side in zip(("The baseline", "The candidate"), sides, strict=True)
               for said in asked_in_part(called, side.board.entries)]  # fmt: skip
@@ -80,7 +80,7 @@ def _as_long_column(column: FrameColumn) -> FrameColumn:
 
 
 def _said_once(verdicts: Sequence[GateVerdict]) -> list[str]:
-    """Why verdicts are no matter of their numbers, each reason once with whose it is."""
+    """Reasons of verdicts that the numbers do not give, each once with its measures."""
     found = group_reasons(
         (
             (f"{_SIGNS[verdict.effect]} {verdict.outcome.capitalize()}", verdict.detail.removesuffix(".")),
@@ -100,7 +100,7 @@ def _verdict_label(each: GateVerdict) -> str:
 
 
 def _problem_lines(gate: GateResult, action: str, is_screen: bool) -> list[str]:
-    """Each once; on a screen the first ones of a kind."""
+    """Each problem once; on a screen the first ones of a kind."""
     found = group_reasons(
         (problem.code, f"{problem.task or problem.source}: {problem.reason}")
         for own, problem in gate.problems
@@ -156,7 +156,7 @@ _NOTE = (
 
 
 def _verdict_row(each: GateVerdict) -> FrameRow:
-    """Its numbers as texts: digits and unit are those of the row's measure."""
+    """Its numbers as texts, because each row has its own digits and unit."""
     pairs, test, scale = each.pairs, each.test, each.scale
     change = (
         write_comparison(scale, pairs.change.interval, signed=True) if pairs is not None and test is not None else None
@@ -175,12 +175,12 @@ def _verdict_row(each: GateVerdict) -> FrameRow:
 
 
 def _largest_possible_drop(each: GateVerdict) -> str:
-    """The largest drop that can't be ruled out; where that is less than none, the least gain."""
+    """The largest drop that can't be ruled out; if it is negative, the least gain."""
     text = _format_difference(each, each.most)
     return f"gain ≥ {text[1:]}" if text.startswith("-") else text
 
 
 def _format_difference(each: GateVerdict, value: float | None) -> str:
-    """A difference of two values with its unit: percentage points where the values are in percent."""
+    """A difference of two values with its unit: percentage points for values in percent."""
     unit = " points" if each.scale.unit in ("%", "points") and value is not None else ""
     return write_comparison(each.scale, value) + unit

@@ -1,4 +1,4 @@
-"""``lmms-medtasks compare``: the numbers, a comparison a task and measure."""
+"""``lmms-medtasks compare``: a comparison for each task and measure."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ _RECORDED = ("task", "measure", "wins", "ties", "losses", "p_holm", "test", "p_q
 
 @dataclass(frozen=True)
 class ScoreComparison:
-    """A task's measure in both: how the second entry fared against the first.
+    """The second entry against the first on a task's measure.
 
     Attributes:
-        wins, ties, losses: questions (of a number that is no mean over questions, images) on which the second is
-            better, as good, worse; None where what an image adds is such to first order only.
-        test, p_questions: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
-            p_sign: the sign test's; McNemar's exact test is the same. Of a number that is no mean over questions there
-            is the p value of ``change`` alone, and ``test`` is its: "signs flipped", of a smooth one "signs flipped,
+        wins, ties, losses: questions (of a number that is not a mean over questions, images) on which the second is
+            better, equal, worse; None if an image's contribution is a first-order approximation.
+        test, p_questions: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon"; takes questions as independent.
+            p_sign: of the sign test, equal to McNemar's exact test. A number that is not a mean over questions has only
+            the p value of ``change``, and ``test`` is its: "signs flipped", of a smooth one "signs flipped,
             asymptotic".
         cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores
             of 0 and 1. odds: the matched pairs' odds ratio, wins to losses, (wins + 1/2) / (losses + 1/2).
         rank_biserial: the matched pairs' rank-biserial correlation, from -1 to 1, for other scores.
         p_holm: p of ``change`` after Holm's correction over all comparisons of the call.
-        detectable: the smallest true difference that these questions would have shown with 80 % probability, corrected
-            for all comparisons of the call.
+        detectable: the smallest true difference that would have been shown with 80 % probability, corrected likewise.
 
-    What has no value is None; where no question differs p is 1, and ``p_questions`` and effects are None.
+    Missing values are None; if no question differs, p is 1, and ``p_questions`` and effects are None.
     """
 
     first: LeaderboardEntry
@@ -70,16 +69,16 @@ class ScoreComparison:
 
     @property
     def change(self) -> PairedChange:
-        """Both numbers over the same questions, second less first with its interval over images, and its p value."""
+        """Both numbers over the same questions, second minus first with its interval over images, and p."""
         return self.pairs.change
 
     @property
     def alike(self) -> bool:
-        """Whether both are of the same thing: of one version of the task, one data set, and asked and judged alike."""
+        """Whether both are comparable: one task version, one data set, asked and judged alike."""
         return not any(compared_entries.incomparable_reasons(self.first, self.second))
 
     def record(self) -> dict[str, Any]:
-        """Its numbers by name, JSON-safe, in the measure's own unit: what tables and JSON are made of."""
+        """Its numbers by name, JSON-safe, in the measure's unit; tables and JSON are made of it."""
         pairs, change = self.pairs, self.change
         return {
             **{name: getattr(self, name) for name in _RECORDED},
@@ -97,12 +96,11 @@ class ScoreComparison:
 
 @dataclass(frozen=True)
 class RunsComparison:
-    """Everything about two sides. ``only_first``, ``only_second``: tasks of one side alone.
+    """The comparison of two sides. ``only_first``, ``only_second``: tasks of one side alone.
 
     ``telling``: the questions on which the two differ most: task, measure, id, the scores "a" and "b"; and "asked",
-    "expected", "a_replies" and "b_replies" where they are there and may be shown.
-    ``warnings``: what must be known before any number, a sentence each: that both are not of the same thing, were not
-    asked all questions, or are the same run. ``notes``: what else differs.
+    "expected", "a_replies" and "b_replies" if they may be shown. ``warnings``: sentences to read before any number: not
+    comparable, not all questions asked, the same run. ``notes``: other differences.
     """
 
     sides: tuple[ComparedRuns, ComparedRuns]
@@ -115,9 +113,9 @@ class RunsComparison:
 
 
 def compare(first: ComparedRuns, second: ComparedRuns, *, telling: int = TELLING) -> RunsComparison:
-    """Compare two sides of one model each on every task that both have.
+    """Compare two sides of one model each on every common task.
 
-    Raises UserError when a side has several entries on a task, or they have no task in common.
+    Raises UserError if a side has several entries on a task, or there is no common task.
     """
     matched = compared_entries.match_entries(first, second)
     ones, others = (compared_entries.entry_tasks(side.board.entries) for side in (first, second))
@@ -173,7 +171,7 @@ def _compare_matched(matched: Sequence[tuple[LeaderboardEntry, LeaderboardEntry]
 
 
 def _compare_metric(one: LeaderboardEntry, other: LeaderboardEntry, name: str) -> ScoreComparison:
-    """A measure of both, not yet corrected for the others. Only of shares scores of 0 and 1 are wrong and right."""
+    """A measure of both, not yet corrected for the others. Scores of 0 and 1 are binary only if they are shares."""
     scale, joined = one.scale(name), pair_scores(one, other, name)
     gains = joined.differences if scale.higher_is_better else -joined.differences
     scores = np.concatenate([joined.first, joined.second])
@@ -208,7 +206,7 @@ def cohens_h(first: float, second: float) -> float:
 def _discordant_questions(
     pair: tuple[LeaderboardEntry, LeaderboardEntry], comparisons: Sequence[ScoreComparison], count: int
 ) -> Iterator[dict[str, Any]]:
-    """The questions of a task that differ most, over its measures by their share of the scale, each question once."""
+    """The questions of a task that differ most, by share of the scale, each question once."""
     chosen: dict[str, tuple[float, ScoreComparison, int]] = {}
     for each in comparisons:
         if each.first is not pair[0] or not each.pairs.of_questions:

@@ -1,4 +1,4 @@
-"""``lmms-medtasks power``: what a comparison of two models can show, and what a wanted difference takes."""
+"""``lmms-medtasks power``: what a comparison of two models can show, and how many images a difference requires."""
 
 from __future__ import annotations
 
@@ -28,16 +28,14 @@ from lmms_medtasks.statistics.power import ChangeVariances, TestCriterion
 
 TRIALS = (1, 3, 10)
 ALL = "overall"
-"""The measure that is planned for before any run: the mean over all questions of a task."""
+"""The measure planned before any run: the mean over all questions of a task."""
 
 
 @dataclass(frozen=True)
 class PowerPlan:
-    """What is wanted.
+    """The requested difference and when it counts as shown.
 
-    Attributes:
-        difference: a share of the measure's range, above 0 and at most 1. trials: numbers of trials to plan for.
-        criterion: when a difference counts as shown.
+    ``difference``: a share of the measure's range, above 0 and at most 1. ``trials``: numbers of trials to plan for.
     """
 
     difference: float
@@ -45,7 +43,6 @@ class PowerPlan:
     trials: tuple[int, ...] = TRIALS
 
     def __post_init__(self) -> None:
-        """Raises UserError for a difference or a number of trials out of range."""
         if not 0 < self.difference <= 1:
             raise UserError(
                 f"The requested difference is {100 * self.difference:g} points: give one above 0 and at most 100, such "
@@ -61,10 +58,10 @@ class PlannedPower:
     """What a measure of a task can show.
 
     Attributes:
-        images, questions, trials: that the smallest difference is of; ``trials`` per question. ``questions`` is None of
-            a number that is no mean over questions: nothing is known then of how trials vary.
-        shown: the smallest difference that these show, None where it can't be told, with the ``reason``.
-        needed: for each number of trials the images that the wanted difference takes; None where none do.
+        images, questions, trials: of the data planned with; ``trials`` per question. ``questions`` is None for a number
+            that is not a mean over questions: the variance of its trials is unknown.
+        shown: the smallest difference that these show, None if unknown, with the ``reason``.
+        needed: number of trials -> images that the requested difference requires; None if no number suffices.
     """
 
     task: str
@@ -78,9 +75,9 @@ class PlannedPower:
 
 
 def of_runs(first: ComparedRuns, second: ComparedRuns, plan: PowerPlan) -> list[PlannedPower]:
-    """From two runs of the same tasks: their changes have the variances that are planned with.
+    """Plan with the variances of the changes between two runs of the same tasks.
 
-    Raises UserError where the two have no task, or no number of one, in common.
+    Raises UserError without a common task, or a common number of one.
     """
     found = [
         _of_entries(one, other, metric, plan)
@@ -96,10 +93,10 @@ def of_runs(first: ComparedRuns, second: ComparedRuns, plan: PowerPlan) -> list[
 def plan_before_run(
     sizes: Mapping[str, tuple[int, int, int]], plan: PowerPlan, changed: float, correlation: float
 ) -> list[PlannedPower]:
-    """Before any run, from each task's images, questions and trials: task -> these three.
+    """Plan before any run; ``sizes``: task -> images, questions, trials.
 
     ``changed``: the share of questions that one model has right and the other wrong; ``correlation``: of the changes of
-    two questions about one image. Both are assumptions. Trials are taken as one, since nothing is known of them.
+    two questions about one image. Both are assumptions. The variance of trials is unknown, so one is planned.
 
     Raises UserError for a share or a correlation out of range.
     """
@@ -156,7 +153,6 @@ def power_report(found: Sequence[PlannedPower], plan: PowerPlan, notes: Sequence
 
 
 def _plan_meaning(plan: PowerPlan) -> str:
-    """What the numbers of :class:`PlannedPower` are, for below a table."""
     asked = plan.criterion
     corrected = "" if asked.comparisons == 1 else f", corrected for {asked.comparisons} comparisons"
     return (
@@ -193,7 +189,7 @@ def _of_entries(one: LeaderboardEntry, other: LeaderboardEntry, metric: str, pla
 
 
 def _trial_variances(entry: LeaderboardEntry, ids: np.ndarray) -> np.ndarray | None:
-    """Of each of these questions the variance of one trial; None where trials have no right answer to agree with."""
+    """The variance of one trial for each of these questions; None without right answers or several trials."""
     rows = entry.samples.take(np.searchsorted(entry.questions.ids, ids))
     found = []
     for expected, trials in zip(rows.column("expected"), rows.column("trials"), strict=True):

@@ -1,4 +1,4 @@
-"""The board's own tables: a task's ranking, and problems; and the numbers of its models with their signs."""
+"""The board's tables: a task's ranking, and problems; and the numbers of its models with their signs."""
 
 from __future__ import annotations
 
@@ -32,17 +32,16 @@ from lmms_medtasks.suites.suite import Measure
 TaskMeasure = tuple[str, str]
 """A task and a measure of it."""
 
-# --- Signs beside a number: what a reader must know before it is compared ---------------------------------------------
+# --- Signs beside a number --------------------------------------------------------------------------------------------
 
 READABLE = 0.9
-"""Share of the replies that could be read below which a number is marked."""
+"""Numbers with a smaller share of readable replies are marked."""
 HARD_TO_READ = "†"
 UNREAD = f"under {READABLE:.0%} of the replies could be read".replace("%", " %")
-"""What a sentence says in place of a claim about a model whose number :data:`HARD_TO_READ` marks."""
+"""Replaces a claim about a model whose number :data:`HARD_TO_READ` marks."""
 BY_WORDS = "judged by lexical: words compared, no score"
-"""What a badge says of numbers that :data:`LEXICAL` marks."""
+"""The badge of numbers that :data:`LEXICAL` marks."""
 SAID = {HARD_TO_READ: f"{UNREAD[:1].upper()}{UNREAD[1:]}; the others count as wrong.", LEXICAL: MEANINGS[LEXICAL]}
-"""What each sign means."""
 _TOGETHER = {**SAID, HARD_TO_READ + LEXICAL: " ".join(SAID.values())}
 MARKS = {
     signs + why: f"{meaning} {said}".rstrip()
@@ -50,7 +49,7 @@ MARKS = {
     for why, said in {"": "", **NO_INTERVAL}.items()
     if why not in SAID
 }
-"""The same of a cell's whole mark, for a table: signs, and why there is no interval."""
+"""Meanings of a cell's whole mark, for a table: signs, and why there is no interval."""
 _FEWER = "‡"
 RANK_MARKS = {
     **MARKS,
@@ -64,7 +63,7 @@ def number_signs(entry: LeaderboardEntry, metric: str) -> str:
 
 
 def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
-    """Whether too few replies could be read, of the questions of this metric: a task may ask others beside them."""
+    """Whether too few replies to this metric's questions could be read; a task may have other questions too."""
     if entry.declaration is None or entry.counts.parsed == entry.counts.replies:
         return False
     parsed, replies = entry.declaration.read_replies(entry.scored(metric))
@@ -72,16 +71,16 @@ def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
 
 
 def sign_legend(cells: Iterable[Cell]) -> tuple[tuple[str, str], ...]:
-    """Each sign that one of the cells has, with its meaning."""
+    """Each sign of these cells, with its meaning."""
     used = {sign for each in cells for sign in each.mark}
     return tuple((sign, meaning) for sign, meaning in SAID.items() if sign in used)
 
 
 def guessing_score(entry: LeaderboardEntry, metric: str) -> float | None:
-    """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
+    """The mean score of a uniform guess on the metric's questions, in its measure's unit.
 
-    What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
-    numbers that are no mean of the benchmark's first measure, and questions without options.
+    The benchmark's report declares it (``guessing``), else the questions do. None for other numbers than means of the
+    benchmark's first measure, and for questions without options.
     """
     suite, shown = entry.declaration, entry.scale(metric)
     if suite is None or not entry.is_mean(metric) or shown.unit != "%":
@@ -102,7 +101,7 @@ def guessing_score(entry: LeaderboardEntry, metric: str) -> float | None:
 
 @dataclass(frozen=True)
 class PageLinks:
-    """Where pages are, seen from the page that a table stands on."""
+    """Addresses of pages, relative to the current one."""
 
     model: Callable[[str], str]
     suite: Callable[[str], str]
@@ -127,19 +126,18 @@ class BoardStandings:
         return [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
 
     def _ranking(self, task: str, measure: str) -> tuple[list[str], ModelRanking]:
-        """The keys of the models, and how they stand in this order, with what is said of each two of them."""
+        """The keys of the models, and their ranking in this order."""
         entries = self._entries(task, measure)
         return [entry.model.key for entry in entries], rank_models(entries, measure, resamples=self.resamples)
 
     def _of(self, task: str, measure: str) -> dict[str, ModelStanding]:
-        """By the key of the model."""
         keys, found = self.ranking(task, measure)
         return dict(zip(keys, found.standings, strict=True))
 
     def alike(self, task: str, measure: str, best: str) -> list[str]:
-        """The other models that ``best`` is not better than beyond chance, by the test of the ranks, in its order.
+        """The other models that ``best`` is not significantly better than, by the test of the ranks, in its order.
 
-        A model can be told apart from another one and not from the best: its rank alone does not say it.
+        Ranks do not show this: a model can differ from another one and not from the best.
         """
         keys, found = self.ranking(task, measure)
         if found.pairs is None:
@@ -148,16 +146,16 @@ class BoardStandings:
         return [key for row, key in enumerate(keys) if row != place and not found.pairs.better[place, row]]
 
     def marked(self, found: Cell, entry: LeaderboardEntry, metric: str) -> Cell:
-        """The cell of an entry's number with its signs before its own mark; one without a number has none."""
+        """The cell of an entry's number with its signs before its mark; unchanged without a number."""
         key = id(entry), metric
         if key not in self._signs:
             self._signs[key] = number_signs(entry, metric)
         return found if found.value is None else replace(found, mark=self._signs[key] + found.mark)
 
     def number(self, entry: LeaderboardEntry, metric: str) -> Number | None:
-        """An entry's number with its signs, in its measure's unit; None where no question has a score.
+        """An entry's number with its signs, in its measure's unit; None if no question has a score.
 
-        Where too few replies could be read it has no level of guessing: nothing is said of the model.
+        If too few replies could be read it has no guessing level, so that no sentence judges the model by it.
         """
         standing = self.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
         mean = standing.mean if standing else entry.interval(metric, self.resamples > 0)
@@ -181,7 +179,7 @@ class BoardStandings:
         )
 
     def _numbers(self, task: str, measure: str) -> dict[str, Number]:
-        """The ranked models' numbers, best first, by the key of the model."""
+        """Key of each ranked model -> its number, best first."""
         entries = self._entries(task, measure)
         made = {entry.model.key: number for entry in entries if (number := self.number(entry, measure))}
         ranks = {key: each.rank or 0 for key, each in self.of(task, measure).items()}
@@ -190,7 +188,7 @@ class BoardStandings:
         )
 
     def places(self, task: str, measure: str) -> dict[str, int]:
-        """By the key of each ranked model of the task its place on all pages; those without a number come last."""
+        """Key of each ranked model of the task -> its index on all pages; those without a number come last."""
         best = dict.fromkeys(self.numbers(task, measure))
         others = {each.model.key for each in self.board.of(task=task, ranked=True)} - best.keys()
         rest = sorted(others, key=lambda key: self.titles[key])
@@ -203,7 +201,7 @@ class BoardStandings:
         return [(self.known.facts_of(row.model).name or row.model, row) for row in rows]
 
     def title(self, entry: LeaderboardEntry) -> str:
-        """The model's name, no two alike on the board."""
+        """The model's name, unique on the board."""
         return self.titles[entry.model.key]
 
 
@@ -223,14 +221,14 @@ _PUBLISHED = (
 
 
 def intervals_note(entries: Iterable[LeaderboardEntry]) -> str:
-    """What the brackets of these entries' numbers are."""
+    """The meaning of the brackets of these entries' numbers."""
     return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)} (docs/intervals_and_tests.md)."
 
 
 def published_scores_of_task(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
-    """The published rows that have numbers of the task's measures, in the paper's order.
+    """The published rows with numbers of the task's measures, in the paper's order.
 
-    None for a task whose folder is neither installed nor given: who knows what it is. ``told``: an entry's settings.
+    Returns [] if the folder of the task is unknown. ``told``: an entry's settings.
     """
     suite = installed.task_declaration(task, told)
     return [] if suite is None else list(published_scores(suite, task))
@@ -271,7 +269,7 @@ def ranking_table(task: str, standings: BoardStandings, links: PageLinks) -> Fra
 
 
 def problems_table(found: Iterable[EntryProblem], roots: Sequence[Path]) -> Frame:
-    """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
+    """Problems as a table: status, location, reason; the same problem in several tasks of a run is one row."""
     rows, without = [], without_folders_above if len(roots) > 1 else without_roots
     for each, own in told_once(found):
         level = "copy" if each.code == "duplicate" and each.level == "flag" else _LEVELS[each.level]
@@ -282,7 +280,6 @@ def problems_table(found: Iterable[EntryProblem], roots: Sequence[Path]) -> Fram
 
 
 def metric_column(metric: str, shown: Measure) -> FrameColumn:
-    """A metric's column."""
     return FrameColumn(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
 
 
@@ -290,7 +287,7 @@ _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
 
 
 def problem_codes(entry: LeaderboardEntry) -> Cell:
-    """In short: the reasons in full stand in the overview's table of problems, and on the model's page."""
+    """The codes; the reasons in full are on the overview and on the model's page."""
     return Cell(", ".join(dict.fromkeys(problem.code.replace("_", " ") for problem in entry.problems)) or None)
 
 

@@ -1,4 +1,4 @@
-"""Headline numbers of models, and the sentences on them that a site's pages begin with."""
+"""Headline numbers of models, and the sentences at the top of a site's pages."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from lmms_medtasks.suites.contributions import draw_together
 from lmms_medtasks.suites.estimates import EMPTY
 
 NAMED = 3
-"""Models that are named at most; of more their number is said."""
+"""Models that are named at most; more are counted."""
 NOBODY = "no model is ranked yet"
 _CLAUSES = 2
-"""Of a suite's finding, on the first page."""
+"""Clauses of a suite's finding on the first page."""
 
 
 # --- Of a suite, and of the first page --------------------------------------------------------------------------------
@@ -42,9 +42,9 @@ _CLAUSES = 2
 def suite_finding(
     about: SuiteTexts, standings: BoardStandings, head: TaskMeasure | None, most: int | None = None
 ) -> str:
-    """Who is best at a suite's headline, what it loses, who is not told apart from it, who is no better than guessing.
+    """The best model of a suite's headline, its loss, models not significantly worse, models no better than guessing.
 
-    ``head``: the headline's task and metric, None where nobody has one. ``most``: clauses that are said.
+    ``head``: the headline's task and metric, None without entries. ``most``: clauses at most.
     """
     if head is None:
         return f"{NOBODY}."
@@ -53,7 +53,7 @@ def suite_finding(
 
 
 def of_board(standings: BoardStandings, heads: Iterable[tuple[SuiteTexts, TaskMeasure]]) -> str:
-    """The board's finding: that on the first of the suites with a rank."""
+    """The finding of the first suite with a rank."""
     for about, head in heads:
         if any(each.rank == 1 for each in standings.of(*head).values()):
             return f"{about.title}: {suite_finding(about, standings, head, _CLAUSES)}"
@@ -103,7 +103,7 @@ class _Field:
         return ", ".join(said)
 
     def _relation(self, leaders: Sequence[str]) -> str:
-        """Who is not told apart from the best by the test of ranks; else that it is better beyond chance."""
+        """Models not significantly worse than the best; if there are none, that it is significantly better."""
         numbers, first = self.standings.numbers(*self.head), self.standings.of(*self.head)[leaders[0]]
         if len(numbers) == 1:
             return "the only model that is ranked"
@@ -125,9 +125,9 @@ class _Field:
 def headline_change(
     standings: BoardStandings, about: SuiteTexts, model: str, head: TaskMeasure
 ) -> IntervalEstimate | None:
-    """What a ranked model's share changes by, from the number that it is lost from to its suite's headline ``head``.
+    """The change of a ranked model's share from the number before degradation to its suite's headline ``head``.
 
-    None where it lacks one of them, they are no shares, or the suite's headline says none that it is lost from.
+    None if a number is missing, is no share, or the suite's headline has no number before it.
     """
     before = about.before(*head)
     own = {each.task: each for each in standings.board.of(suite=about.name, ranked=True) if each.model.key == model}
@@ -140,10 +140,10 @@ def headline_change(
 
 
 def loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str) -> IntervalEstimate:
-    """The number ``good`` less ``bad``, in their measure's own unit, with an interval over clusters.
+    """The number ``good`` minus ``bad``, in their measure's unit, with an interval over clusters.
 
-    ``first``, ``second``: one model's entries that have these metrics. All questions of both count, as the papers
-    subtract them; images that both have make the interval narrower.
+    ``first``, ``second``: one model's entries with these metrics. All questions of both count, as in the papers; common
+    images make the interval narrower.
     """
     groups, statistics = draw_together(
         good=(first.samples, first.estimate(good)), bad=(second.samples, second.estimate(bad))
@@ -160,11 +160,8 @@ def loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str)
 class ModelHeadline:
     """A model on a benchmark's headline measure.
 
-    Attributes:
-        suite, title: the benchmark's name, the same for people.
-        number: with the range of the paper's models.
-        rank: among the ranked models, None where it is not ranked. place: ``rank 1–3 of 12``, "" without a rank.
-        apart: why it is not ranked, "" where it may be.
+    ``number``: with the range of the paper's models. ``rank``: None if it is not ranked. ``place``: ``rank 1–3 of 12``,
+    "" without a rank. ``apart``: why it is not ranked, "" if it may be.
     """
 
     suite: str
@@ -188,9 +185,9 @@ class ModelHeadline:
 
 
 def model_headlines(own: Sequence[LeaderboardEntry], standings: BoardStandings) -> list[ModelHeadline]:
-    """The headline of each suite that a model has a number in, suites in the order of ``own``.
+    """The headline of each suite in which a model has a number, suites in the order of ``own``.
 
-    The measure is the suite's headline on the board where the model has it, else the first of its own.
+    The suite's headline on the board if the model has it, else the model's first measure.
     """
     found = []
     for suite in dict.fromkeys(entry.suite for entry in own):
@@ -234,7 +231,7 @@ def _model_headline(entry: LeaderboardEntry, metric: str, standings: BoardStandi
 
 
 def model_finding(title: str, found: Sequence[ModelHeadline]) -> str:
-    """A model's finding: its best place, and where it is no better than guessing."""
+    """A model's best place, and where it is no better than guessing."""
     if not found:
         return f"{title}: no benchmark's headline number is known."
     hard = [each for each in found if HARD_TO_READ in each.number.cell.mark]

@@ -1,6 +1,6 @@
-"""The board's first page: what was found, the table of all models, a drawing beside it, the suites, and the remarks.
+"""The board's first page: finding, table of all models, chart, suites, and remarks.
 
-The table has models by suites, and below them the published models, each with what a filter asks of it.
+The table has models by suites, and below them the published models, each with the facts for filters.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class LeaderboardScore:
     """A model's number in a column.
 
     Attributes:
-        cell: in the column's unit, with its interval; without a value where there is none. rank: "2–3", or "".
-        why: where there is no number but its suite's page has something, "not ranked" or "other tasks".
-        guessed: whether it has no tint as it is no better than guessing. source: where a published one is printed.
+        cell: in the column's unit, with its interval; without a value for none. rank: "2–3", or "".
+        why: "not ranked" or "other tasks" if there is no number but the suite's page has something.
+        guessed: whether it has no tint because it is no better than guessing. source: of a published number.
     """
 
     cell: Cell
@@ -60,14 +60,13 @@ class LeaderboardScore:
 
     @property
     def sort(self) -> float | None:
-        """What rows are sorted by."""
+        """The sort key of rows."""
         if not isinstance(self.cell.value, int | float):
             return None
         return self.cell.value if self.head.shown.higher_is_better else -self.cell.value
 
     @property
     def number(self) -> str:
-        """The number."""
         return "" if self.sort is None else f"{self.cell.value:.{self.head.shown.digits}f}"
 
     @property
@@ -82,7 +81,7 @@ class LeaderboardScore:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model. ``measured``: run here, else published. ``note``: what it is. ``verified``: what was verified of it."""
+    """A model. ``measured``: run here, else published. ``note``: a description. ``verified``: its trust level."""
 
     name: str
     href: str
@@ -94,13 +93,13 @@ class ModelRow:
 
     @property
     def places(self) -> tuple[object, ...]:
-        """Sorts rows best first by the first column, then by the next ones."""
+        """The sort key: best first by the first column, then by the next ones."""
         return (*((score.sort is None, -(score.sort or 0.0)) for score in self.scores), self.name.lower())
 
 
 @dataclass(frozen=True)
 class LeaderboardTable:
-    """The table: its columns, the measured rows, the best published ones of each suite, and the others, folded."""
+    """The columns, the measured rows, the best published ones of each suite, and the others, folded."""
 
     heads: tuple[SuiteColumn, ...]
     measured: tuple[ModelRow, ...]
@@ -119,7 +118,7 @@ class LeaderboardTable:
 
     @property
     def legend(self) -> Iterator[tuple[int, str]]:
-        """What the table has to be explained: a tint, or 0, and its meaning."""
+        """Each tint of the table, or 0, with its meaning."""
         own = [score for row in self.measured for score in row.scores]
         shown = [*own, *(score for row in self.published for score in row.scores)]
         tints = {score.cell.tier for score in own}
@@ -147,7 +146,7 @@ def write_index_page(
     roots: Sequence[Path],
     stamp: str,
 ) -> None:
-    """Write the first page, and the one that says how it is measured."""
+    """Write the first page, and the one on how models are measured."""
     board, found = standings.board, leaderboard_table(standings, links)
     heads = [(head.about, (head.task, head.measure)) for head in found.heads]
     filters = {
@@ -174,7 +173,7 @@ def write_index_page(
 
 
 def _board_warnings(board: Leaderboard) -> list[tuple[str, str]]:
-    """What a reader must know before the numbers, a line each: the word that stands out, and what it means."""
+    """Warnings before the numbers: a word that stands out, and its meaning."""
     said = []
     ranked = [entry for entry in board.entries if entry.ranked]
     if mini := sum(entry.variant == "mini" for entry in ranked):
@@ -220,7 +219,7 @@ def _suite_columns(board: Leaderboard) -> Iterator[SuiteColumn]:
 
 
 def _rank_tiers(found: Mapping[str, ModelStanding]) -> dict[str, int]:
-    """By model: 1 where nobody is better beyond chance, 2 for the next group, 3 for all others."""
+    """Model -> 1 if none is significantly better, 2 for the next group, 3 for all others."""
     lows = sorted({each.low for each in found.values() if each.low is not None})
     return {model: min(3, 1 + lows.index(each.low)) for model, each in found.items() if each.low is not None}
 
@@ -242,21 +241,20 @@ def _model_score(standings: BoardStandings, head: SuiteColumn, model: EntryModel
 
 
 def _model_summary(facts: ModelFacts) -> str:
-    """What a model is, below its name."""
     size = f"{facts.parameters_b:g} B" if facts.parameters_b else ""
     weights = {True: "open weights", False: "closed weights", None: ""}[facts.open_weights]
     return facts.about or ", ".join(filter(None, (size, weights)))
 
 
 def _least_verified(levels: set[str]) -> str:
-    """The least that was verified of all ranked entries; "" where of one only its arithmetic was."""
+    """The lowest trust level of ranked entries; "" if it is the arithmetic only."""
     if not levels or levels - {RECOMPUTED, OWN_RUN}:
         return ""
     return RECOMPUTED if RECOMPUTED in levels else OWN_RUN
 
 
 def _published_rows(heads: Sequence[SuiteColumn], standings: BoardStandings) -> Iterator[ModelRow]:
-    """The published models with a number in a column; one that several papers have is one row."""
+    """The published models with a number in a column; one row for a model of several papers."""
     rows: dict[str, ModelRow] = {}
     for head in heads:
         for name, each in standings.published(head.task):
@@ -275,7 +273,7 @@ def _published_rows(heads: Sequence[SuiteColumn], standings: BoardStandings) -> 
 
 
 def leaderboard_export(found: LeaderboardTable, standings: BoardStandings) -> Frame:
-    """The same as a table of files: for each suite the number with its interval and the ranks that chance leaves."""
+    """The table for files: for each suite the number with its interval, and the ranks that chance leaves open."""
     columns: list[FrameColumn] = [label_column("model"), label_column("source")]
     for head in found.heads:
         name = f"{head.about.title}: {head.task}, {head.measure}"

@@ -1,4 +1,4 @@
-"""The page of a model: its finding, what it is, a chart a benchmark, its report, all its scores, and what was run."""
+"""The page of a model: finding, facts, a chart a benchmark, report, all scores, and its runs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def write_model_page(
     pages: PageWriter, standings: BoardStandings, model: EntryModel, links: PageLinks, slug: str,
     roots: Sequence[Path], report: str, no_report: str,
 ) -> None:  # fmt: skip
-    """Write the page of a model, ``models/SLUG.html``. ``roots``: folders left out of paths.
+    """Write the page of a model, ``models/SLUG.html``.
 
-    ``report``: the address of its report, "" for none; ``no_report``: why there is none, "" where none was asked for.
+    ``report``: the address of its report, "" for none; ``no_report``: why there is none, "" if none was requested.
     """
     own = entries_of(model.key, standings.board)
     title, headlines = standings.titles[model.key], finding_words.model_headlines(own, standings)
@@ -57,7 +57,7 @@ def entries_of(model: str, board: Leaderboard) -> list[LeaderboardEntry]:
 
 
 def model_score_table(model: str, standings: BoardStandings, links: PageLinks) -> Frame:
-    """All measures of a model, those that stand in a ranking with their ranks."""
+    """All measures of a model, with its rank if they are ranked."""
     rows = []
     own = entries_of(model, standings.board)
     for entry in own:
@@ -78,7 +78,7 @@ def model_score_table(model: str, standings: BoardStandings, links: PageLinks) -
 
 
 def entries_table(own: Iterable[LeaderboardEntry]) -> Frame:
-    """What each entry of a model is of: data, version, judge, harness."""
+    """Data, version, judge and harness of each entry of a model."""
     rows = []
     for entry in own:
         judge = entry.judge.name if entry.judge else None

@@ -1,4 +1,4 @@
-"""Where each model stands on a measure: its mean, its rank, and the ranks that chance leaves open."""
+"""The standing of each model on a measure: its mean, its rank, and the ranks that chance leaves open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ SHORT = (
     f"a column hold together in {LEVEL} of samples. With fewer than {LEAST_CLUSTERS} images there are no ranks. More "
     "at the foot of the page."
 )
-"""For below a table."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,10 @@ class ModelStanding:
     """A model on a measure.
 
     Attributes:
-        mean: over all its questions with a score, in the measure's own unit, with its interval.
-        rank, low, high: on the questions common to all; None where these are of fewer than 10 images. ``low`` and
-            ``high`` are None with one model, or without resamples.
-        common: number of these questions.
-        reason: why there is no rank; "" where there is one.
+        mean: over all its scored questions, in the measure's unit, with its interval.
+        rank, low, high: on the questions common to all; None with fewer than 10 images. ``low`` and ``high`` are None
+            with one model, or without resamples. common: number of these questions. reason: why there is no rank, or
+            "".
     """
 
     mean: IntervalEstimate
@@ -53,7 +51,7 @@ class ModelStanding:
 class ModelRanking:
     """Models on a measure. ``standings``: in the order of the entries.
 
-    ``pairs``: of each two of them who is better beyond chance, and by how much (in the measure's own unit, more being
+    ``pairs``: for each two models who is significantly better, and by how much (in the measure's unit, more being
     better); None with one model, with too few images, or without resamples.
     """
 
@@ -64,9 +62,8 @@ class ModelRanking:
 def rank_models(entries: Sequence[LeaderboardEntry], metric: str, *, resamples: int = RESAMPLES) -> ModelRanking:
     """The standing of each of ``entries`` (all of one task, with this metric), in their order.
 
-    ``resamples``: of the means' intervals; with 0 ranks have no interval either.
-
-    The same entries give the same standings whatever else is on the board, and whatever their order.
+    ``resamples``: of the means' intervals; with 0 ranks have no interval either. Neither the rest of the board nor the
+    order of the entries changes a standing.
     """
     if not entries:
         return ModelRanking([], None)

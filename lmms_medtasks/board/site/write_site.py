@@ -1,4 +1,4 @@
-"""Builds the site of a board."""
+"""Build the site of a board."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ from lmms_medtasks.report.report_options import RESAMPLES
 
 @dataclass(frozen=True)
 class SiteOptions:
-    """What was asked of a site.
+    """The options of a site.
 
     Attributes:
         title: of all pages. resamples: as for a report; 0: no intervals. reports: whether each model has a report and
-            each suite a comparison. questions: whether there is a question browser. stamp: a line for the foot of the
-            overview (a commit, a date), "" for none: nothing else in a site says when it was built.
-        shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
-            whose names are left out of paths. cache: where images, and what is of one model alone, may be kept for
-            the next build; it changes no byte.
+            each suite a comparison. questions: whether there is a question browser. stamp: a line at the foot of the
+            overview (a commit, a date), "" for none; nothing else in a site depends on the time.
+        roots: folders whose names are left out of paths. cache: keeps images and models' reports for the next build; it
+            changes no byte.
     """
 
     title: str = "lmms-medtasks leaderboard"
@@ -49,8 +48,8 @@ class SiteOptions:
 def build_site(board: Leaderboard, output: Path, options: SiteOptions | None = None) -> dict[str, int]:
     """Write the site of ``board`` to ``output`` and return its files with their sizes in bytes.
 
-    The same board and options give the same bytes. What is in ``output`` is replaced when the new site is whole; it
-    must be a site of ours or empty (UserError).
+    The same board and options give the same bytes. The old site in ``output`` is replaced when the new one is complete;
+    other content raises UserError.
     """
     with replace_folder(output) as folder:
         _write_pages(board, folder, options or SiteOptions())

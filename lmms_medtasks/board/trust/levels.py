@@ -1,7 +1,7 @@
-"""What was verified of an entry (``verified.yml`` of the base branch): nothing but its arithmetic, or more.
+"""How far an entry was verified (``verified.yml`` of the base branch): its arithmetic only, or more.
 
-The file names submissions by the SHA-256 of their bytes, so that a changed one has no more than its arithmetic again:
-a pack once, a run once a task, by its result file and the task's log together.
+The file names submissions by the SHA-256 of their bytes, so that a changed one loses its level: a pack once, a run once
+a task, by its result file and the task's log together.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NONE = TrustLevels({})
 
 
 def read_trust_levels(path: Path) -> TrustLevels:
-    """The levels of a file. Raises UserError for a level that is none."""
+    """The levels of a file. Raises UserError for an unknown level."""
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")

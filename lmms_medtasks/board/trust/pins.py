@@ -1,7 +1,7 @@
-"""What the questions and the data of a task version are, by their digests: the board's pins (``pins.yml``).
+"""Digests of the questions and data of a task version: the board's pins (``pins.yml``).
 
-They are written once, from a run of all questions by somebody who prepared the data, and lie in the board's repository.
-An entry of other questions or data does not stand in the ranking, however many others agree with it.
+They are written once, from a run of all questions by somebody who prepared the data, into the board's repository.
+Entries on other questions or data are not ranked, however many agree with each other.
 """
 
 from __future__ import annotations
@@ -33,17 +33,14 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class QuestionPin:
-    """What entries must be of.
+    """What entries must have.
 
     Attributes:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
-        measures: which questions belong to each measure: their number and the digest of their places, see
-            :func:`score_question_digests`. metrics: those that a run of it has.
-        digests, package_version: as an entry has them. judge: of the run, in full, "" where none judged.
-        prompts: that a judge is asked by; those of the installed code also where none judged. trials: replies to
-            each question, 0 where they have not all as many. declared: of a contributed task, what the run said of its
-            template, protocol and own parts (:attr:`lmms_medtasks.board.entries.LeaderboardEntry.declared`). harness:
-            its version.
+        measures: the questions of each measure, see :func:`score_question_digests`. metrics: of the pinned run.
+        judge: of the run, in full, "" without one. prompts: of the judge; without one those of the installed code.
+        trials: replies to each question, 0 if they differ. declared: of a contributed task, see
+            :attr:`lmms_medtasks.board.entries.LeaderboardEntry.declared`. harness: its version.
     """
 
     data: str
@@ -60,7 +57,7 @@ class QuestionPin:
     harness: str = ""
 
     def differences(self, entry: LeaderboardEntry) -> list[str]:
-        """What of the questions of an entry is other than pinned, a sentence each; [] if nothing is."""
+        """Differences of an entry's questions from the pin, a sentence each; [] if there are none."""
         found = []
         if entry.data_digest != self.data:
             found.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
@@ -76,9 +73,9 @@ class QuestionPin:
             )
         if self.trials and (own_trials := trials_of(entry)) != self.trials:
             said = f"{own_trials}" if own_trials else "not as many for all"
-            found.append(f"Replies to each question: {said}, and {self.trials} of the pinned run: who chooses the best "
-                         "of several is told from others by that.")  # fmt: skip
-        # Where judgements are missing so are metrics of them; that is said otherwise, and questions are counted below.
+            found.append(f"Replies to each question: {said}, and {self.trials} of the pinned run "
+                         "(all entries need as many, so that nobody can submit the best of several).")  # fmt: skip
+        # Missing judgements, and so missing metrics, are another problem; questions are counted below.
         whole = entry.counts.judged == entry.counts.wanted
         if whole and (lacking := [name for name in self.metrics if name not in entry.metrics]):
             found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
@@ -92,7 +89,7 @@ class QuestionPin:
 
 @dataclass(frozen=True)
 class QuestionPins:
-    """All pins of a board; none: nothing on it can be told from a forgery of questions."""
+    """All pins of a board. Without pins, forged questions cannot be detected."""
 
     found: Mapping[Key, QuestionPin]
 
@@ -101,7 +98,7 @@ class QuestionPins:
         return self.found.get(pin_key(entry))
 
     def hold(self, entry: LeaderboardEntry) -> bool:
-        """Whether an entry is of the questions and data that are pinned for what it says it is."""
+        """Whether an entry has the questions and data that are pinned for its task, version and data."""
         pin = self.of(entry)
         return pin is not None and not pin.differences(entry)
 
@@ -110,12 +107,12 @@ NONE = QuestionPins({})
 
 
 def pin_key(entry: LeaderboardEntry) -> Key:
-    """What a pin is of."""
+    """Task, version, data."""
     return entry.task, entry.version, f"{entry.data}, {entry.asked_by}" if entry.asked_by else entry.data
 
 
 def score_question_digests(entry: LeaderboardEntry) -> dict[str, str]:
-    """Measure -> which questions belong to it: ``120 (6f1c…)``, their number and a digest of their places by id."""
+    """Measure -> its questions: ``120 (6f1c…)``, their number and a digest of their indices by id."""
     found = {}
     for name in entry.answers.column_names:
         measure, _, field = name.rpartition(".")
@@ -127,14 +124,14 @@ def score_question_digests(entry: LeaderboardEntry) -> dict[str, str]:
 
 
 def trials_of(entry: LeaderboardEntry) -> int:
-    """Replies to each question, failed requests among them; 0 where they have not all as many."""
+    """Replies to each question, including failed requests; 0 if the numbers differ."""
     places, _ = entry.samples.texts("trials")
     counts = set(np.bincount(places, minlength=len(entry.questions)).tolist())
     return int(counts.pop()) if len(counts) == 1 else 0
 
 
 def pin_of(entry: LeaderboardEntry) -> QuestionPin:
-    """The pin that an entry gives. Raises UserError where it is not of all questions of its data, or of a pack."""
+    """The pin of an entry. Raises UserError for a pack, or if not all questions of the data were asked."""
     where = f"{entry.source.results}, {entry.task}"
     if entry.source.kind != "run":
         raise UserError(f"{where}: a pack says itself what its questions are. Pin a run on data that you prepared.")
@@ -160,10 +157,10 @@ def pin_of(entry: LeaderboardEntry) -> QuestionPin:
 
 
 def write_pins(entries: Iterable[LeaderboardEntry], path: Path) -> int:
-    """Write the pins of these entries to ``path``, beside those that are there; returns how many are new.
+    """Add the pins of these entries to the file ``path``; returns how many are new.
 
-    A pin that names no judge gets that of an entry that has one. Raises UserError where an entry differs from what is
-    pinned there already: a pin is changed by hand only.
+    A pin without a judge gets the judge of an entry that has one. Raises UserError if an entry differs from its pin:
+    pins are changed by hand only.
     """
     found = dict(read_pins(path).found) if path.is_file() else {}
     new = 0
@@ -190,7 +187,7 @@ def write_pins(entries: Iterable[LeaderboardEntry], path: Path) -> int:
 
 
 def read_pins(path: Path) -> QuestionPins:
-    """The pins of a file. Raises UserError for what is none."""
+    """The pins of a file. Raises UserError for another form."""
     tree = folders.load_yaml(path) or {}
     try:
         found = {

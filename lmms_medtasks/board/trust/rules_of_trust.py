@@ -1,7 +1,7 @@
-"""What a board in public goes by beside its rules: three files of its base branch, with pins, owners and levels.
+"""Pins, owners and levels of a public board: three files of its base branch.
 
-``owners.yml`` says whose a model's name is: only he adds and replaces its entries. A submission lies in a folder that
-is named by the account that made it: ``entries/ACCOUNT/...``.
+Only the owner of a model's name (``owners.yml``) adds and replaces its entries. A submission is in a folder named by
+the account that made it: ``entries/ACCOUNT/...``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _KEYS = {"accounts", "rows"}
 
 @dataclass(frozen=True)
 class ModelOwners:
-    """Whose the names are.
+    """The owners of model names.
 
-    ``accounts``: model's name -> the accounts that may add its entries, in small letters. ``rows``: how many rows a
-    name may have in the ranking of a task, with other arguments each, where more than one. ``path``: the file.
+    ``accounts``: model's name -> the accounts that may add its entries, in small letters. ``rows``: rows that a name
+    may have in the ranking of a task, with different arguments, if more than one. ``path``: the file.
     """
 
     accounts: Mapping[str, tuple[str, ...]]
@@ -32,11 +32,11 @@ class ModelOwners:
     rows: Mapping[str, int] = field(default_factory=dict)
 
     def most_rows(self, model: str) -> int:
-        """How many rows a model may have in the ranking of a task."""
+        """Rows that a model may have in the ranking of a task."""
         return self.rows.get(model, 1)
 
     def problem(self, model: str, account: str) -> tuple[str, str] | None:
-        """Code and reason where an account may not submit entries of a model; None where it may."""
+        """Code and reason if an account may not submit entries of a model; None if it may."""
         if model not in self.accounts:
             alike = next(
                 (
@@ -56,7 +56,7 @@ class ModelOwners:
 
 @dataclass(frozen=True)
 class TrustRules:
-    """Pins, owners (None: anybody may submit any name, as on a board of one's own runs) and verified levels."""
+    """Pins, owners (None: anybody may submit any name, as on a private board) and verified levels."""
 
     pins: pins.QuestionPins = pins.NONE
     owners: ModelOwners | None = None
@@ -74,7 +74,7 @@ NONE = TrustRules()
 def read_trust(
     pins_file: Path | None = None, owners_file: Path | None = None, verified_file: Path | None = None
 ) -> TrustRules:
-    """What these files say. Raises UserError where one is not there or says something else."""
+    """Read these files. Raises UserError for a missing file or another form."""
     return TrustRules(
         pins.read_pins(pins_file) if pins_file else pins.NONE,
         read_owners(owners_file) if owners_file else None,
@@ -83,10 +83,11 @@ def read_trust(
 
 
 def read_owners(path: Path) -> ModelOwners:
-    """The owners that a file names: ``model: account``, ``model: [account, account]``, or with the number of rows
-    ``model: {accounts: [account], rows: 2}``.
+    """The owners in a file: ``model: account``, ``model: [account, account]``, or with the number of rows ``model:
+    {accounts: [account], rows: 2}``.
 
-    Raises UserError for another form, and for names that differ only in case, blanks, separators or what can't be seen.
+    Raises UserError for another form, and for names that differ only in case, blanks, separators or invisible
+    characters.
     """
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
@@ -116,7 +117,7 @@ def read_owners(path: Path) -> ModelOwners:
 
 
 def account_of(file: Path, roots: Iterable[Path]) -> str:
-    """The account whose folder a file lies in: the first folder below the root that it lies below; "" for none."""
+    """The account of a file: the first folder below its root; "" for none."""
     for root in roots:
         if root.is_dir() and file.is_relative_to(root):
             parts = file.relative_to(root).parts

@@ -1,4 +1,4 @@
-"""Files of strangers: what is read lies in their folder, and is within the limits, before anything is built of it."""
+"""Files of strangers: check that they are in their folder and within the limits before building anything from them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _GZIP = 31  # zlib: a gzip header with the largest window
 
 
 def list_regular_files(root: Path, endings: tuple[str, ...]) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """The files below ``root`` whose name ends so, sorted, and those that are not read with the reason of each.
+    """The files below ``root`` with these endings, sorted, and those that are not read, each with the reason.
 
-    Folders that are links are not entered. Raises UserError where there are more files than the limits allow.
+    Linked folders are not entered. Raises UserError for more files than the limits allow.
     """
     inside = root.resolve()
     found, refused = [], []
@@ -37,13 +37,13 @@ def list_regular_files(root: Path, endings: tuple[str, ...]) -> tuple[list[Path]
 
 
 def linked_folders(root: Path) -> list[tuple[Path, str]]:
-    """The folders below ``root`` that are links, which are not entered, with the reason."""
+    """The linked folders below ``root``, which are not entered, with the reason."""
     links = [path for folder, names, _ in os.walk(root) for name in names if (path := Path(folder, name)).is_symlink()]
     return [(path, f"{path}: a link to a folder. Put the folder itself there.") for path in links]
 
 
 def check_regular_file(path: Path, inside: Path | None = None) -> None:
-    """Raise UserError where a file is no regular one, or a link that leads out of the folder ``inside``."""
+    """Raise UserError unless a file is a regular one and no link out of the folder ``inside``."""
     if wrong := _file_problem(path, inside.resolve() if inside else None):
         raise UserError(wrong)
 
@@ -70,9 +70,9 @@ def _file_problem(path: Path, inside: Path | None) -> str:
 
 
 def content_of(path: Path) -> bytes:
-    """The bytes of a file, unpacked where its name ends in .gz.
+    """The bytes of a file, unpacked if its name ends in .gz.
 
-    Raises UserError where it, or what it unpacks to, is larger than the limits; no more than these is ever read.
+    Raises UserError if it is larger than the limits, packed or unpacked; no more than these is ever read.
     """
     check_number(path.stat().st_size, "file_bytes", path, "bytes")
     most = load_limits()["unpacked_bytes"]
@@ -87,10 +87,10 @@ def content_of(path: Path) -> bytes:
 
 
 def _unpack_gzip(file: BinaryIO, most: int) -> bytes:
-    """What a gzip file holds, at most one byte more than ``most``.
+    """The content of a gzip file, at most one byte more than ``most``.
 
-    It must be of one member, as packs are: millions of empty ones would unpack to nothing for a minute.
-    Raises zlib.error and EOFError where it is not.
+    It must have one member, as packs do: millions of empty ones would unpack to nothing for a minute. Raises zlib.error
+    and EOFError otherwise.
     """
     member = zlib.decompressobj(wbits=_GZIP)
     found = bytearray()
@@ -107,8 +107,7 @@ def _unpack_gzip(file: BinaryIO, most: int) -> bytes:
 def read_json(path: Path) -> Any:
     """The value of a JSON file in UTF-8.
 
-    Raises UserError for what is beyond the limits, cut off or damaged, a key that stands twice in a mapping, and for
-    numbers that are none (NaN, Infinity, or beyond what a float holds).
+    Raises UserError beyond the limits, and for damaged files, repeated keys, and numbers that are not finite.
     """
     data = content_of(path)
     check_form(data, path)
@@ -121,9 +120,9 @@ def read_json(path: Path) -> Any:
 
 
 def check_form(data: bytes, where: object) -> None:
-    """Raise UserError where JSON text is deeper than the limits, or has more values or longer numbers.
+    """Raise UserError if JSON text is deeper than the limits, or has more values or longer numbers.
 
-    Nothing is built for it: 150 MB of ``[]`` would be gigabytes of lists.
+    Builds nothing: 150 MB of ``[]`` would be gigabytes of lists.
     """
     bare = _without_texts(data)
     containers = bare.count(b"[") + bare.count(b"{")
@@ -140,14 +139,14 @@ def check_form(data: bytes, where: object) -> None:
 
 
 def _without_texts(data: bytes) -> bytes:
-    """JSON text without what stands in quotation marks."""
+    """JSON text without its strings."""
     codes = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), dtype=np.uint8)
     inside = np.logical_xor.accumulate(codes == ord('"'))
     return codes[~inside].tobytes()
 
 
 def check_lines(path: Path) -> None:
-    """Raise UserError where a log, or one of its lines, is larger than the limits."""
+    """Raise UserError if a log, or one of its lines, is larger than the limits."""
     check_number(path.stat().st_size, "log_bytes", path, "bytes")
     most, number, length = load_limits()["line_bytes"], 1, 0
     with path.open("rb") as file:
