@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from lmms_medtasks.board.entries import EntryModel, EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.trust.levels import OWN_RUN
+from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.suites.suite import Measure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskReference:
     """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``asked_by`` of entries.
 
@@ -104,6 +105,17 @@ def told_once(problems: Iterable[EntryProblem]) -> list[tuple[EntryProblem, list
     told = [(problem, sorted(own - {""})) for problem, own in tasks.values()]
     levels = ("refused", "unranked", "flag")
     return sorted(told, key=lambda each: (levels.index(each[0].level), each[0].model, each[0].source, each[0].reason))
+
+
+def join_reasons(found: Iterable[tuple[str, str, str]], most: int | None) -> list[str]:
+    """Reason, subject and task as sentences: each reason once, with its subjects and ``most`` of their tasks."""
+    reasons: dict[str, dict[str, dict[str, None]]] = {}
+    for reason, subject, task in found:
+        reasons.setdefault(reason, {}).setdefault(subject, {})[task] = None
+    return [
+        f"{reason} ({'; '.join(f'{name}: {first_named(list(tasks), most)}' for name, tasks in subjects.items())})"
+        for reason, subjects in reasons.items()
+    ]
 
 
 def drawn_clusters(entries: Iterable[LeaderboardEntry]) -> str:

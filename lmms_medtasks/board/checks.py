@@ -24,7 +24,7 @@ def own_problems(entry: LeaderboardEntry, rules: BoardRules) -> list[EntryProble
 
 
 def problems_beside(
-    entry: LeaderboardEntry, reference: TaskReference, rules: BoardRules, trust: TrustRules
+    entry: LeaderboardEntry, rules: BoardRules, reference: TaskReference, trust: TrustRules
 ) -> list[EntryProblem]:
     """Problems of the entry on a board with this reference, without its own ones."""
     found = [

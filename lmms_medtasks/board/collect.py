@@ -93,10 +93,7 @@ def collect_entries(
             questions = shared.setdefault(entry.questions.digest, entry.questions)
             entries.append(replace(entry, questions=questions, level=trust.levels.of(entry.source.digest)))
     entries.sort(key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)))
-    checked = [
-        _with_found_problems(each, chosen, functools.partial(checks.own_problems, each, chosen)) for each in entries
-    ]
-    sound, refused = _split_refused(checked)
+    sound, refused = _split_refused([_with_found_problems(checks.own_problems, entry, chosen) for entry in entries])
     single, copies = side_by_side.without_copies(sound, chosen)
     kept, more, references_of = _mark_ranked_entries(single, chosen, trust, by_measure)
     of_entries = [problem for entry in kept for problem in entry.problems]
@@ -150,15 +147,12 @@ def _mark_ranked_entries(
         found = references.task_references(entries, rules, trust, without)
         found |= references.task_references(rankable, rules, trust, without)
         beside = [
-            _with_found_problems(
-                entry, rules, functools.partial(checks.problems_beside, entry, found[entry.task], rules, trust)
-            )
-            for entry in entries
+            _with_found_problems(checks.problems_beside, entry, rules, found[entry.task], trust) for entry in entries
         ]
         kept, refused = _split_refused(beside)
-        kept = side_by_side.mark_conflicting(kept, rules, trust.owners, trust.pins)
+        kept = side_by_side.mark_conflicting(kept, rules, trust)
         if by_measure:
-            kept = side_by_side.by_measure(kept, rules, trust.owners, trust.pins)
+            kept = side_by_side.by_measure(kept, rules, trust)
         tried = _without_rank(kept, found, trust) - without
         if not tried:
             kept, copies = side_by_side.without_unjudged(kept, rules)
@@ -167,16 +161,15 @@ def _mark_ranked_entries(
 
 
 def _with_found_problems(
-    entry: LeaderboardEntry, rules: BoardRules, find: Callable[[], Sequence[EntryProblem]]
+    find: Callable[..., Sequence[EntryProblem]], entry: LeaderboardEntry, rules: BoardRules, *more: object
 ) -> LeaderboardEntry:
     """The entry with the problems that ``find`` gives; an entry that can't be checked is refused, the others stay."""
     try:
-        return entry.with_problems(find())
+        return entry.with_problems(find(entry, rules, *more))
     except packs.UNCOMPUTABLE as error:
         code = "bad_pack" if entry.source.kind == "pack" else "broken_log"
-        return entry.with_problems(
-            [checks.make_entry_problem(rules, entry, code, f"It can't be checked ({error!r:.200}).")]
-        )
+        reason = f"It can't be checked ({error!r:.200})."
+        return entry.with_problems([checks.make_entry_problem(rules, entry, code, reason)])
 
 
 def _without_rank(
@@ -277,9 +270,8 @@ def _of_task(run: ResultFile, task: str, rules: BoardRules) -> ReadJob | EntryPr
             return problem("no_result", f"The run stopped before {task} had a result.")
         log = log_of(run, task)
         if not log.is_file():
-            return problem(
-                "no_samples", f"No sample log of {shown} ({make_printable(log.name)}). Run with --log_samples."
-            )
+            said = f"No sample log of {shown} ({make_printable(log.name)}). Run with --log_samples."
+            return problem("no_samples", said)
         safe_files.check_regular_file(log, run.path.parent)
     except UserError as error:  # also of a contributed folder that can't be imported
         return problem("unreadable", str(error))

@@ -56,9 +56,8 @@ def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Lead
             except UserError as error:
                 reasons.append(str(error))
             except packs.UNCOMPUTABLE as error:
-                reasons.append(
-                    f"{file}, {make_printable(task)}: what it holds can't be computed with ({error!r:.200})."
-                )
+                shown = make_printable(task)
+                reasons.append(f"{file}, {shown}: what it holds can't be computed with ({error!r:.200}).")
     return found, reasons
 
 

@@ -77,7 +77,7 @@ def read_model_facts(path: Path | None = None) -> KnownModels:
 
 @functools.cache
 def _default_model_facts() -> Mapping[str, ModelFacts]:
-    return {seen: facts for path in _default_files() for seen, facts in _read_facts_file(path).items()}
+    return {form: facts for path in _default_files() for form, facts in _read_facts_file(path).items()}
 
 
 def _default_files() -> list[Path]:
@@ -138,10 +138,8 @@ def _fact_problem(key: str, value: Any) -> str:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         most = f"{MOST_PARAMETERS:,g}"
         return "" if is_number and 0 < value <= MOST_PARAMETERS else f"billions of parameters, from above 0 to {most}"
-    is_text = (
-        isinstance(value, str) and value.strip() and replace_invisible(value) == value and len(value) <= _MOST_LETTERS
-    )
-    if not is_text:
+    is_short = isinstance(value, str) and value.strip() and len(value) <= _MOST_LETTERS
+    if not is_short or replace_invisible(value) != value:
         return f"a text of 1 to {_MOST_LETTERS} characters that can be seen"
     if key == "released":
         # The first day of a month or a year that has no other.

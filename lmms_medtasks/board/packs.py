@@ -99,10 +99,8 @@ def entry_to_json(entry: LeaderboardEntry) -> dict[str, Any]:
 def questions_to_json(questions: EntryQuestions) -> dict[str, Any]:
     """Ids, images, right answers and tags of questions."""
     others = [name for name in questions.table.column_names if name != "id"]
-    return {
-        "ids": questions.ids.tolist(),
-        "columns": {name: columns.column_to_json(questions.tag(name)) for name in others},
-    }
+    tags = {name: columns.column_to_json(questions.tag(name)) for name in others}
+    return {"ids": questions.ids.tolist(), "columns": tags}
 
 
 def questions_from_json(found: Any, where: str) -> EntryQuestions:

@@ -78,20 +78,16 @@ def _of_task(
         data, _, settings = kind[1].partition(", ")
         return _complete_reference(task, left, rules, (kind[0], data, pin.data, settings), pin, trust.in_public)
     kinds = {entry.data for entry in entries}
-    data = (
-        rules.demanded(task, "data")
-        or next((kind for kind in _DATA if kind in kinds), None)
-        or _most_common_subset(entries)
-    )
+    data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), "")
+    data = data or _most_common_subset(entries)
     left = _agreeing_or_all(entries, lambda entry: entry.data == data)
     # Data called full only because its counts were accepted never comes before the release.
     left = _agreeing_or_all(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
     settings = _most_common_value(left, lambda entry: entry.asked_by, "") or ""
     left = _agreeing_or_all(left, lambda entry: entry.asked_by == settings)
     found = installed.find_installed_task(task)
-    version: Any = rules.demanded(task, "version") or _most_common_value(
-        left, lambda entry: entry.version, found and found.version
-    )
+    common_version = _most_common_value(left, lambda entry: entry.version, found and found.version)
+    version: Any = rules.demanded(task, "version") or common_version
     left = _agreeing_or_all(left, lambda entry: entry.version == version)
     digest = _most_common_value(left, lambda entry: entry.data_digest) or ""
     left = _agreeing_or_all(left, lambda entry: entry.data_digest == digest)
@@ -112,32 +108,27 @@ def _complete_reference(
     found = installed.find_installed_task(task)
     own = found.digests if found and found.version == version else {}
     asked = _preferred_texts(left, lambda entry: entry.of_task, of_task(own) or None)
-    packages = {
-        each: _preferred_texts(
-            _agreeing_or_all(
-                [entry for entry in left if entry.package_version == each], lambda one: not one.package_modified
-            ),
-            lambda entry: entry.of_package,
-            of_package(own) if each == metadata.version("lmms-medtasks") else None,
-        )
-        for each in {entry.package_version for entry in left}
-    }
+    packages = {}
+    for package in {entry.package_version for entry in left}:
+        same = [entry for entry in left if entry.package_version == package]
+        unmodified = _agreeing_or_all(same, lambda entry: not entry.package_modified)
+        here = of_package(own) if package == metadata.version("lmms-medtasks") else None
+        packages[package] = _preferred_texts(unmodified, lambda entry: entry.of_package, here)
     if pin and pin.digests:
         asked, packages[pin.package_version] = of_task(pin.digests), of_package(pin.digests)
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
     # On a public board no majority chooses among the judges that are called as demanded.
     judge = demanded if in_public else _most_common_judge(left, demanded)
     named = judge or ""
-    judged = _agreeing_or_all(
-        left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named)
-    )
+    judged = [entry for entry in left if entry.judge and identity.same_judge(entry.judge.name, named)] or left
     own_prompts = found.judge_prompts if found and found.version == version else None
     prompts = _preferred_texts(judged, lambda entry: entry.judge.prompts if entry.judge else {}, own_prompts)
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
     # Submitters write this text: on a public board no page shows it as the ranking's.
     harness = harness or (None if in_public else _most_common_value(left, lambda entry: entry.harness))
     return TaskReference(
-        version, data, digest, asked, packages, judge, dict((pin and pin.prompts) or prompts), harness or "", settings,
+        version=version, data=data, data_digest=digest, digests=asked, packages=packages, judge=judge,
+        prompts=dict((pin and pin.prompts) or prompts), harness=harness or "", settings=settings,
         unverified=("judge",) if judge is not None and demanded is None else (),
     )  # fmt: skip
 
@@ -149,18 +140,13 @@ def _most_common_subset(entries: Sequence[LeaderboardEntry]) -> str:
 
 def _most_common_judge(entries: Sequence[LeaderboardEntry], demanded: str | None) -> str | None:
     """The full name of the judge of most entries, among those called as the rules demand."""
-    named = [
-        entry
-        for entry in entries
-        if entry.judge is not None
-        and entry.judge.name != "none"
-        and (demanded is None or identity.is_called(entry.judge.name, demanded))
-    ]
-    if not named:
+    judges = [entry.judge for entry in entries if entry.judge is not None and entry.judge.name != "none"]
+    judges = [judge for judge in judges if demanded is None or identity.is_called(judge.name, demanded)]
+    if not judges:
         return demanded
-    names = Counter(entry.judge.name for entry in named if entry.judge)
+    names = Counter(judge.name for judge in judges)
     answered = [name for name in names if identity.is_answered(name)] or list(names)
-    papers = {entry.judge.name for entry in named if entry.judge and entry.judge.is_paper_judge}
+    papers = {judge.name for judge in judges if judge.is_paper_judge}
     # The paper's judge where it judged as many as any other.
     return max(answered, key=lambda name: (names[name], name in papers, name))
 

@@ -55,6 +55,7 @@ def entry_of(run: ResultFile, task: str, cache: BuildCache = NO_CACHE, suite: Su
     """
     config = run.content["configs"][task]
     metadata = config.get("metadata") or {}
+    digests = metadata.get("digests") or {}
     told = installed.recorded_declaration(config)
     suite = suite or installed.task_declaration(task, told)
     if suite is None:
@@ -70,9 +71,7 @@ def entry_of(run: ResultFile, task: str, cache: BuildCache = NO_CACHE, suite: Su
         model=model_of(run.content),
         data=_data_variant(metadata, rows),
         data_digest=_printable_text(metadata.get("data_digest", "")),
-        digests={
-            _printable_text(name): _printable_text(value) for name, value in (metadata.get("digests") or {}).items()
-        },
+        digests={_printable_text(name): _printable_text(value) for name, value in digests.items()},
         package_version=_printable_text(metadata.get("package_version") or "?"),
         package_modified=metadata.get("package_modified"),
         judge=_entry_judge(metadata.get("judge"), judge_names_of(rows)),
@@ -233,12 +232,10 @@ def _judgement_counts(suite: Suite, rows: QuestionTable) -> tuple[int, int]:
 def _entry_judge(described: Any, judges: frozenset[str]) -> EntryJudge | None:
     if not isinstance(described, Mapping):
         return EntryJudge(" + ".join(sorted(judges)), {}, "", False) if judges else None
-    prompts = {
-        _printable_text(each.get("protocol")): _printable_text(
-            installed.prompt_said(each.get("version", "?"), each.get("digest", ""))
-        )
-        for each in described.get("protocols") or []
-    }
+    prompts = {}
+    for protocol in described.get("protocols") or []:
+        prompt = installed.prompt_said(protocol.get("version", "?"), protocol.get("digest", ""))
+        prompts[_printable_text(protocol.get("protocol"))] = _printable_text(prompt)
     names = sorted(judges - {"none"}) or [_printable_text(identity.full_name({"name": "none", **described}))]
     settings = _printable_text(json.dumps(described.get("settings") or {}, sort_keys=True))
     return EntryJudge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))

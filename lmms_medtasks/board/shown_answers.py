@@ -78,12 +78,8 @@ class SampleLogs:
             replies = replies[0]
         known = record and record.right_answer
         target = row.get("target", "") if known is None else known
-        return ShownAnswer(
-            _shorten_text(row.get("input", "")),
-            _shorten_text(target),
-            tuple(map(_shorten_text, replies)) if isinstance(replies, list) else (),
-            degraded_with,
-        )
+        texts = tuple(map(_shorten_text, replies)) if isinstance(replies, list) else ()
+        return ShownAnswer(_shorten_text(row.get("input", "")), _shorten_text(target), texts, degraded_with)
 
 
 def rows_of(entry: LeaderboardEntry, ids: Collection[str]) -> list[int]:

@@ -19,7 +19,7 @@ from lmms_medtasks.board.columns import codes_of, dictionary_encode
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry, measure_of
 from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.trust.pins import QuestionPins
-from lmms_medtasks.board.trust.rules_of_trust import ModelOwners
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.contributions import SCORE_DIGITS
 
@@ -58,9 +58,7 @@ def without_unjudged(
 ) -> tuple[list[LeaderboardEntry], list[EntryProblem]]:
     """The entries without those that only lack judgements, if a judged entry with the same replies is ranked."""
     # Replies are compared only where one is judged and another one is not.
-    lacking = [
-        entry for entry in entries if {each.code for each in entry.problems if each.level == "unranked"} in _LACKING
-    ]
+    lacking = [entry for entry in entries if _limit_codes(entry) in _LACKING]
     models = {_model_key(entry) for entry in lacking}
     judged = {
         _replies_key(entry): entry
@@ -72,6 +70,10 @@ def without_unjudged(
         _duplicate_problem(entry, copies[id(entry)], "judged", rules) for entry in lacking if id(entry) in copies
     ]
     return [entry for entry in entries if id(entry) not in copies], problems
+
+
+def _limit_codes(entry: LeaderboardEntry) -> set[str]:
+    return {problem.code for problem in entry.problems if problem.level == "unranked"}
 
 
 def _is_judged(entry: LeaderboardEntry) -> bool:
@@ -93,32 +95,27 @@ def _duplicate_problem(
 
 
 def mark_conflicting(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None, pins: QuestionPins
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules
 ) -> list[LeaderboardEntry]:
     """Mark rankable entries that conflict with another one as not ranked."""
-    found = _mark_similar_names(entries, rules, owners)
-    found = _other_questions(found, rules, pins)
-    return _same_answers(_mark_repeated_models(found, rules, owners), rules)
+    marked = _other_questions(_mark_similar_names(entries, rules, trust), rules, trust.pins)
+    return _same_answers(_mark_repeated_models(marked, rules, trust), rules)
 
 
-def by_measure(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None, pins: QuestionPins
-) -> list[LeaderboardEntry]:
+def by_measure(entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules) -> list[LeaderboardEntry]:
     """The entries of :func:`mark_conflicting`; those that only lack a judge are ranked by the measures that need none.
 
     This leaves out models with a ranked entry on the task. On a public board only for tasks whose rules can score
     replies with words; otherwise only empty replies would be ranked.
     """
-    ranked = {_ranking_row_key(entry, owners) for entry in entries if entry.ranked}
-
-    def freed_of(entry: LeaderboardEntry) -> LeaderboardEntry:
+    ranked = {_ranking_row_key(entry, trust) for entry in entries if entry.ranked}
+    freed = []
+    for entry in entries:
         task = installed.find_installed_task(entry.task)
-        by_rule = owners is None or (task is not None and task.settles_words)
-        return entry if _ranking_row_key(entry, owners) in ranked else settled_by_rules(entry, by_rule)
-
-    freed = list(map(freed_of, entries))
+        by_rule = not trust.in_public or (task is not None and task.settles_words)
+        freed.append(entry if _ranking_row_key(entry, trust) in ranked else settled_by_rules(entry, by_rule))
     # Entries that are ranked now may conflict with others.
-    return list(entries) if freed == list(entries) else mark_conflicting(freed, rules, owners, pins)
+    return list(entries) if freed == list(entries) else mark_conflicting(freed, rules, trust)
 
 
 _UNJUDGED = frozenset({"no_judge", "low_coverage", "no_board_judge"})
@@ -134,8 +131,7 @@ def settled_by_rules(entry: LeaderboardEntry, by_rule: bool = True) -> Leaderboa
     none. Entries without such a main metric are returned unchanged; without ``by_rule`` also those that rules alone
     settled.
     """
-    limits = [each for each in entry.problems if each.level == "unranked"]
-    codes = {limit.code for limit in limits}
+    codes = _limit_codes(entry)
     lacking = codes == {"low_coverage"}
     if not codes or not codes <= _UNJUDGED or not (lacking or by_rule):
         return entry
@@ -146,7 +142,7 @@ def settled_by_rules(entry: LeaderboardEntry, by_rule: bool = True) -> Leaderboa
     left = [name for name in entry.main_metrics if name not in kept]
     said = f" Not ranked by {', '.join(left)}." if left else ""
     problems = tuple(
-        replace(each, level="flag", reason=f"{each.reason}{said}") if each in limits else each
+        replace(each, level="flag", reason=f"{each.reason}{said}") if each.level == "unranked" else each
         for each in entry.problems
     )
     return replace(entry, metrics=kept, problems=problems)
@@ -167,11 +163,12 @@ def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, by
 
 
 def _mark_similar_names(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules
 ) -> list[LeaderboardEntry]:
     names: dict[str, set[str]] = {}
+    owned = trust.owners.accounts if trust.owners else ()
     for entry in entries:
-        if entry.ranked and (owners is None or entry.model.name not in owners.accounts):
+        if entry.ranked and entry.model.name not in owned:
             names.setdefault(model_names.confusable_form(entry.model.name), set()).add(entry.model.name)
     added = []
     for entry in entries:
@@ -197,9 +194,8 @@ def _other_questions(
         others = sets.get(_data_key(entry), {})
         if entry.ranked and pins.of(entry) is None and len(others) > 1:
             other = next(each for asked, each in others.items() if asked != _question_key(entry))
-            entry = entry.with_problems(
-                [make_entry_problem(rules, entry, "other_questions", _describe_question_difference(entry, other))]
-            )
+            said = _describe_question_difference(entry, other)
+            entry = entry.with_problems([make_entry_problem(rules, entry, "other_questions", said)])
         added.append(entry)
     return added
 
@@ -212,26 +208,23 @@ def _describe_question_difference(entry: LeaderboardEntry, other: LeaderboardEnt
         said = "it says that the task has another template, protocol of a judge, or parts of its own"
     elif lacking or added:
         said = f"{lacking:,} that it has are missing, {added:,} are of this one only"
-    return (
-        f"Other questions than {other.source.results}: {said}. No pin says which set is the right one "
-        "(lmms-medtasks leaderboard pin)."
-    )
+    way_out = "No pin says which set is the right one (lmms-medtasks leaderboard pin)."
+    return f"Other questions than {other.source.results}: {said}. {way_out}"
 
 
 def _mark_repeated_models(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules
 ) -> list[LeaderboardEntry]:
     groups: dict[Hashable, list[LeaderboardEntry]] = {}
     for entry in entries:
         if entry.ranked:
-            groups.setdefault(_ranking_row_key(entry, owners), []).append(entry)
+            groups.setdefault(_ranking_row_key(entry, trust), []).append(entry)
     added = []
     for entry in entries:
-        group = groups.get(_ranking_row_key(entry, owners), [])
-        most = 1 if owners is None else owners.most_rows(entry.model.name)
-        others = [
-            each for each in group if each is not entry and (len(group) > most or _model_key(each) == _model_key(entry))
-        ]
+        group = groups.get(_ranking_row_key(entry, trust), [])
+        most = trust.owners.rows.get(entry.model.name, 1) if trust.owners else 1
+        others = [each for each in group if len(group) > most or _model_key(each) == _model_key(entry)]
+        others = [each for each in others if each is not entry]
         if entry.ranked and others:
             where = _list_some([str(each.source.results) for each in others[:_NAMED]], len(others))
             keep = "one" if most == 1 else f"{most}, of other arguments each"
@@ -257,16 +250,15 @@ def _same_answers(entries: Sequence[LeaderboardEntry], rules: BoardRules) -> lis
             digests = {id(each): _answers_digest(each) for each in group}
             for entry in group:
                 others = [each for each in group if each is not entry and digests[id(each)] == digests[id(entry)]]
-                own = "another entry of its own name"
-                same[id(entry)] = sorted(
-                    {own if each.model.name == entry.model.name else each.model.name for each in others}
-                )
+                names = {each.model.name for each in others}
+                own = {"another entry of its own name"} if entry.model.name in names else set()
+                same[id(entry)] = sorted(names - {entry.model.name} | own)
     added = []
     for entry in entries:
         # Entries that `by_measure` ranks are checked twice.
-        names = same.get(id(entry))
-        if names and all(each.code != "same_answers" for each in entry.problems):
-            said = f"The same answers, question by question, as {_list_some(names[:_NAMED], len(names))}."
+        copies = same.get(id(entry))
+        if copies and all(each.code != "same_answers" for each in entry.problems):
+            said = f"The same answers, question by question, as {_list_some(copies[:_NAMED], len(copies))}."
             entry = entry.with_problems([make_entry_problem(rules, entry, "same_answers", said)])
         added.append(entry)
     return added
@@ -282,9 +274,9 @@ def _model_key(entry: LeaderboardEntry) -> Hashable:
     return model_names.confusable_form(entry.model.name), entry.model.harness_model, entry.model.arguments, entry.task
 
 
-def _ranking_row_key(entry: LeaderboardEntry, owners: ModelOwners | None) -> Hashable:
+def _ranking_row_key(entry: LeaderboardEntry, trust: TrustRules) -> Hashable:
     """One row of a ranking; on a public board a name, because submitters choose runner and arguments."""
-    return _model_key(entry) if owners is None else (entry.model.name, entry.task)
+    return (entry.model.name, entry.task) if trust.in_public else _model_key(entry)
 
 
 def _data_key(entry: LeaderboardEntry) -> Hashable:

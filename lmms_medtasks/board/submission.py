@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmms_medtasks.board import packs
-from lmms_medtasks.board.boards import Leaderboard, TaskReference
+from lmms_medtasks.board.boards import Leaderboard, TaskReference, join_reasons
 from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.rules import BoardRules
@@ -25,7 +25,7 @@ from lmms_medtasks.report.cells import label_column
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, ReportChapter, ReportDocument, ReportSection
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.samples.result_files import SUFFIX
-from lmms_medtasks.short_texts import first_named, interval_text
+from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 NOTHING = Leaderboard((), {}, ())
@@ -75,19 +75,16 @@ class CheckedSubmission:
 
     def document(self) -> ReportDocument:
         """The files, then why it is refused, and where its entries would rank."""
-        groups = dict.fromkeys((place.model, place.level) for place in self.places)
+        groups: dict[str, list[EntryStanding]] = {}
+        for standing in self.places:
+            groups.setdefault(f"{standing.model}, {standing.level}", []).append(standing)
         said = (
             ReportSection("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
             ReportSection("refused", "Refused", items=self.wrong),
             ReportSection("moves", "Rankings that move", items=self.moves),
-            *(
-                _standings_section(
-                    ", ".join(group), [place for place in self.places if (place.model, place.level) == group]
-                )
-                for group in groups
-            ),
-            ReportSection("apart", "Not ranked", items=_said_once(self.apart)),
-            ReportSection("remarks", "Ranked, with a remark", items=_said_once(self.remarks)),
+            *(_standings_section(title, standings) for title, standings in groups.items()),
+            ReportSection("apart", "Not ranked", items=_join_problems(self.apart)),
+            ReportSection("remarks", "Ranked, with a remark", items=_join_problems(self.remarks)),
         )
         sections = tuple(each for each in said if each.items or each.tables)
         # A check that holds is no rank.
@@ -107,15 +104,8 @@ def _standings_section(title: str, places: Iterable[EntryStanding]) -> ReportSec
     return ReportSection(title, title, tables=(Frame(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
 
 
-def _said_once(problems: Iterable[EntryProblem]) -> tuple[str, ...]:
-    """Each reason once, with the models and tasks that it is of."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for problem in problems:
-        found.setdefault(problem.reason, {}).setdefault(problem.model, []).append(problem.task)
-    return tuple(
-        f"{reason} ({'; '.join(f'{model}: {first_named(tasks, _NAMED)}' for model, tasks in models.items())})"
-        for reason, models in found.items()
-    )
+def _join_problems(problems: Iterable[EntryProblem]) -> tuple[str, ...]:
+    return tuple(join_reasons(((problem.reason, problem.model, problem.task) for problem in problems), _NAMED))
 
 
 def check_submission(
@@ -157,20 +147,12 @@ def check_submission(
     wrong += _too_many(mine, board)
     wrong += _displaced_entries(base, now, board, {submitted / file for file in touched}, submitted)
     ranked, apart = ([entry for entry in mine if entry.ranked is wanted] for wanted in (True, False))
-    said = [
-        [
-            replace(problem, reason=_relative_reason(problem.reason, submitted))
-            for entry in side
-            for problem in entry.problems
-        ]
-        for side in (apart, ranked)
-    ]
     return CheckedSubmission(
         tuple(sorted(files)),
         tuple(dict.fromkeys(wrong)),
         places=tuple(place for entry in ranked for place in _entry_standings(entry, board, resamples)),
-        apart=tuple(each for each in said[0] if each.level != "flag"),
-        remarks=tuple(said[1]),
+        apart=tuple(each for each in _relative_problems(apart, submitted) if each.level != "flag"),
+        remarks=tuple(_relative_problems(ranked, submitted)),
         results=len(mine),
         ranked=len(ranked),
         moves=tuple(_changed_references(now, board)),
@@ -180,15 +162,13 @@ def check_submission(
 def _find_special_files(base: Path, submitted: Path) -> Iterator[str]:
     """New links and devices: they are not read, so they are not checked."""
     before, after = (
-        {
-            path.relative_to(folder): reason
-            for path, reason in (*safe_files.list_regular_files(folder, ("",))[1], *safe_files.linked_folders(folder))
-        }
-        if folder.is_dir()
-        else {}
+        [*safe_files.list_regular_files(folder, ("",))[1], *safe_files.linked_folders(folder)]
         for folder in (base, submitted)
     )
-    yield from (_relative_reason(reason, submitted) for path, reason in after.items() if path not in before)
+    known = {path.relative_to(base) for path, _ in before}
+    yield from (
+        _relative_reason(reason, submitted) for path, reason in after if path.relative_to(submitted) not in known
+    )
 
 
 def _too_many(mine: Iterable[LeaderboardEntry], board: Leaderboard) -> Iterator[str]:
@@ -215,6 +195,11 @@ def _find_unused_files(board: Leaderboard, folder: Path, files: Iterable[Path]) 
 def _relative_reason(reason: str, folder: Path) -> str:
     """The reason with paths relative to the entries folder, so that the checker's paths are not published."""
     return reason.replace(f"{folder}{os.sep}", "")
+
+
+def _relative_problems(entries: Iterable[LeaderboardEntry], folder: Path) -> Iterator[EntryProblem]:
+    for problem in (problem for entry in entries for problem in entry.problems):
+        yield replace(problem, reason=_relative_reason(problem.reason, folder))
 
 
 def _changed_references(now: Leaderboard, after: Leaderboard) -> Iterator[str]:

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.boards import Leaderboard, join_reasons
 from lmms_medtasks.board.collect import collect_entries, task_names
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.rules import BoardRules
@@ -62,12 +62,14 @@ def read_compared_runs(
 
     Raises UserError if one of ``tasks`` is missing, or nothing can be compared.
     """
-    board = collect_entries(
-        [path], tasks=tasks, rules=rules, processes=processes, trust=rules_of_trust.read_trust(pins)
-    )
-    without_entry = [task for task in tasks if task not in entry_tasks(board.entries)]
-    if without_entry:
-        _check_tasks(without_entry, path)
+    trust = rules_of_trust.read_trust(pins)
+    board = collect_entries([path], tasks=tasks, rules=rules, processes=processes, trust=trust)
+    if without_entry := [task for task in tasks if task not in entry_tasks(board.entries)]:
+        names = task_names(path)
+        for task in without_entry:
+            if names and task not in names:
+                hint = nearest_match(task, names)
+                raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")
     if not board.entries:
         wanted = f" of {', '.join(tasks)}" if tasks else ""
         if not board.problems:
@@ -85,25 +87,8 @@ def read_both(
     first: Path, second: Path, *, tasks: Sequence[str] = (), rules: BoardRules | None = None, pins: Path | None = None
 ) -> tuple[ComparedRuns, ComparedRuns]:
     """Read both sides with all processors, see :func:`read_compared_runs`."""
-    processes = os.cpu_count() or 1
-    one, other = (
-        read_compared_runs(path, tasks=tasks, rules=rules, processes=processes, pins=pins) for path in (first, second)
-    )
-    return one, other
-
-
-def _check_tasks(tasks: Sequence[str], path: Path) -> None:
-    """Raise UserError for a task that ``path`` has no run or pack of, if it has others."""
-    names = task_names(path)
-    for task in tasks:
-        if names and task not in names:
-            hint = nearest_match(task, names)
-            raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")
-
-
-def has_several(side: ComparedRuns) -> bool:
-    """Whether a side has more than one entry on a task."""
-    return len(entry_tasks(side.board.entries)) < len(side.board.entries)
+    options: dict[str, Any] = {"tasks": tasks, "rules": rules, "processes": os.cpu_count() or 1, "pins": pins}
+    return read_compared_runs(first, **options), read_compared_runs(second, **options)
 
 
 def one_model(side: ComparedRuns) -> None:
@@ -181,15 +166,8 @@ def problems_said(
     sides: Mapping[str, ComparedRuns], chosen: Callable[[EntryProblem], bool], *, most: int | None = None
 ) -> list[str]:
     """The chosen problems of the sides' boards, each reason once, with the sides and the tasks (``most`` are named)."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for called, side in sides.items():
-        for problem in filter(chosen, side.board.problems):
-            found.setdefault(problem.reason, {}).setdefault(called, []).append(problem.task or problem.source)
-    where = {
-        reason: "; ".join(f"{called}: {first_named(list(dict.fromkeys(tasks)), most)}" for called, tasks in own.items())
-        for reason, own in found.items()
-    }
-    return [f"{reason} ({said})" for reason, said in where.items()]
+    found = ((called, problem) for called, side in sides.items() for problem in filter(chosen, side.board.problems))
+    return join_reasons(((each.reason, called, each.task or each.source) for called, each in found), most)
 
 
 def group_reasons(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:

@@ -108,8 +108,7 @@ def comparison_screen(compared: RunsComparison) -> ReportDocument:
         untold = ", none of them told apart" if counts["▲"] + counts["▼"] <= MOST_ROWS else ""
         notes.append(f"and {left} more{untold}")
     untested = group_reasons(
-        (comparison.pairs.lacking.removesuffix("."), _comparison_label(comparison))
-        for comparison in compared.comparisons
+        (each.pairs.lacking.removesuffix("."), _comparison_label(each)) for each in compared.comparisons
     )
     notes += [f"{why}: {first_listed(own, 1)}." for why, own in untested.items()]
     if tested or not rows:
@@ -130,19 +129,15 @@ def comparison_screen(compared: RunsComparison) -> ReportDocument:
     remarks = [flag.text for flag in flags if flag.text not in compared.warnings]
     if (left := len(remarks) - _MOST_REMARKS) > 0:
         remarks[_MOST_REMARKS:] = [f"and {left} remark{'s' if left > 1 else ''} more"]
+    table = Frame("screen", "", columns, made, tuple(notes), marks=_MARKS)
+    more = "All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json"
     sections = (
-        ReportSection(
-            "decision", "", tuple(said[1:]), (Frame("screen", "", columns, made, tuple(notes), marks=_MARKS),)
-        ),
+        ReportSection("decision", "", tuple(said[1:]), (table,)),
         ReportSection("remarks", "Remarks", items=tuple(remarks)),
-        ReportSection(
-            "more", "", ("All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json",)
-        ),
+        ReportSection("more", "", (more,)),
     )
-    first, second = compared.sides
-    return ReportDocument(
-        said[0], (ReportChapter("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections),)
-    )
+    facts = (("B", compared.sides[1].shown), ("against A", compared.sides[0].shown))
+    return ReportDocument(said[0], (ReportChapter("compare", "", facts, (), sections),))
 
 
 def _comparison_label(each: ScoreComparison) -> str:
@@ -192,18 +187,14 @@ def _comparison_notices(compared: RunsComparison) -> list[ReportNotice]:
     for comparison in compared.comparisons:
         pairs = comparison.pairs
         if pairs.unscored:
-            counted.append(
-                (f"{pairs.unscored:,} questions have a score in one of both only.", _comparison_label(comparison))
-            )
+            said = f"{pairs.unscored:,} questions have a score in one of both only."
+            counted.append((said, _comparison_label(comparison)))
         # Of a run with a limit that is known already.
         if (pairs.only_first and not comparison.second.limited) or (pairs.only_second and not comparison.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
             counted.append((said, _comparison_label(comparison)))
-    found = [
-        *compared.warnings,
-        *refused,
-        *(f"{first_listed(of, 3)}: {said}" for said, of in group_reasons(counted).items()),
-    ]
+    found = [*compared.warnings, *refused]
+    found += [f"{first_listed(of, 3)}: {said}" for said, of in group_reasons(counted).items()]
     notes = [*noted, *replies_said(sides)]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
         if tasks:
@@ -256,11 +247,8 @@ def _difference_row(each: ScoreComparison, columns: Mapping[str, FrameColumn]) -
         **{key: Cell(record[key] and each.scale.factor * record[key]) for key in ("a", "b", "detectable")},
         **{key: p_value_cell(record[key]) for key in ("p", "p_holm", "p_questions")},
     }  # fmt: skip
-    cells |= {
-        "a": replace(cells["a"], mark=one),
-        "b": replace(cells["b"], mark=other),
-        "difference": _change_cell(each),
-    }
+    cells |= {"a": replace(cells["a"], mark=one), "b": replace(cells["b"], mark=other)}
+    cells["difference"] = _change_cell(each)
     if each.detectable and each.detectable.reason:
         cells["detectable"] = replace(cells["detectable"], reason=each.detectable.reason)
     if each.pairs.lacking:

@@ -203,7 +203,7 @@ def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) 
             "take the broken files away, or name other tasks with --task."
         )
     for side, other in ((baseline, candidate), (candidate, baseline)):
-        if not compared_entries.has_several(other):
+        if len(compared_entries.entry_tasks(other.board.entries)) == len(other.board.entries):
             # Several against one: either could be meant, and the others would be "missing".
             compared_entries.one_model(side)
     verdicts: list[GateVerdict] = []
@@ -223,18 +223,13 @@ def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) 
     warnings += [
         f"{verdict.task}, {verdict.measure}: a drop whose interval is above zero, and that is less than the margin."
         for verdict in verdicts
-        if verdict.outcome == "not worse"
-        and verdict.interval
-        and verdict.interval.low is not None
-        and verdict.interval.low > 0
+        if verdict.outcome == "not worse" and verdict.interval and (verdict.interval.low or 0) > 0
     ]
     warnings += [f"Baseline, {each.task or each.source}: {each.reason}" for each in baseline.board.refused]
     known = {(problem.code, problem.task) for problem in baseline.board.problems}
-    problems = [
-        (rules.action(problem.code, (problem.code, problem.task) in known), problem)
-        for problem in candidate.board.problems
-    ]
-    shown = tuple((action, each) for action, each in problems if action != "ignore")
+    actions = (rules.action(each.code, (each.code, each.task) in known) for each in candidate.board.problems)
+    problems = zip(actions, candidate.board.problems, strict=True)
+    shown = tuple((action, problem) for action, problem in problems if action != "ignore")
     return GateResult(baseline, candidate, tuple(verdicts), shown, tuple(dict.fromkeys(warnings)), rules.correction)
 
 
@@ -304,9 +299,8 @@ def _with_test_numbers(base: GateVerdict, found: PairedScores) -> GateVerdict:
 def _decide_verdicts(verdicts: Sequence[GateVerdict], correction: Correction) -> list[GateVerdict]:
     """The verdicts with their outcomes, each test corrected for the others."""
     tested = [verdict for verdict in verdicts if verdict.counted and verdict.outcome == "can't tell"]
-    decided = test_outcomes(
-        [each.test for each in tested if each.test], [each.rule.alpha for each in tested], correction
-    )
+    tests, alphas = [each.test for each in tested if each.test], [each.rule.alpha for each in tested]
+    decided = test_outcomes(tests, alphas, correction)
     comparisons = max(1, len(tested)) if correction == "holm" else 1
     by_test = {id(each): outcome for each, outcome in zip(tested, decided, strict=True)}
     found = []
@@ -386,16 +380,14 @@ def _parse_rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(each, dict):
         raise UserError(f"{where}: a rule is {each!r}, expected a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
     settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
+    known = [*(field.name for field in fields(GateRule)), "tasks", "measures"]
     for name, value in settings.items():
-        _check_choice(
-            "setting", name, [*(field.name for field in fields(GateRule)), "tasks", "measures"], f"a rule in {where}"
-        )
+        _check_choice("setting", name, known, f"a rule in {where}")
         if name == "margin":
             check_margin(value, where)
         elif name.startswith("on_"):
-            _check_choice(
-                "action", value, tuple(_CANNOT_TELL) if name == "on_cannot_tell" else _ACTIONS, f"{name} in {where}"
-            )
+            allowed = tuple(_CANNOT_TELL) if name == "on_cannot_tell" else _ACTIONS
+            _check_choice("action", value, allowed, f"{name} in {where}")
         elif not _is_number(name, value):
             raise UserError(f"{where}: {name} is {value!r}; expected 0 < alpha < 1, a whole number min_images >= 1.")
     return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings

@@ -44,11 +44,9 @@ def gate_report(gate: GateResult, *, is_screen: bool = False) -> ReportDocument:
         problems = _problem_lines(gate, action, is_screen)
         sections.append(ReportSection(action, title, items=tuple(problems)))
     sections.append(ReportSection("remarks", "Remarks", items=tuple(gate.remarks)))
-    said = "All rows, tests, intervals and what they mean: --format md" if is_screen else _gate_note(gate)
-    sections = [
-        *(section for section in sections if section.items or section.tables),
-        ReportSection("more", "", (said,)),
-    ]
+    note = "All rows, tests, intervals and what they mean: --format md" if is_screen else _gate_note(gate)
+    sections = [section for section in sections if section.items or section.tables]
+    sections.append(ReportSection("more", "", (note,)))
     return ReportDocument(f"Gate: {gate_decision(gate)}", (ReportChapter("gate", "", facts, (), tuple(sections)),))
 
 
@@ -57,11 +55,8 @@ def _verdict_section(verdicts: Sequence[GateVerdict], is_screen: bool) -> Report
     cut = shown[MOST_ROWS:] if is_screen else ()
     outcomes = Counter(each.outcome for each in cut)
     notes = [f"and {len(cut)} more: {', '.join(f'{many} {name}' for name, many in outcomes.items())}"] if cut else []
-    notes += [
-        _SIGNS_SAID,
-        _TESTS,
-        *([_WIDE] if any(verdict.scale.low < 0 and verdict.test for verdict in verdicts) else []),
-    ]
+    notes += [_SIGNS_SAID, _TESTS]
+    notes += [_WIDE] if any(verdict.scale.low < 0 and verdict.test for verdict in verdicts) else []
     columns = (
         label_column(""), replace(label_column("task, measure"), letters=40), _as_long_column(label_column("model")),
         _as_long_column(count_column("images")), _as_long_column(count_column("questions")), FrameColumn("before"),
@@ -126,9 +121,8 @@ def _gate_note(gate: GateResult) -> str:
 
 def gate_decision(gate: GateResult) -> str:
     """The decision in a few words: ``failed (2 reasons)``."""
-    failing = sum(verdict.effect == "fail" for verdict in gate.verdicts) + sum(
-        action == "fail" for action, _ in gate.problems
-    )
+    failing = sum(verdict.effect == "fail" for verdict in gate.verdicts)
+    failing += sum(action == "fail" for action, _ in gate.problems)
     counted = ("undecided",) if gate.decision == "undecided" else ("undecided", "warn", "ignore")
     untold = sum(verdict.outcome == "can't tell" and verdict.effect in counted for verdict in gate.verdicts)
     measures = "1 measure" if untold == 1 else f"{untold} measures"
@@ -158,9 +152,7 @@ _NOTE = (
 def _verdict_row(each: GateVerdict) -> FrameRow:
     """Its numbers as texts, because each row has its own digits and unit."""
     pairs, test, scale = each.pairs, each.test, each.scale
-    change = (
-        write_comparison(scale, pairs.change.interval, signed=True) if pairs is not None and test is not None else None
-    )
+    change = write_comparison(scale, pairs.change.interval, signed=True) if pairs and test else None
     one, other = ("", "") if pairs is None else pairs.signs
     questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((

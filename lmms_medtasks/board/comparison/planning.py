@@ -130,12 +130,7 @@ def plan_before_run(
 def power_report(found: Sequence[PlannedPower], plan: PowerPlan, notes: Sequence[str]) -> ReportDocument:
     """A row a task and measure; ``notes``: where its numbers are from."""
     trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
-    heads = (
-        replace(label_column("task, measure"), letters=40),
-        count_column("images"),
-        count_column("questions"),
-        count_column("T"),
-    )
+    heads = (replace(label_column("task, measure"), letters=40), *map(count_column, ("images", "questions", "T")))
     columns = (*heads, FrameColumn("shows", digits=1), *(count_column(f"T={number}") for number in trials))
     rows = tuple(
         FrameRow((

@@ -110,10 +110,11 @@ class PageLinks:
 class BoardStandings:
     """The standings of a board's ranked entries, each computed once."""
 
-    def __init__(self, board: Leaderboard, resamples: int, known: KnownModels | None = None) -> None:
-        self.board = board
-        self.resamples = resamples
-        self.known = known or KnownModels()
+    def __init__(
+        self, board: Leaderboard, resamples: int, known: KnownModels | None = None, roots: Sequence[Path] = ()
+    ) -> None:
+        """``roots``: folders whose names are left out of paths."""
+        self.board, self.resamples, self.known, self.roots = board, resamples, known or KnownModels(), roots
         arguments = {entry.model.key: entry.settings.get("arguments", "") for entry in board.entries}
         self.titles = model_titles(board.models, arguments)
         self.ranking = functools.cache(self._ranking)
@@ -183,9 +184,8 @@ class BoardStandings:
         entries = self._entries(task, measure)
         made = {entry.model.key: number for entry in entries if (number := self.number(entry, measure))}
         ranks = {key: each.rank or 0 for key, each in self.of(task, measure).items()}
-        return dict(
-            sorted(made.items(), key=lambda item: (ranks[item[0]], -item[1].worth, self.titles[item[0]].lower()))
-        )
+        ordered = sorted(made, key=lambda key: (ranks[key], -made[key].worth, self.titles[key].lower()))
+        return {key: made[key] for key in ordered}
 
     def places(self, task: str, measure: str) -> dict[str, int]:
         """Key of each ranked model of the task -> its index on all pages; those without a number come last."""

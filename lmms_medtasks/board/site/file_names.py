@@ -38,12 +38,8 @@ def model_slugs(models: Iterable[EntryModel]) -> dict[str, str]:
 
     The digest keeps a model's address when another of its name joins the board.
     """
-    return _make_distinct(
-        {
-            model.key: f"{slugify(model.name.rstrip('/').rpartition('/')[2])}-{text_digest(model.key)}"
-            for model in models
-        }
-    )
+    names = {model.key: slugify(model.name.rstrip("/").rpartition("/")[2]) for model in models}
+    return _make_distinct({key: f"{name}-{text_digest(key)}" for key, name in names.items()})
 
 
 def model_titles(models: Iterable[EntryModel], arguments: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:

@@ -145,9 +145,8 @@ def loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str)
     ``first``, ``second``: one model's entries with these metrics. All questions of both count, as in the papers; common
     images make the interval narrower.
     """
-    groups, statistics = draw_together(
-        good=(first.samples, first.estimate(good)), bad=(second.samples, second.estimate(bad))
-    )
+    clean, degraded = (first.samples, first.estimate(good)), (second.samples, second.estimate(bad))
+    groups, statistics = draw_together(good=clean, bad=degraded)
     if not {"good", "bad"} <= statistics.keys():
         return EMPTY
     return estimate_intervals(groups, {"loss": DifferenceOf(statistics["good"], statistics["bad"])})["loss"]
@@ -218,12 +217,11 @@ def _model_headline(entry: LeaderboardEntry, metric: str, standings: BoardStandi
     standing = standings.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
     field = len(standings.numbers(entry.task, metric))
     place = "" if standing is None or standing.rank is None else f"rank {standing.ranks} of {field}"
+    published = published_span(entry.declaration, entry.task, metric) if entry.declaration else None
     return ModelHeadline(
         suite=entry.suite,
         title=suite_words.suite_texts(entry.suite).title,
-        number=replace(
-            number, published=published_span(entry.declaration, entry.task, metric) if entry.declaration else None
-        ),
+        number=replace(number, published=published),
         rank=standing.rank if standing else None,
         place="the only one ranked" if place and field == 1 else place,
         apart=next((problem.reason for problem in entry.problems if problem.level == "unranked"), ""),

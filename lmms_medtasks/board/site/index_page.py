@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lmms_medtasks.board.boards import Leaderboard
 from lmms_medtasks.board.entries import EntryModel
@@ -138,13 +137,7 @@ class LeaderboardTable:
 
 
 def write_index_page(
-    pages: PageWriter,
-    standings: BoardStandings,
-    links: PageLinks,
-    suites: Sequence[str],
-    *,
-    roots: Sequence[Path],
-    stamp: str,
+    pages: PageWriter, standings: BoardStandings, links: PageLinks, suites: Sequence[str], stamp: str
 ) -> None:
     """Write the first page, and the one on how models are measured."""
     board, found = standings.board, leaderboard_table(standings, links)
@@ -164,7 +157,7 @@ def write_index_page(
         filters=[name for name, there in filters.items() if there],
         ranks_of=found.heads[0].about.title if has_ranks else "",
         cards=[suite_words.suite_texts(name) for name in suites],
-        problems=board_tables.problems_table(board.problems, roots), stamp=stamp,
+        problems=board_tables.problems_table(board.problems, standings.roots), stamp=stamp,
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
@@ -230,9 +223,8 @@ def _model_score(standings: BoardStandings, head: SuiteColumn, model: EntryModel
     if standing is None:
         own = [entry for entry in standings.board.of(suite=head.about.name) if entry.model.key == model.key]
         ran = any(entry.task == head.task for entry in own)
-        return LeaderboardScore(
-            NONE, head, why="not ranked" if ran else "other tasks" if any(e.ranked for e in own) else ""
-        )
+        why = "not ranked" if ran else "other tasks" if any(entry.ranked for entry in own) else ""
+        return LeaderboardScore(NONE, head, why=why)
     if number is None:
         return LeaderboardScore(NONE, head, standing.ranks)
     untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
@@ -261,11 +253,10 @@ def _published_rows(heads: Sequence[SuiteColumn], standings: BoardStandings) -> 
             cell = each.cells.get(head.measure, NONE)
             if isinstance(cell.value, int | float):
                 note = "people, no model" if each.kind == "human" else ""
-                row = rows.setdefault(
-                    confusable_form(name), ModelRow(name, "", (), standings.known.facts_of(each.model), note=note)
-                )
-                own = LeaderboardScore(Cell(float(cell.value)), head, source=each.source)
-                rows[confusable_form(name)] = replace(row, scores=(*row.scores, own))
+                made = ModelRow(name, "", (), standings.known.facts_of(each.model), note=note)
+                row = rows.setdefault(confusable_form(name), made)
+                score = LeaderboardScore(Cell(float(cell.value)), head, source=each.source)
+                rows[confusable_form(name)] = replace(row, scores=(*row.scores, score))
     for row in rows.values():
         # Of several rows of one name in a paper the first counts.
         scores = {score.head.task: score for score in reversed(row.scores)}

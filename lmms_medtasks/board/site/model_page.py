@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 from lmms_medtasks.board.boards import Leaderboard
 from lmms_medtasks.board.entries import EntryModel, LeaderboardEntry
@@ -24,7 +23,7 @@ from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 
 def write_model_page(
     pages: PageWriter, standings: BoardStandings, model: EntryModel, links: PageLinks, slug: str,
-    roots: Sequence[Path], report: str, no_report: str,
+    report: str, no_report: str,
 ) -> None:  # fmt: skip
     """Write the page of a model, ``models/SLUG.html``.
 
@@ -36,7 +35,7 @@ def write_model_page(
     pages.page(
         f"models/{slug}.html", "model.html", f"models/{slug}",
         model=model, title=title, links=links, report=report, no_report=no_report,
-        limits=board_tables.problems_table((problem for entry in own for problem in entry.problems), roots),
+        limits=board_tables.problems_table((problem for entry in own for problem in entry.problems), standings.roots),
         sentence=finding_words.model_finding(title, headlines),
         facts=standings.known.facts_of(model.name), headlines=headlines,
         by_words=f"{LEXICAL} {BY_WORDS}" if is_by_words_somewhere else "",
@@ -51,9 +50,8 @@ def write_model_page(
 def entries_of(model: str, board: Leaderboard) -> list[LeaderboardEntry]:
     """A model's entries, suites in the order of their pages."""
     places = suite_words.sort_suites(board.suites)
-    return sorted(
-        (entry for entry in board.entries if entry.model.key == model), key=lambda entry: places.index(entry.suite)
-    )
+    entries = [entry for entry in board.entries if entry.model.key == model]
+    return sorted(entries, key=lambda entry: places.index(entry.suite))
 
 
 def model_score_table(model: str, standings: BoardStandings, links: PageLinks) -> Frame:

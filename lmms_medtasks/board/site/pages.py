@@ -85,10 +85,8 @@ class PageWriter:
     def body(self, path: str, part: ReportChapter) -> PageBody:
         """A report's part for the page ``path``; its files are not written."""
         files: dict[str, str] = {}
-        values = {
-            "link": _section_anchor,
-            "csv_link": _csv_links(_path_to_root(path), path.removesuffix(".html"), files),
-        }
+        csv_link = _csv_links(_path_to_root(path), path.removesuffix(".html"), files)
+        values = {"link": _section_anchor, "csv_link": csv_link}
         made: Any = _page_environment().get_template("parts.html").make_module(values)
         return PageBody(str(made.article(part)), files)
 

@@ -106,10 +106,9 @@ class QuestionCards:
         withheld: str,
         entries: Sequence[LeaderboardEntry],
     ) -> QuestionCard:
-        telling = (
-            entry for entry in entries if entry.task == asked.task and not withheld and self._data.may_tell(entry)
-        )
-        logged = (self._data.logs.of(each, [form.id]).get(form.id) for each in telling)
+        same_task = [] if withheld else [entry for entry in entries if entry.task == asked.task]
+        telling = filter(self._data.may_tell, same_task)
+        logged = (self._data.logs.of(entry, [form.id]).get(form.id) for entry in telling)
         text, options, right = question_content(material, next(filter(None, logged), None))
         answers = self._answers(form, entries, not withheld)
         notes = [material.note] if material else []
@@ -132,14 +131,11 @@ class QuestionCards:
     ) -> tuple[tuple[AnsweredForm, ...], ...]:
         found: dict[str, list[tuple[int, str, AnsweredForm]]] = {}
         for entry in entries:
+            task = suite_words.suite_texts(entry.suite).name_of(entry.task)
+            may_tell = told and self._data.may_tell(entry)
             for row in _rows_of_forms(entry, form):
-                level, task = (
-                    question_forms(entry, [row])[0].severity,
-                    suite_words.suite_texts(entry.suite).name_of(entry.task),
-                )
-                answered = self._answered(
-                    entry, row, suite_words.level_word(level), told and self._data.may_tell(entry)
-                )
+                level = question_forms(entry, [row])[0].severity
+                answered = self._answered(entry, row, suite_words.level_word(level), may_tell)
                 found.setdefault(entry.model.key, []).append((level or 0, task, answered))
         return tuple(
             tuple(
@@ -205,7 +201,8 @@ def mark_replies(
     characters. Parsed answers have a mark each if the share of right ones is the score.
     """
     if expected is None:
-        return tuple(ShownReply(_shorten_visible(text, cut), score_mark(normal)) for text in texts)
+        shown = [shorten_text(replace_invisible(text).strip(), cut) or "(empty)" for text in texts]
+        return tuple(ShownReply(text, score_mark(normal)) for text in shown)
     right = [trial == expected for trial in trials if trial != FAILED]
     borne_out = bool(right) and not np.isnan(normal) and abs(float(np.mean(right)) - normal) < 1e-6
     return tuple(
@@ -227,12 +224,9 @@ def question_content(
     if material is None or not material.question or material.question not in (shown.prompt or material.question):
         return replace_invisible(shown.prompt), (), replace_invisible(shown.expected)
     text, options = material.question, list(zip(LETTERS, material.options, strict=False))
+    named = tuple((letter, replace_invisible(option)) for letter, option in options)
     if not shown.prompt:  # a log without texts
-        return (
-            replace_invisible(text),
-            tuple((letter, replace_invisible(option)) for letter, option in options),
-            replace_invisible(material.answer),
-        )
+        return replace_invisible(text), named, replace_invisible(material.answer)
     if not options:
         return replace_invisible(text), (), replace_invisible(shown.expected)
     if not all(_option_line_pattern(letter, option).search(shown.prompt) for letter, option in options):
@@ -240,13 +234,8 @@ def question_content(
     for letter, option in options:
         text = _option_line_pattern(letter, option).sub("", text)
     kept = "\n".join(line.rstrip() for line in text.strip().splitlines())
-    named = tuple((letter, replace_invisible(option)) for letter, option in options)
     return replace_invisible(re.sub(r"\n{3,}", "\n\n", kept)), named, material.answer
 
 
 def _option_line_pattern(letter: str, option: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*{letter}[.):]?[ \t]+{re.escape(option)}[ \t]*$\n?", re.MULTILINE)
-
-
-def _shorten_visible(text: str, length: int) -> str:
-    return shorten_text(replace_invisible(text).strip(), length) or "(empty)"

@@ -117,19 +117,13 @@ class QuestionForm:
 
 def question_forms(entry: LeaderboardEntry, rows: Sequence[int]) -> list[QuestionForm]:
     names = ("id", "pair", "cluster", "degradation", "severity", "modality")
-    return [
-        QuestionForm(
-            id,
-            pair or id,
-            str(cluster),
-            str(name or ""),
-            int(level) if isinstance(level, int | float) else None,
-            str(modality) if modality else None,
-        )
-        for id, pair, cluster, name, level, modality in zip(
-            *(_column_values(entry, name, rows) for name in names), strict=True
-        )
-    ]
+    columns = (_column_values(entry, name, rows) for name in names)
+    forms = []
+    for id, pair, cluster, degradation, level, modality in zip(*columns, strict=True):
+        severity = int(level) if isinstance(level, int | float) else None
+        shown_on = str(modality) if modality else None
+        forms.append(QuestionForm(id, pair or id, str(cluster), str(degradation or ""), severity, shown_on))
+    return forms
 
 
 def _column_values(entry: LeaderboardEntry, name: str, rows: Sequence[int]) -> list[Any]:
@@ -237,9 +231,8 @@ class QuestionData:
     ) -> dict[str, tuple[SiteImage, ...]]:
         """By pair, the clean images of questions that the data itself has degraded."""
         pairs = {form.pair for form in asked if form.severity}
-        named = {
-            form.pair: form.id for form in question_forms(entry, range(len(entry.questions))) if form.severity == 0
-        }
+        forms = question_forms(entry, range(len(entry.questions)))
+        named = {form.pair: form.id for form in forms if form.severity == 0}
         wanted = {named[pair]: pair for pair in pairs & named.keys()}
         return {
             wanted[document.id]: self._plain(document, suite_words.level_word(0))

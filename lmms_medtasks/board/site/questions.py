@@ -202,9 +202,8 @@ class TaskQuestions:
                 own = entry.questions
                 if own.digest not in self._places:
                     self._places[own.digest] = _find_positions(own.ids, self._known)[self._order]
-                blocks.append(
-                    _Block(entry, self._places[own.digest][rows], scores, rows, self._data, ids if may else ())
-                )
+                places = self._places[own.digest][rows]
+                blocks.append(_Block(entry, places, scores, rows, self._data, ids if may else ()))
             for row, id in enumerate(ids):
                 yield self._question(row, id, blocks, materials.get(id))
 
@@ -230,9 +229,8 @@ class TaskQuestions:
             return self._read(trials, expected, normal, shown.replies, right)
         if self._single and len(shown.replies) == len(trials):
             read = mark_replies(trials, expected, normal, ())
-            return tuple(
-                (self._in_words(one.text, said), one.mark) for one, said in zip(read, shown.replies, strict=True)
-            )
+            pairs = zip(read, shown.replies, strict=True)
+            return tuple((self._in_words(reply.text, words), reply.mark) for reply, words in pairs)
         return self._read_once(trials, expected, normal, (), right)
 
     def _read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -110,14 +111,12 @@ class SuiteReports:
         """
         compared = [entry for entry in entries if entry.ranked and entry.source.samples]
         if not _are_several(compared):
-            return ModelReport(
-                reason="Models are compared where at least two have runs here. A submission has scores only."
-            )
+            reason = "Models are compared where at least two have runs here. A submission has scores only."
+            return ModelReport(reason=reason)
         made_of = ["comparison", suite, [self.titles[entry.model.key] for entry in entries], *self._made_of(entries)]
         try:
-            return self._cache_of(entries).kept(
-                made_of, lambda: self._sound(suite, compared, body), _report_bytes, _report_of
-            )
+            make = functools.partial(self._sound, suite, compared, body)
+            return self._cache_of(entries).kept(made_of, make, _report_bytes, _report_of)
         except _FAILED as error:
             return ModelReport(reason=self._reason(error))
 

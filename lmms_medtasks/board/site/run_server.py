@@ -85,9 +85,7 @@ class RunFiles:
             own = [entry for entry in entries if entry.suite == name]
             shown = {key: (title, slugs[key]) for key, title in titles.items()}
             terms = "" if all(map(data.may_be_published, own)) else _TERMS
-            self._makers |= dict(
-                questions.write_question_pages(pages, name, own, data, shown, single=True, terms=terms)
-            )
+            self._makers |= questions.write_question_pages(pages, name, own, data, shown, single=True, terms=terms)
         self.start = f"questions/{names[0]}.html?was=lost"
 
     def content(self, path: str) -> bytes | None:

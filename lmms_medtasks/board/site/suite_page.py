@@ -121,11 +121,9 @@ def _discordant_cards(
     best = {key: place for place, key in enumerate([*standings.numbers(*mean)][:_MOST_ON_CARDS])}
     # Tasks apart from these may have other questions of the same id.
     tasks = {mean[0], *(task for task, _ in (series if asked_twice else ()))}
-    own = sorted(
-        (each for each in standings.board.of(suite=about.name, ranked=True)
-         if each.task in tasks and each.model.key in best),
-        key=lambda entry: (best[entry.model.key], entry.task),
-    )  # fmt: skip
+    ranked = standings.board.of(suite=about.name, ranked=True)
+    own = [entry for entry in ranked if entry.task in tasks and entry.model.key in best]
+    own.sort(key=lambda entry: (best[entry.model.key], entry.task))
     return list(zip(chosen, cards.of(mean[0], [each.id for each in chosen], own), strict=True))
 
 
@@ -134,9 +132,8 @@ def _number_badges(entries: Sequence[LeaderboardEntry], head: TaskMeasure | None
     own = [entry for entry in entries if entry.ranked and head and entry.task == head[0]] or list(entries)
     entry = max(own, key=lambda each: len(each.questions))
     data = sorted({each.data for each in own})
-    warnings = [
-        f"{each} data, not the {'' if each == 'mini' else 'whole '}benchmark" for each in data if each != "full"
-    ]
+    names = {each: "benchmark" if each == "mini" else "whole benchmark" for each in data if each != "full"}
+    warnings = [f"{each} data, not the {whole}" for each, whole in names.items()]
     if any(each.is_lexical(name) for each in entries if each.ranked for name in each.main_metrics):
         warnings.append(f"{LEXICAL} {BY_WORDS}")
     rows = entry.scored(head[1]) if head and head[1] in entry.main_means else entry.samples
@@ -244,13 +241,7 @@ def pair_matrix(standings: BoardStandings, head: TaskMeasure, links: PageLinks) 
         (titles[row], titles[column], _SAID[str(signs[row, column])], led(row, column), float(pairs.p[row, column]))
         for row, column in itertools.combinations(order, 2)
     )
-    columns = (
-        label_column("model"),
-        label_column("other model"),
-        label_column("beyond chance"),
-        lead,
-        p_value("p, no better"),
-    )
+    columns = (*map(label_column, ("model", "other model", "beyond chance")), lead, p_value("p, no better"))
     table = make_frame("pairs", "Each two models", columns, rows)
     best = order[:MOST]
     if table is None:

@@ -109,22 +109,17 @@ def level_word(severity: int | None) -> str:
 @functools.cache
 def suite_texts(suite: str) -> SuiteTexts:
     """The texts of a suite; only its name if it has none."""
-    from lmms_medtasks.report.reported_suites import reported_suites
+    from lmms_medtasks.report.reported_suites import declared_report, reported_suites
 
     titles = {name: module.title for name, module in reported_suites().items()}
     known = _read_board_texts()
     # A benchmark that is not installed has its own page.
     said = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
-    columns, title = _headline_columns(suite), titles.get(suite) or said.get("title") or suite or "Other"
+    report = declared_report(suite)
+    columns = report.headline.columns if report and report.headline else DEFAULT_COLUMNS
+    title = titles.get(suite) or said.get("title") or suite or "Other"
     own = {name: value for name, value in said.items() if name not in ("place", "terms", "title")}
     return SuiteTexts(suite, title, columns=columns, **own)
-
-
-def _headline_columns(suite: str) -> tuple[BoardColumn, ...]:
-    from lmms_medtasks.report.reported_suites import declared_report
-
-    report = declared_report(suite)
-    return report.headline.columns if report and report.headline else DEFAULT_COLUMNS
 
 
 def sort_suites(names: Iterable[str]) -> list[str]:

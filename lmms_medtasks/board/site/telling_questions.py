@@ -79,9 +79,8 @@ class _Scores:
         self._first = first
         placed = standings.of(*head)
         sign = -1 if entries[0].scale(head[1]).higher_is_better else 1
-        entries = sorted(
-            entries, key=lambda each: (sign * (placed[each.model.key].mean.estimate or 0.0), standings.title(each))
-        )
+        means = {key: standing.mean.estimate or 0.0 for key, standing in placed.items()}
+        entries = sorted(entries, key=lambda entry: (sign * means[entry.model.key], standings.title(entry)))
         before: dict[str, LeaderboardEntry] = {}
         if first:
             found = standings.board.of(task=first[0], ranked=True)
@@ -125,14 +124,12 @@ class _Scores:
         if self._first is None:
             return plain
         lost, won = self.was_right & wrong, self.was_wrong & right
+        never = wrong.all(axis=0) & self.was_wrong.all(axis=0)
         return [
             (f"Correct when {first}, wrong when {last}", _masked_strength(lost[0], lost.sum(axis=0))),
             plain[0],
             (f"Wrong when {first}, correct when {last}", _masked_strength(won[0], won.sum(axis=0))),
-            (
-                f"Nobody is correct, {first} or {last}",
-                _masked_strength(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0),
-            ),
+            (f"Nobody is correct, {first} or {last}", _masked_strength(never, 1.0)),
             *plain[1:],
         ]
 

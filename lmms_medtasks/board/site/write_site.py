@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Leaderboard
-from lmms_medtasks.board.entries import EntryModel
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks
@@ -57,16 +56,13 @@ def build_site(board: Leaderboard, output: Path, options: SiteOptions | None = N
 
 
 def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -> None:
-    standings = BoardStandings(board, options.resamples, options.models)
+    standings = BoardStandings(board, options.resamples, options.models, options.roots)
     slugs = file_names.model_slugs(board.models)
     suites = suite_words.sort_suites(name for name in board.suites if name == file_names.slugify(name))
-    pages = PageWriter(
-        folder, options.title, [(name, suite_words.suite_texts(name).title) for name in suites], options.questions
-    )
+    titled = [(name, suite_words.suite_texts(name).title) for name in suites]
+    pages = PageWriter(folder, options.title, titled, options.questions)
     asked = QuestionData(folder, options.shown, options.cache, board.owned)
-    reports = (
-        SuiteReports(standings.titles, options.resamples, options.roots, options.cache) if options.reports else None
-    )
+    reports = SuiteReports(standings.titles, options.resamples, options.roots, options.cache)
 
     def links(root: str) -> PageLinks:
         return PageLinks(
@@ -76,11 +72,11 @@ def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -
 
     pages.assets()
     with progress_bar(1 + len(board.models) + len(suites) * (1 + options.questions), "Writing pages", "pages") as step:
-        index_page.write_index_page(pages, standings, links(""), suites, roots=options.roots, stamp=options.stamp)
+        index_page.write_index_page(pages, standings, links(""), suites, options.stamp)
         step(1)
         for name in suites:
             body = functools.partial(pages.body, f"suites/{name}.html")
-            compared = reports.comparison(name, board.of(suite=name), body) if reports else ModelReport()
+            compared = reports.comparison(name, board.of(suite=name), body) if options.reports else ModelReport()
             for part in compared.parts:
                 folder.new_texts(part.files)
             cards = QuestionCards(asked, standings.title) if options.questions else None
@@ -88,33 +84,19 @@ def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -
             step(1)
             if options.questions:
                 titles = {key: (standings.titles[key], slug) for key, slug in slugs.items()}
-                for path, make in questions.write_question_pages(
-                    pages, name, board.of_known_questions(name), asked, titles
-                ):
+                entries = board.of_known_questions(name)
+                for path, make in questions.write_question_pages(pages, name, entries, asked, titles):
                     folder.texts(path, make())
                 step(1)
         for model in board.models:
-            _write_model(model, slugs[model.key], folder, pages, standings, links("../"), options, reports)
+            slug, report, no_report = slugs[model.key], "", ""
+            if options.reports:
+                try:
+                    text = reports.page(model_page.entries_of(model.key, board), f"../models/{slug}.html")
+                except UserError as error:
+                    no_report = str(error)
+                else:
+                    folder.text(report := f"reports/{slug}.html", text)
+            model_page.write_model_page(pages, standings, model, links("../"), slug, report, no_report)
             step(1)
     folder.text(".nojekyll", "")
-
-
-def _write_model(
-    model: EntryModel,
-    slug: str,
-    folder: SiteFolder,
-    pages: PageWriter,
-    standings: BoardStandings,
-    links: PageLinks,
-    options: SiteOptions,
-    reports: SuiteReports | None,
-) -> None:
-    report = no_report = ""
-    if reports:
-        try:
-            text = reports.page(model_page.entries_of(model.key, standings.board), f"../models/{slug}.html")
-        except UserError as error:
-            no_report = str(error)
-        else:
-            folder.text(report := f"reports/{slug}.html", text)
-    model_page.write_model_page(pages, standings, model, links, slug, options.roots, report, no_report)

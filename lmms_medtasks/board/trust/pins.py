@@ -179,9 +179,8 @@ def write_pins(entries: Iterable[LeaderboardEntry], path: Path) -> int:
     tree: dict[str, Any] = {}
     for (task, version, data), pin in sorted(found.items()):
         said = {**asdict(pin), "metrics": list(pin.metrics)}
-        tree.setdefault(task, {}).setdefault(version, {})[data] = {
-            name: value for name, value in said.items() if value or name == "data"
-        }
+        fields = {name: value for name, value in said.items() if value or name == "data"}
+        tree.setdefault(task, {}).setdefault(version, {})[data] = fields
     write_text_atomically(path, _HEAD + yaml.safe_dump(tree, sort_keys=False, width=1000))
     return new
 

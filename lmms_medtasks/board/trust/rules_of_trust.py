@@ -31,21 +31,11 @@ class ModelOwners:
     path: str = "owners.yml"
     rows: Mapping[str, int] = field(default_factory=dict)
 
-    def most_rows(self, model: str) -> int:
-        """Rows that a model may have in the ranking of a task."""
-        return self.rows.get(model, 1)
-
     def problem(self, model: str, account: str) -> tuple[str, str] | None:
         """Code and reason if an account may not submit entries of a model; None if it may."""
         if model not in self.accounts:
-            alike = next(
-                (
-                    name
-                    for name in self.accounts
-                    if model_names.confusable_form(name) == model_names.confusable_form(model)
-                ),
-                None,
-            )
+            form = model_names.confusable_form(model)
+            alike = next((name for name in self.accounts if model_names.confusable_form(name) == form), None)
             said = f" It looks like {alike!r}, which is another's name." if alike else ""
             return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{said} The board's keepers add one."
         if account.casefold() not in self.accounts[model]:

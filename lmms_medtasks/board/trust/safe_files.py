@@ -53,9 +53,8 @@ def _walk_named_files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     for folder, _, names in os.walk(root):
         seen += len(names)
         if seen > load_limits()["files"]:
-            raise UserError(
-                f"{root}: more than {load_limits()['files']:,} files. Name the folder with the runs or packs."
-            )
+            most = f"{load_limits()['files']:,} files"
+            raise UserError(f"{root}: more than {most}. Name the folder with the runs or packs.")
         yield from (Path(folder, name) for name in names if name.endswith(endings))
 
 
