@@ -18,6 +18,7 @@ from lmms_medtasks.board.entries import EntryProblem, EntryQuestions, Leaderboar
 from lmms_medtasks.board.rules import BoardRules, read_board_rules
 from lmms_medtasks.board.run_entry import entry_of, is_kept
 from lmms_medtasks.board.trust import limits, safe_files
+from lmms_medtasks.board.trust.levels import SCORES_ONLY
 from lmms_medtasks.board.trust.pins import Key, pin_key
 from lmms_medtasks.board.trust.rules_of_trust import NONE, TrustRules, account_of
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
@@ -91,7 +92,9 @@ def collect_entries(
                 continue
             # Entries on the same questions share them.
             questions = shared.setdefault(entry.questions.digest, entry.questions)
-            entries.append(replace(entry, questions=questions, level=trust.levels.of(entry.source.digest)))
+            entries.append(
+                replace(entry, questions=questions, level=trust.levels.get(entry.source.digest, SCORES_ONLY))
+            )
     entries.sort(key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)))
     sound, refused = _split_refused([_with_found_problems(checks.own_problems, entry, chosen) for entry in entries])
     single, copies = side_by_side.without_copies(sound, chosen)

@@ -123,7 +123,7 @@ class EntryModel:
         return f"{self.name}|{self.harness_model}|{self.arguments}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EntryJudge:
     """The judge of the open answers. ``prompts``: protocol -> "version digest".
 
@@ -187,7 +187,7 @@ class EntryProblem:
     model: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EntryOrigin:
     """The origin of an entry. ``results``: the result file or the pack. ``samples``: the log, None for a pack.
 
@@ -311,7 +311,7 @@ class LeaderboardEntry(_Memory):
         main = {metric.name for metric in suite.main_metrics} if suite else set()
         return [name for name in self.metrics if name in main] or list(self.metrics[:1])
 
-    def interval(self, metric: str, with_interval: bool = True) -> IntervalEstimate:
+    def interval(self, metric: str, *, with_interval: bool = True) -> IntervalEstimate:
         """A metric's number with its interval, as in the report; without it as the harness prints it."""
         estimate = self._metric(metric).estimate
         return estimate.of(self.samples, with_interval).get(estimate.main, EMPTY)

@@ -232,7 +232,7 @@ def _read_entries(path: Path) -> list[LeaderboardEntry]:
         limits.check_limit(len(each), "entries", path, "entries")
     known = {name: _read_questions(each, name, path) for name, each in questions.items()}
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    source = EntryOrigin("pack", path, None, "", signed_off_by=signed, digest=digest)
+    source = EntryOrigin(kind="pack", results=path, samples=None, date="", signed_off_by=signed, digest=digest)
     found, replies = [], 0
     for each in entries:
         where = f"{path}, {each.get('task')!s:.60}" if isinstance(each, dict) else str(path)

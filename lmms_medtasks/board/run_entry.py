@@ -231,14 +231,19 @@ def _judgement_counts(suite: Suite, rows: QuestionTable) -> tuple[int, int]:
 
 def _entry_judge(described: Any, judges: frozenset[str]) -> EntryJudge | None:
     if not isinstance(described, Mapping):
-        return EntryJudge(" + ".join(sorted(judges)), {}, "", False) if judges else None
+        return (
+            EntryJudge(name=" + ".join(sorted(judges)), prompts={}, settings="", is_paper_judge=False)
+            if judges
+            else None
+        )
     prompts = {}
     for protocol in described.get("protocols") or []:
         prompt = installed.prompt_said(protocol.get("version", "?"), protocol.get("digest", ""))
         prompts[_printable_text(protocol.get("protocol"))] = _printable_text(prompt)
     names = sorted(judges - {"none"}) or [_printable_text(identity.full_name({"name": "none", **described}))]
     settings = _printable_text(json.dumps(described.get("settings") or {}, sort_keys=True))
-    return EntryJudge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))
+    is_paper_judge = bool(described.get("is_paper_judge"))
+    return EntryJudge(name=" + ".join(names), prompts=prompts, settings=settings, is_paper_judge=is_paper_judge)
 
 
 def _entry_settings(run: ResultFile, task: str, metadata: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, str]:
@@ -259,11 +264,12 @@ def _entry_settings(run: ResultFile, task: str, metadata: Mapping[str, Any], tol
 
 
 def _entry_origin(run: ResultFile, task: str, cache: BuildCache) -> EntryOrigin:
-    files = (run.path, run.samples_file(task))
-    digests = {path.name: cache.digest(path) for path in files}
+    results, log = run.path, run.samples_file(task)
+    digests = {path.name: cache.digest(path) for path in (results, log)}
     # Of both files: the log records neither the model nor its settings.
     both = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
-    return EntryOrigin("run", files[0], files[1], date_of(run.content), digests, digest=both)
+    date = date_of(run.content)
+    return EntryOrigin(kind="run", results=results, samples=log, date=date, sha256=digests, digest=both)
 
 
 def _printable_text(value: object) -> str:

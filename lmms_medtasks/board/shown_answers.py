@@ -35,7 +35,7 @@ class ShownAnswer:
 class SampleLogs:
     """The logs of a build: each is scanned once for its line breaks, then only the requested lines are read."""
 
-    def __init__(self, local: bool = False) -> None:
+    def __init__(self, *, local: bool = False) -> None:
         """``local``: whether only this machine shows the texts, so that those of all data may be shown."""
         self._local = local
         self._starts: dict[Path, np.ndarray] = {}

@@ -113,7 +113,7 @@ def by_measure(entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: Tr
     for entry in entries:
         task = installed.find_installed_task(entry.task)
         by_rule = not trust.in_public or (task is not None and task.settles_words)
-        freed.append(entry if _ranking_row_key(entry, trust) in ranked else settled_by_rules(entry, by_rule))
+        freed.append(entry if _ranking_row_key(entry, trust) in ranked else settled_by_rules(entry, by_rule=by_rule))
     # Entries that are ranked now may conflict with others.
     return list(entries) if freed == list(entries) else mark_conflicting(freed, rules, trust)
 
@@ -123,7 +123,7 @@ _LACKING = ({"no_judge"}, {"low_coverage"})
 """Only problems of entries that a judged copy replaces."""
 
 
-def settled_by_rules(entry: LeaderboardEntry, by_rule: bool = True) -> LeaderboardEntry:
+def settled_by_rules(entry: LeaderboardEntry, *, by_rule: bool) -> LeaderboardEntry:
     """An entry that only its judge keeps from the ranking, with the metrics that need none.
 
     These are the metrics all of whose questions were settled by rules (a closed question whose reply is the option):
@@ -148,7 +148,7 @@ def settled_by_rules(entry: LeaderboardEntry, by_rule: bool = True) -> Leaderboa
     return replace(entry, metrics=kept, problems=problems)
 
 
-def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, by_rule: bool) -> bool:
+def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, *, by_rule: bool) -> bool:
     """Whether no judgement of a metric is missing; with ``by_rule`` a judge may have given none."""
     if entry.declaration is None:
         return False

@@ -11,7 +11,7 @@ has the defaults.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,8 @@ from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.compared_entries import ComparedRuns, PairedScores, pair_scores
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
-from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.board.rules import check_names
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negate_estimate
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import IntervalEstimate
@@ -89,7 +90,7 @@ class GateRules:
         return self.old_problems if old and found == "fail" else found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GateVerdict:
     """The result for a measure of a task.
 
@@ -253,7 +254,8 @@ def _match_candidate(
 def _judge_measure(
     first: LeaderboardEntry, second: LeaderboardEntry | None, name: str, rule: GateRule, warnings: list[str]
 ) -> GateVerdict:
-    base = GateVerdict(first.task, name, (second or first).model.name, first.scale(name), rule)
+    model = (second or first).model.name
+    base = GateVerdict(task=first.task, measure=name, model=model, scale=first.scale(name), rule=rule)
     if second is not None and not _has_scores(first, name):
         said = "The baseline has no score." if _has_scores(second, name) else "Neither side has a score."
         return replace(base, outcome="not tested", effect="warn", detail=said)
@@ -351,29 +353,22 @@ def read_rules(
     given: dict[str, Any] = {} if margin is None else {"margin": check_margin(margin, "--margin")}
     given |= {} if on_cannot_tell is None else {"on_cannot_tell": on_cannot_tell}
     least = {"alpha": confidence.current_alpha()}
-    thresholds = {"thresholds": own.get("thresholds") or {}}
+    thresholds = {"thresholds": own.get("thresholds", {})}
     return GateRules(
         correction=own.get("correction", built_in["correction"]),
-        rules=tuple(_parse_rule(each, where) for each in [*(own.get("rules") or []), given, *built_in["rules"], least]),
-        problems={**built_in["problems"], **_parse_problem_actions(own.get("problems") or {}, where)},
+        rules=tuple(_parse_rule(each, where) for each in [*own.get("rules", []), given, *built_in["rules"], least]),
+        problems={**built_in["problems"], **_parse_problem_actions(own.get("problems", {}), where)},
         old_problems=own.get("old_problems", built_in["old_problems"]),
         board=board_rules.with_own(thresholds, where),
     )
 
 
 def _read_own_rules(path: Path) -> dict[str, Any]:
-    found = folders.load_yaml(path) or {}
-    if not isinstance(found, dict):
-        raise UserError(f"{path}: expected a mapping with {', '.join(_SECTIONS)}.")
-    for name in found:
-        _check_choice("section", name, _SECTIONS, str(path))
-    _check_choice("correction", found.get("correction", "holm"), ("holm", "none"), str(path))
-    _check_choice("action", found.get("old_problems", "warn"), _ACTIONS, f"old_problems in {path}")
-    for name, kind in {"rules": list, "problems": dict, "thresholds": dict}.items():
-        if not isinstance(found.get(name) or kind(), kind):
-            expected = "list" if kind is list else "mapping"
-            raise UserError(f"{path}: {name} is {found[name]!r}, expected a {expected}.")
-    return found
+    own = board_rules.read_rules_file(path, {"rules": list, "problems": dict, "thresholds": dict})
+    check_names("section", own, _SECTIONS, str(path))
+    check_names("correction", [own.get("correction", "holm")], ("holm", "none"), str(path))
+    check_names("action", [own.get("old_problems", "warn")], _ACTIONS, f"old_problems in {path}")
+    return own
 
 
 def _parse_rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
@@ -381,13 +376,13 @@ def _parse_rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
         raise UserError(f"{where}: a rule is {each!r}, expected a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
     settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
     known = [*(field.name for field in fields(GateRule)), "tasks", "measures"]
+    check_names("setting", settings, known, f"a rule in {where}")
     for name, value in settings.items():
-        _check_choice("setting", name, known, f"a rule in {where}")
         if name == "margin":
             check_margin(value, where)
         elif name.startswith("on_"):
             allowed = tuple(_CANNOT_TELL) if name == "on_cannot_tell" else _ACTIONS
-            _check_choice("action", value, allowed, f"{name} in {where}")
+            check_names("action", [value], allowed, f"{name} in {where}")
         elif not _is_number(name, value):
             raise UserError(f"{where}: {name} is {value!r}; expected 0 < alpha < 1, a whole number min_images >= 1.")
     return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings
@@ -400,13 +395,7 @@ def _is_number(name: str, value: Any) -> bool:
 
 
 def _parse_problem_actions(own: Mapping[str, Any], where: str) -> dict[str, Action]:
-    known = ("*", *board_rules.read_board_rules().levels)
+    check_names("problem", own, ("*", *board_rules.read_board_rules().levels), where)
     for code, action in own.items():
-        _check_choice("problem", code, known, where)
-        _check_choice("action", action, _ACTIONS, f"{code} in {where}")
+        check_names("action", [action], _ACTIONS, f"{code} in {where}")
     return dict(own)
-
-
-def _check_choice(kind: str, value: Any, allowed: Collection[str], where: str) -> None:
-    if value not in allowed:
-        raise unknown_name_error(kind, value, allowed, where)

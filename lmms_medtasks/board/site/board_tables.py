@@ -159,7 +159,7 @@ class BoardStandings:
         If too few replies could be read it has no guessing level, so that no sentence judges the model by it.
         """
         standing = self.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
-        mean = standing.mean if standing else entry.interval(metric, self.resamples > 0)
+        mean = standing.mean if standing else entry.interval(metric, with_interval=self.resamples > 0)
         if mean.estimate is None:
             return None
         about, shown = suite_words.suite_texts(entry.suite), entry.scale(metric)

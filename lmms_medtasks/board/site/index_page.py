@@ -193,7 +193,10 @@ def leaderboard_table(standings: BoardStandings, links: PageLinks) -> Leaderboar
         levels = {entry.level for entry in board.entries if entry.ranked and entry.model.key == model.key}
         title, facts = standings.titles[model.key], standings.known.facts_of(model.name)
         href = links.model(model.key)
-        measured.append(ModelRow(title, href, scores, facts, True, _model_summary(facts), _least_verified(levels)))
+        row = ModelRow(
+            title, href, scores, facts, measured=True, note=_model_summary(facts), verified=_least_verified(levels)
+        )
+        measured.append(row)
     measured.sort(key=lambda row: row.places)
     printed = sorted(_published_rows(heads, standings), key=lambda row: row.places)
     best = set()

@@ -63,7 +63,7 @@ def model_score_table(model: str, standings: BoardStandings, links: PageLinks) -
             shown = entry.scale(name)
             ranked = standings.of(entry.task, name) if entry.ranked and name in entry.main_metrics else {}
             standing = ranked.get(model)
-            mean = standing.mean if standing else entry.interval(name, standings.resamples > 0)
+            mean = standing.mean if standing else entry.interval(name, with_interval=standings.resamples > 0)
             value, rank = standing_cells(standing, shown) if standing else (scaled_cell(mean, shown.factor), NONE)
             rows.append(
                 FrameRow((Cell(entry.task, href=links.suite(entry.suite)), Cell(name),

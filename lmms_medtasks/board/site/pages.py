@@ -45,7 +45,7 @@ class PageBody:
 class PageWriter:
     """Writes pages into a folder; all have the same head, with links to all suites."""
 
-    def __init__(self, folder: SiteFolder, title: str, suites: Sequence[tuple[str, str]], questions: bool) -> None:
+    def __init__(self, folder: SiteFolder, title: str, suites: Sequence[tuple[str, str]], *, questions: bool) -> None:
         """``suites``: name and title of each suite with pages. ``questions``: whether there is a question browser."""
         self._folder = folder
         self._title = title

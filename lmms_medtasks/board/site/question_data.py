@@ -135,14 +135,14 @@ class QuestionData:
     """Texts and images of a build's questions; ``logs`` are the sample logs, each scanned once."""
 
     def __init__(
-        self, folder: SiteFolder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE, owned: bool = False
+        self, folder: SiteFolder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE, *, owned: bool = False
     ) -> None:
         """``owned``: whether strangers submit to the board; no text of their logs is shown."""
         self._shown = shown
         self._owned = owned
         self._pictures = ImageWriter(folder, cache)
         self._split, self._read_run = functools.cache(DocumentSplit), functools.cache(results.read_result_file)
-        self.logs = SampleLogs(shown.local)
+        self.logs = SampleLogs(local=shown.local)
 
     def withheld(self, entries: Sequence[LeaderboardEntry]) -> str:
         """Why no text of these entries of a task is shown; "" if texts are."""

@@ -66,7 +66,7 @@ def write_question_pages(
         file = file_name(task)
         own = [entry for entry in entries if entry.task == task]
         titles = [models[entry.model.key] for entry in own]
-        questions = TaskQuestions(own, data, cut, single)
+        questions = TaskQuestions(own, data, cut, single=single)
         for name, make in questions.files():
             yield f"questions/{suite}/{file}/{name}", make
         path = f"data/questions/{suite}-{file}.csv"
@@ -118,7 +118,9 @@ class TaskQuestions:
     ``ids``: (n,) strings. ``scores``: of each entry. ``withheld``: why no text is shown, "" if texts are.
     """
 
-    def __init__(self, entries: Sequence[LeaderboardEntry], data: QuestionData, cut: int, single: bool = False) -> None:
+    def __init__(
+        self, entries: Sequence[LeaderboardEntry], data: QuestionData, cut: int, *, single: bool = False
+    ) -> None:
         """``cut``: characters of a reply at most. ``single``: a file for each question, with the replies' words."""
         self._entries = entries
         self._data = data

@@ -67,7 +67,7 @@ def rank_models(entries: Sequence[LeaderboardEntry], metric: str, *, resamples: 
     """
     if not entries:
         return ModelRanking([], None)
-    means = [entry.interval(metric, resamples > 0) for entry in entries]
+    means = [entry.interval(metric, with_interval=resamples > 0) for entry in entries]
     found = image_contributions([each.make_samples for each in entries], entries[0].estimate(metric), metric)
     common, images = (found.rows, len(found.sums)) if found else (0, 0)
     if found is None or images < LEAST_CLUSTERS:

@@ -60,8 +60,8 @@ def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -
     slugs = file_names.model_slugs(board.models)
     suites = suite_words.sort_suites(name for name in board.suites if name == file_names.slugify(name))
     titled = [(name, suite_words.suite_texts(name).title) for name in suites]
-    pages = PageWriter(folder, options.title, titled, options.questions)
-    asked = QuestionData(folder, options.shown, options.cache, board.owned)
+    pages = PageWriter(folder, options.title, titled, questions=options.questions)
+    asked = QuestionData(folder, options.shown, options.cache, owned=board.owned)
     reports = SuiteReports(standings.titles, options.resamples, options.roots, options.cache)
 
     def links(root: str) -> PageLinks:

@@ -6,8 +6,7 @@ a task, by its result file and the task's log together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 from lmms_medtasks import folders
@@ -30,32 +29,18 @@ _HEAD = (
 )
 
 
-@dataclass(frozen=True)
-class TrustLevels:
-    """SHA-256 of a submitted file -> its level, one of :data:`LEVELS`."""
-
-    found: Mapping[str, str]
-
-    def of(self, digest: str) -> str:
-        """The level of a submission."""
-        return self.found.get(digest, SCORES_ONLY)
-
-
-NONE = TrustLevels({})
-
-
-def read_trust_levels(path: Path) -> TrustLevels:
-    """The levels of a file. Raises UserError for an unknown level."""
+def read_trust_levels(path: Path) -> dict[str, str]:
+    """SHA-256 of a submitted file -> its level, one of :data:`LEVELS`. Raises UserError for an unknown level."""
     said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")
     for digest, level in said.items():
         if level not in LEVELS:
             raise unknown_name_error("level", level, LEVELS, f"{path}, {digest}")
-    return TrustLevels({str(digest): level for digest, level in said.items()})
+    return {str(digest): level for digest, level in said.items()}
 
 
 def write_trust_level(path: Path, digests: Iterable[str], level: str) -> None:
     """Add the level of a submission to a file; ``digests``: one of a pack, one a task of a run."""
-    found = {**(read_trust_levels(path).found if path.is_file() else {}), **dict.fromkeys(digests, level)}
+    found = {**(read_trust_levels(path) if path.is_file() else {}), **dict.fromkeys(digests, level)}
     write_text_atomically(path, _HEAD + "".join(f'"{each}": {found[each]}\n' for each in sorted(found)))

@@ -50,7 +50,7 @@ class TrustRules:
 
     pins: pins.QuestionPins = pins.NONE
     owners: ModelOwners | None = None
-    levels: levels.TrustLevels = levels.NONE
+    levels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def in_public(self) -> bool:
@@ -68,7 +68,7 @@ def read_trust(
     return TrustRules(
         pins.read_pins(pins_file) if pins_file else pins.NONE,
         read_owners(owners_file) if owners_file else None,
-        levels.read_trust_levels(verified_file) if verified_file else levels.NONE,
+        levels.read_trust_levels(verified_file) if verified_file else {},
     )
 
 
