@@ -313,7 +313,7 @@ class LeaderboardEntry(_Memory):
 
     def interval(self, metric: str, *, with_interval: bool = True) -> IntervalEstimate:
         """A metric's number with its interval, as in the report; without it as the harness prints it."""
-        estimate = self._metric(metric).estimate
+        estimate = self.estimate(metric)
         return estimate.of(self.samples, with_interval).get(estimate.main, EMPTY)
 
     @property
@@ -333,14 +333,14 @@ class LeaderboardEntry(_Memory):
 
     def estimate(self, metric: str) -> Estimate:
         """The estimate of a metric."""
-        return self._metric(metric).estimate
+        return self._declared.metric(metric).estimate
 
     def scored(self, metric: str) -> QuestionTable:
         """The questions of a metric: those with a score of its measure; without a measure those with a reply."""
 
         def find() -> QuestionTable:
-            found = self._metric(metric)
-            rows, measure = self.samples.where(found.estimate.where), measure_of(found)
+            declared = self._declared.metric(metric)
+            rows, measure = self.samples.where(declared.estimate.where), measure_of(declared)
             return rows.take(replies_to(rows) > 0) if measure is None else rows.scored(measure)
 
         return self._once_of_few(("scored", metric), find)
@@ -348,7 +348,7 @@ class LeaderboardEntry(_Memory):
     def scores(self, metric: str) -> np.ndarray:
         """(n,) floats: each question's score of a metric that is a mean; NaN if it has none."""
         rows, scores = self.scored(metric), np.full(len(self.questions), np.nan)
-        scores[rows.rows] = rows.column(f"{measure_of(self._metric(metric))}.score")
+        scores[rows.rows] = rows.column(f"{measure_of(self._declared.metric(metric))}.score")
         return scores
 
     def scale(self, metric: str) -> Measure:
@@ -356,7 +356,7 @@ class LeaderboardEntry(_Memory):
 
         The range is 0 to 1 where none is known (a ratio).
         """
-        return self._once(("scale", metric), lambda: self._made_scale(self._metric(metric)))
+        return self._once(("scale", metric), lambda: self._made_scale(self._declared.metric(metric)))
 
     def _made_scale(self, metric: Metric) -> Measure:
         better = metric.higher_is_better is not False
@@ -372,9 +372,6 @@ class LeaderboardEntry(_Memory):
         if suite is None:
             raise UserError(f"{self.task} is not known here, so its numbers can't be computed. {installed.ADVICE}")
         return suite
-
-    def _metric(self, name: str) -> Metric:
-        return self._declared.metric(name)
 
     @property
     def ranked(self) -> bool:

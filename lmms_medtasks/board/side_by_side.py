@@ -142,8 +142,8 @@ def settled_by_rules(entry: LeaderboardEntry, *, by_rule: bool) -> LeaderboardEn
     left = [name for name in entry.main_metrics if name not in kept]
     said = f" Not ranked by {', '.join(left)}." if left else ""
     problems = tuple(
-        replace(each, level="flag", reason=f"{each.reason}{said}") if each.level == "unranked" else each
-        for each in entry.problems
+        replace(problem, level="flag", reason=f"{problem.reason}{said}") if problem.level == "unranked" else problem
+        for problem in entry.problems
     )
     return replace(entry, metrics=kept, problems=problems)
 
@@ -223,8 +223,8 @@ def _mark_repeated_models(
     for entry in entries:
         group = groups.get(_ranking_row_key(entry, trust), [])
         most = trust.owners.rows.get(entry.model.name, 1) if trust.owners else 1
-        others = [each for each in group if len(group) > most or _model_key(each) == _model_key(entry)]
-        others = [each for each in others if each is not entry]
+        others = [member for member in group if len(group) > most or _model_key(member) == _model_key(entry)]
+        others = [other for other in others if other is not entry]
         if entry.ranked and others:
             where = _list_some([str(each.source.results) for each in others[:_NAMED]], len(others))
             keep = "one" if most == 1 else f"{most}, of other arguments each"
@@ -247,17 +247,19 @@ def _same_answers(entries: Sequence[LeaderboardEntry], rules: BoardRules) -> lis
     for group in alike.values():
         # Answers are compared only where the main number is the same.
         if len(group) > 1:
-            digests = {id(each): _answers_digest(each) for each in group}
+            digests = {id(member): _answers_digest(member) for member in group}
             for entry in group:
-                others = [each for each in group if each is not entry and digests[id(each)] == digests[id(entry)]]
-                names = {each.model.name for each in others}
+                others = [
+                    member for member in group if member is not entry and digests[id(member)] == digests[id(entry)]
+                ]
+                names = {other.model.name for other in others}
                 own = {"another entry of its own name"} if entry.model.name in names else set()
                 same[id(entry)] = sorted(names - {entry.model.name} | own)
     added = []
     for entry in entries:
         # Entries that `by_measure` ranks are checked twice.
         copies = same.get(id(entry))
-        if copies and all(each.code != "same_answers" for each in entry.problems):
+        if copies and all(problem.code != "same_answers" for problem in entry.problems):
             said = f"The same answers, question by question, as {_list_some(copies[:_NAMED], len(copies))}."
             entry = entry.with_problems([make_entry_problem(rules, entry, "same_answers", said)])
         added.append(entry)

@@ -130,22 +130,23 @@ def check_submission(
     wrong += _find_special_files(base, submitted)
     if not files:
         wrong.append("No pack and no run is added, changed or removed.")
-    board, now = (
-        collect_entries([each], rules=rules, trust=trust, by_measure=True) if each.is_dir() else NOTHING
-        for each in (submitted, base)
+    board, current = (
+        collect_entries([folder], rules=rules, trust=trust, by_measure=True) if folder.is_dir() else NOTHING
+        for folder in (submitted, base)
     )
     brought = [file for file in touched if file in after]
     paths = {submitted / file for file in brought}
     # A copy of what is there adds nothing that could be merged.
-    for each in (problem for problem in board.problems if problem.level == "refused" or problem.code == "duplicate"):
-        if (path := Path(each.source)) in paths:
-            reason = _relative_reason(each.reason, submitted)
+    for problem in board.problems:
+        path = Path(problem.source)
+        if path in paths and (problem.level == "refused" or problem.code == "duplicate"):
+            reason = _relative_reason(problem.reason, submitted)
             named_file = str(path.relative_to(submitted))
             wrong.append(reason if named_file in reason else f"{named_file}: {reason}")
     wrong += _find_unused_files(board, submitted, brought)
     mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & paths]
     wrong += _too_many(mine, board)
-    wrong += _displaced_entries(base, now, board, {submitted / file for file in touched}, submitted)
+    wrong += _displaced_entries(base, current, board, {submitted / file for file in touched}, submitted)
     ranked, apart = ([entry for entry in mine if entry.ranked is wanted] for wanted in (True, False))
     return CheckedSubmission(
         tuple(sorted(files)),
@@ -155,7 +156,7 @@ def check_submission(
         remarks=tuple(_relative_problems(ranked, submitted)),
         results=len(mine),
         ranked=len(ranked),
-        moves=tuple(_changed_references(now, board)),
+        moves=tuple(_changed_references(current, board)),
     )
 
 

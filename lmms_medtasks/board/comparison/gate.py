@@ -237,17 +237,16 @@ def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) 
 def _match_candidate(
     entry: LeaderboardEntry, baseline: ComparedRuns, candidate: ComparedRuns
 ) -> LeaderboardEntry | None:
-    found = [each for each in candidate.board.entries if each.task == entry.task]
-    own = [each for each in baseline.board.entries if each.task == entry.task]
-    if len(own) == 1 and len(found) == 1:
-        return found[0]
-    for key in (lambda each: each.model.key, lambda each: each.model.name):
-        same = [each for each in found if key(each) == key(entry)]
-        same = [each for each in same if not any(compared_entries.incomparable_reasons(entry, each))] or same
-        if same:
-            if len(same) > 1:
-                raise UserError(f"{candidate.path} has {len(same)} entries of {entry.model.name} on {entry.task}.")
-            return same[0]
+    candidates = [other for other in candidate.board.entries if other.task == entry.task]
+    if len(candidates) == 1 and sum(other.task == entry.task for other in baseline.board.entries) == 1:
+        return candidates[0]
+    for model_key in (lambda other: other.model.key, lambda other: other.model.name):
+        same = [other for other in candidates if model_key(other) == model_key(entry)]
+        matches = [other for other in same if not any(compared_entries.incomparable_reasons(entry, other))] or same
+        if len(matches) > 1:
+            raise UserError(f"{candidate.path} has {len(matches)} entries of {entry.model.name} on {entry.task}.")
+        if matches:
+            return matches[0]
     return None
 
 

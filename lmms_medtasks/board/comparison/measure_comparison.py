@@ -208,14 +208,14 @@ def _discordant_questions(
 ) -> Iterator[dict[str, Any]]:
     """The questions of a task that differ most, by share of the scale, each question once."""
     chosen: dict[str, tuple[float, ScoreComparison, int]] = {}
-    for each in comparisons:
-        if each.first is not pair[0] or not each.pairs.of_questions:
+    for comparison in comparisons:
+        if comparison.first is not pair[0] or not comparison.pairs.of_questions:
             continue
-        for row in each.pairs.most_telling(count, each.task):
-            away = abs(float(each.pairs.differences[row])) / (each.scale.high - each.scale.low)
-            name = str(each.pairs.ids[row])
+        for row in comparison.pairs.most_telling(count, comparison.task):
+            away = abs(float(comparison.pairs.differences[row])) / (comparison.scale.high - comparison.scale.low)
+            name = str(comparison.pairs.ids[row])
             if name not in chosen or chosen[name][0] < away:
-                chosen[name] = (away, each, row)
+                chosen[name] = (away, comparison, row)
     # Stable: questions that differ alike stay in the order in which they were drawn.
     best = sorted(chosen.items(), key=lambda item: -round(item[1][0], 9))[:count]
     logs = SampleLogs()

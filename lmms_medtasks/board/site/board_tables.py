@@ -72,7 +72,7 @@ def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
 
 def sign_legend(cells: Iterable[Cell]) -> tuple[tuple[str, str], ...]:
     """Each sign of these cells, with its meaning."""
-    used = {sign for each in cells for sign in each.mark}
+    used = {sign for cell in cells for sign in cell.mark}
     return tuple((sign, meaning) for sign, meaning in SAID.items() if sign in used)
 
 
@@ -190,7 +190,7 @@ class BoardStandings:
     def places(self, task: str, measure: str) -> dict[str, int]:
         """Key of each ranked model of the task -> its index on all pages; those without a number come last."""
         best = dict.fromkeys(self.numbers(task, measure))
-        others = {each.model.key for each in self.board.of(task=task, ranked=True)} - best.keys()
+        others = {entry.model.key for entry in self.board.of(task=task, ranked=True)} - best.keys()
         rest = sorted(others, key=lambda key: self.titles[key])
         return {key: place for place, key in enumerate([*best, *rest])}
 

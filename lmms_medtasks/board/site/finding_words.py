@@ -130,7 +130,7 @@ def headline_change(
     None if a number is missing, is no share, or the suite's headline has no number before it.
     """
     before = about.before(*head)
-    own = {each.task: each for each in standings.board.of(suite=about.name, ranked=True) if each.model.key == model}
+    own = {entry.task: entry for entry in standings.board.of(suite=about.name, ranked=True) if entry.model.key == model}
     if before is None or not all(task in own and metric in own[task].metrics for task, metric in (before, head)):
         return None
     change = negate_estimate(loss(own[before[0]], before[1], own[head[0]], head[1]))

@@ -74,7 +74,7 @@ def rank_models(entries: Sequence[LeaderboardEntry], metric: str, *, resamples: 
         why = f"only {count_noun(images, 'image')} with a score of every model, {LEAST_CLUSTERS} are needed"
         if not entries[0].is_mean(metric):
             why = (found.reason or why) if found else "a model has no value on the questions of all"
-        return ModelRanking([ModelStanding(each, None, None, None, common, why) for each in means], None)
+        return ModelRanking([ModelStanding(mean, None, None, None, common, why) for mean in means], None)
     sums = found.sums if entries[0].scale(metric).higher_is_better else -found.sums
     pairs = rank_intervals(sums, sizes=found.sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common

@@ -98,7 +98,7 @@ class SuiteReports:
         # Published rows are on the suite's page, once for all models.
         document = replace(document, parts=tuple(part.without(*PUBLISHED) for part in document.parts))
         if document.first:
-            others = tuple(without_folders_above(each, self.roots) for each in document.first.others)
+            others = tuple(without_folders_above(other, self.roots) for other in document.first.others)
             document = replace(document, first=replace(document.first, others=others))
         return report_page.render_html(document, home)
 

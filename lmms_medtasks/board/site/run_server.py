@@ -47,7 +47,9 @@ def read_run_to_view(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Leaderb
     # Boards refuse degraded tasks, which are shown here.
     shown = {str(each.source.results) for each in degraded}
     told = (
-        each.reason for each in board.refused if each.code != "unknown_task" or each.task or each.source not in shown
+        problem.reason
+        for problem in board.refused
+        if problem.code != "unknown_task" or problem.task or problem.source not in shown
     )
     reasons = list(dict.fromkeys([*reasons, *told]))
     if not found:

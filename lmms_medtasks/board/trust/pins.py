@@ -58,33 +58,35 @@ class QuestionPin:
 
     def differences(self, entry: LeaderboardEntry) -> list[str]:
         """Differences of an entry's questions from the pin, a sentence each; [] if there are none."""
-        found = []
+        differences = []
         if entry.data_digest != self.data:
-            found.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
+            differences.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
                          f"{self.data[:12] or 'none'}).")  # fmt: skip
         if entry.questions.digest != self.questions:
             said = "some are missing, added, or have other images, correct answers or tags"
-            found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
-            return found
+            differences.append(
+                f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}."
+            )
+            return differences
         if entry.declared != self.declared:
-            found.append(
+            differences.append(
                 "It says that the task has another template, protocol of a judge, or parts of its own than the "
                 "pinned run (or the pin is of an earlier version: the board's keepers pin the run again)."
             )
         if self.trials and (own_trials := trials_of(entry)) != self.trials:
             said = f"{own_trials}" if own_trials else "not as many for all"
-            found.append(f"Replies to each question: {said}, and {self.trials} of the pinned run "
+            differences.append(f"Replies to each question: {said}, and {self.trials} of the pinned run "
                          "(all entries need as many, so that nobody can submit the best of several).")  # fmt: skip
         # Missing judgements, and so missing metrics, are another problem; questions are counted below.
         whole = entry.counts.judged == entry.counts.wanted
         if whole and (lacking := [name for name in self.metrics if name not in entry.metrics]):
-            found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
-        own = score_question_digests(entry)
-        for name in sorted({*self.measures, *own}):
-            one, other = (each.get(name, _NONE) for each in (own, self.measures))
-            if one != other:
-                found.append(f"Of its questions {one} belong to {name}, and of the pinned ones {other}.")
-        return found
+            differences.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
+        entry_measures = score_question_digests(entry)
+        for name in sorted({*self.measures, *entry_measures}):
+            questions, pinned = entry_measures.get(name, _NONE), self.measures.get(name, _NONE)
+            if questions != pinned:
+                differences.append(f"Of its questions {questions} belong to {name}, and of the pinned ones {pinned}.")
+        return differences
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def read_owners(path: Path) -> ModelOwners:
         other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
         if other is not name:
             raise UserError(f"{path}: {name!r} and {other!r} differ in nothing that a reader sees. Keep one of them.")
-        found[name] = tuple(each.casefold() for each in listed)
+        found[name] = tuple(account.casefold() for account in listed)
     return ModelOwners(found, str(path.name), rows)
 
 
