@@ -19,20 +19,20 @@ Found = Iterator[tuple[str, str]]
 
 def own_problems(entry: LeaderboardEntry, rules: BoardRules) -> list[EntryProblem]:
     """Problems of the entry that do not depend on the rest of the board."""
-    found = [*_task_problems(entry), *_extent_problems(entry), *_rate_problems(entry, rules.thresholds)]
-    return [make_entry_problem(rules, entry, code, reason) for code, reason in found]
+    reasons = [*_task_problems(entry), *_extent_problems(entry), *_rate_problems(entry, rules.thresholds)]
+    return [make_entry_problem(rules, entry, code, reason) for code, reason in reasons]
 
 
 def problems_beside(
     entry: LeaderboardEntry, rules: BoardRules, reference: TaskReference, trust: TrustRules
 ) -> list[EntryProblem]:
     """Problems of the entry on a board with this reference, without its own ones."""
-    found = [
+    reasons = [
         *_data_problems(entry, reference, trust.pins),
         *_judging_problems(entry, reference, trust.in_public),
         *_version_problems(entry, reference, trust.pins),
     ]
-    return [make_entry_problem(rules, entry, code, reason) for code, reason in found]
+    return [make_entry_problem(rules, entry, code, reason) for code, reason in reasons]
 
 
 def make_entry_problem(rules: BoardRules, entry: LeaderboardEntry, code: str, reason: str) -> EntryProblem:

@@ -80,15 +80,15 @@ def collect_entries(
     jobs, problems = _list_read_jobs(paths, chosen, tasks)
     entries: list[LeaderboardEntry] = []
     shared: dict[str, EntryQuestions] = {}
-    for found in _read_jobs(jobs, chosen, processes, cache):
-        if isinstance(found, EntryProblem):
-            problems.append(found)
+    for outcome in _read_jobs(jobs, chosen, processes, cache):
+        if isinstance(outcome, EntryProblem):
+            problems.append(outcome)
             continue
-        for entry in found:
+        for entry in outcome:
             if tasks and entry.task not in tasks:
                 continue
-            if wrong := _not_allowed(entry, paths, trust, chosen):
-                problems.append(wrong)
+            if refusal := _not_allowed(entry, paths, trust, chosen):
+                problems.append(refusal)
                 continue
             # Entries on the same questions share them.
             questions = shared.setdefault(entry.questions.digest, entry.questions)
@@ -117,23 +117,23 @@ def _not_allowed(
     if trust.owners is None:
         return None
     if not registry.is_here(entry.task):
-        said = f"{entry.task} is not here. The board's keepers take a contributed benchmark into task_configs, or give "
-        return checks.make_entry_problem(rules, entry, "unknown_task", f"{said}its folder with --include_path.")
-    found = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
-    return checks.make_entry_problem(rules, entry, *found) if found else None
+        text = f"{entry.task} is not here. The board's keepers take a contributed benchmark into task_configs, or give "
+        return checks.make_entry_problem(rules, entry, "unknown_task", f"{text}its folder with --include_path.")
+    mistake = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
+    return checks.make_entry_problem(rules, entry, *mistake) if mistake else None
 
 
 def task_names(path: Path) -> list[str]:
     """The tasks of all runs and packs that ``path`` is or holds, printable and sorted; broken files have none."""
-    found: set[str] = set()
+    names: set[str] = set()
     for file in _list_entry_files(path)[0]:
         # `collect_entries` reports broken files.
         with suppress(UserError):
             if file.name.endswith(results.SUFFIX):
-                found |= set(result_file(file).content.get("configs") or {})
+                names |= set(result_file(file).content.get("configs") or {})
             else:
-                found |= {entry.task for entry in packs.read_submission(file)}
-    return sorted(map(make_printable, found))
+                names |= {entry.task for entry in packs.read_submission(file)}
+    return sorted(map(make_printable, names))
 
 
 def _mark_ranked_entries(
@@ -224,8 +224,8 @@ def _list_entry_files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     """The result files and packs that ``path`` is or holds, and files that may not be read, each with the reason."""
     if not path.is_dir():
         return [path], []
-    found, unread = safe_files.list_regular_files(path, packs.ENDINGS)
-    return [file for file in found if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
+    files, unread = safe_files.list_regular_files(path, packs.ENDINGS)
+    return [file for file in files if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
 
 
 def result_file(file: Path) -> ResultFile:

@@ -40,7 +40,7 @@ class DegradedEntry(LeaderboardEntry):
 
 def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[LeaderboardEntry], list[str]]:
     """The degraded tasks of the runs in ``folder``, and why others can't be shown. ``tasks``: only these."""
-    found: list[LeaderboardEntry] = []
+    entries: list[LeaderboardEntry] = []
     reasons = []
     for file in result_files(folder):
         try:
@@ -52,13 +52,13 @@ def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Lead
             if base is None or (tasks and task not in tasks):
                 continue
             try:
-                found.append(_read_degraded_entry(run, task, base))
+                entries.append(_read_degraded_entry(run, task, base))
             except UserError as error:
                 reasons.append(str(error))
             except packs.UNCOMPUTABLE as error:
                 shown = make_printable(task)
                 reasons.append(f"{file}, {shown}: what it holds can't be computed with ({error!r:.200}).")
-    return found, reasons
+    return entries, reasons
 
 
 def _read_degraded_entry(run: ResultFile, task: str, base: str) -> DegradedEntry:

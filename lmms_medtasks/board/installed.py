@@ -75,10 +75,10 @@ def prompt_said(version: object, digest: str) -> str:
 def find_installed_task(task: str) -> Installed | None:
     """The installed task of this name; None if there is none."""
     path = folders.task_files().get(task)
-    found = chain.read_include_chain(path, path.parent, ValidationLog()) if path else None
-    if path is None or found is None or "group" in found.entries:
+    included = chain.read_include_chain(path, path.parent, ValidationLog()) if path else None
+    if path is None or included is None or "group" in included.entries:
         return None
-    config = found.plain
+    config = included.plain
     metadata = config.get("metadata") or {}
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge = settings.get("judge")

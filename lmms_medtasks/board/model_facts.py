@@ -85,12 +85,12 @@ def _default_files() -> list[Path]:
 
 
 def _read_facts_file(path: Path) -> dict[str, ModelFacts]:
-    said = folders.load_yaml(path) or {}
-    if not isinstance(said, dict):
+    content = folders.load_yaml(path) or {}
+    if not isinstance(content, dict):
         raise UserError(f"{path}: expected a model's name and its facts below it, such as 'parameters_b: 7'.")
     names: dict[str, str] = {}
-    found: dict[str, ModelFacts] = {}
-    for name, facts in said.items():
+    facts_by_form: dict[str, ModelFacts] = {}
+    for name, facts in content.items():
         if not isinstance(name, str) or not confusable_form(name) or len(name) > _MOST_LETTERS:
             raise UserError(
                 f"{path}: {_brief_repr(name)} is no model's name: a text of 1 to {_MOST_LETTERS} characters. A number "
@@ -99,8 +99,8 @@ def _read_facts_file(path: Path) -> dict[str, ModelFacts]:
         other = names.setdefault(confusable_form(name), name)
         if other != name:
             raise UserError(f"{path}: {name!r} and {other!r} look like one name. Keep one of them.")
-        found[confusable_form(name)] = _parse_model_facts(facts, f"{path}, {name}")
-    return found
+        facts_by_form[confusable_form(name)] = _parse_model_facts(facts, f"{path}, {name}")
+    return facts_by_form
 
 
 def _brief_repr(value: Any) -> str:
@@ -113,20 +113,20 @@ def _brief_repr(value: Any) -> str:
         return "a number of very many digits"
 
 
-def _parse_model_facts(said: Any, where: str) -> ModelFacts:
-    if not isinstance(said, dict):
+def _parse_model_facts(content: Any, where: str) -> ModelFacts:
+    if not isinstance(content, dict):
         raise UserError(
-            f"{where}: {_brief_repr(said)}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}."
+            f"{where}: {_brief_repr(content)}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}."
         )
     values: dict[str, Any] = {}
-    for key, value in said.items():
+    for key, value in content.items():
         if key not in _KEYS:
             raise unknown_name_error("fact", key if len(str(key)) <= _MOST_LETTERS else _brief_repr(key), _KEYS, where)
         # YAML makes a date of 2025-02-19, and a number of 2025.
         is_plain = key == "released" and type(value) in (int, datetime.date)
         values[key] = str(value) if is_plain else value
-        if wanted := _fact_problem(key, values[key]):
-            raise UserError(f"{where}, {key}: {_brief_repr(value)}; expected {wanted}.")
+        if expected := _fact_problem(key, values[key]):
+            raise UserError(f"{where}, {key}: {_brief_repr(value)}; expected {expected}.")
     return ModelFacts(**values)
 
 

@@ -61,13 +61,13 @@ def write_submission(content: dict[str, Any], path: Path) -> int:
 def submission_differences(entries: Sequence[LeaderboardEntry], run: Path) -> list[str]:
     """Values of a pack's entries that differ from the run, a sentence each; [] if none does."""
     board = collect_entries([run])
-    found = []
+    differences = []
     for entry in entries:
         packed, where = entry_to_json(entry), f"{entry.source.results}, {entry.task}"
         same = [each for each in board.entries if (each.task, each.model) == (entry.task, entry.model)]
         others = [[name for name, value in entry_to_json(each).items() if packed[name] != value] for each in same]
         if not same:
-            found.append(f"{entry.source.results}: {run} has no result of {entry.model.name} on {entry.task}.")
+            differences.append(f"{entry.source.results}: {run} has no result of {entry.model.name} on {entry.task}.")
         elif nearest := min(others, key=len):
-            found.append(f"{where}: not those of {run}: {', '.join(nearest)}.")
-    return found
+            differences.append(f"{where}: not those of {run}: {', '.join(nearest)}.")
+    return differences

@@ -103,73 +103,75 @@ def questions_to_json(questions: EntryQuestions) -> dict[str, Any]:
     return {"ids": questions.ids.tolist(), "columns": tags}
 
 
-def questions_from_json(found: Any, where: str) -> EntryQuestions:
+def questions_from_json(content: Any, where: str) -> EntryQuestions:
     """The questions of a pack. Raises UserError unless they have the form of :func:`questions_to_json`."""
-    check_keys(found, ("ids", "columns"), where)
-    ids = found.get("ids")
+    check_keys(content, ("ids", "columns"), where)
+    ids = content.get("ids")
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.isprintable() for each in ids):
         raise UserError(f"{where}: expected a list of ids.")
     if any(one >= other for one, other in itertools.pairwise(ids)):
         raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
-    others = found.get("columns")
+    others = content.get("columns")
     if not isinstance(others, Mapping) or not {"cluster", "pair"} <= set(others) or "id" in others:
         raise UserError(f"{where}: expected a mapping with the columns cluster, pair, and one a tag.")
     if unseen := [name for name in others if not name.isprintable()]:
         raise UserError(f"{where}: the column {unseen[0]!r} has characters in its name that can't be printed.")
-    read = {
+    tags = {
         name: columns.column_from_json(each, len(ids), f"{where}, {name}", kind="texts" if name in QUESTION else "")
         for name, each in others.items()
     }
-    return questions_of({"id": columns.dictionary_encode(pa.array(ids)), **read})
+    return questions_of({"id": columns.dictionary_encode(pa.array(ids)), **tags})
 
 
-def entry_from_json(found: Any, known: Mapping[str, EntryQuestions], pack: EntryOrigin, where: str) -> LeaderboardEntry:
+def entry_from_json(
+    content: Any, known: Mapping[str, EntryQuestions], pack: EntryOrigin, where: str
+) -> LeaderboardEntry:
     """An entry of a pack, not yet counted; ``known``: the pack's questions, by their digest.
 
     Raises UserError unless it has the form of :func:`entry_to_json`.
     """
     try:
-        _check_form(found, _FORM, where)
-        if found["questions"] not in known:
+        _check_form(content, _FORM, where)
+        if content["questions"] not in known:
             raise UserError(f"{where}: its questions are not in the pack.")
-        questions = known[found["questions"]]
+        questions = known[content["questions"]]
         count = len(questions)
         answers = {
             name: columns.column_from_json(each, count, f"{where}, {name}", kind=_column_kind(name))
-            for name, each in found["answers"].items()
+            for name, each in content["answers"].items()
         }
         if "trials" not in answers or answers["trials"].null_count or set(answers) & {*questions.table.column_names}:
             raise UserError(f"{where}: expected what was read from each reply, and no column of the questions.")
         return LeaderboardEntry(
-            **{name: found[name] for name in _PLAIN},
-            suite=installed.suite_of(found["task"], installed.task_declaration(found["task"], found["settings"])),
-            model=EntryModel(**found["model"]),
-            judge=EntryJudge(**found["judge"]) if found["judge"] else None,
-            source=replace(pack, date=found["date"], sha256=dict(found["sources"])),
+            **{name: content[name] for name in _PLAIN},
+            suite=installed.suite_of(content["task"], installed.task_declaration(content["task"], content["settings"])),
+            model=EntryModel(**content["model"]),
+            judge=EntryJudge(**content["judge"]) if content["judge"] else None,
+            source=replace(pack, date=content["date"], sha256=dict(content["sources"])),
             questions=questions,
             answers=pa.table(answers),
             metrics=(),
-            counts=QuestionCounts(**found["asked"], rows=count),
+            counts=QuestionCounts(**content["asked"], rows=count),
             reported={},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{where}: not in the form of a pack of version {VERSION} ({error!r}).") from error
 
 
-def check_keys(found: Any, allowed: Collection[str], where: str) -> None:
+def check_keys(content: Any, allowed: Collection[str], where: str) -> None:
     """Raise UserError unless ``found`` is a mapping with keys among ``allowed``; others could hold wrong numbers."""
-    if not isinstance(found, Mapping):
+    if not isinstance(content, Mapping):
         raise UserError(f"{where}: expected a mapping.")
-    if others := sorted(set(found) - set(allowed)):
-        said = ", ".join(f"{each:.60}" for each in others[:3])
-        raise UserError(f"{where}: it has {said}; expected nothing but {', '.join(allowed)}.")
+    if others := sorted(set(content) - set(allowed)):
+        unknown = ", ".join(f"{each:.60}" for each in others[:3])
+        raise UserError(f"{where}: it has {unknown}; expected nothing but {', '.join(allowed)}.")
 
 
-def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -> None:
+def _check_form(content: Mapping[str, Any], form: Mapping[str, Any], where: str) -> None:
     """Raise UserError for a value of the wrong kind, so that one pack can't stop a board of many."""
-    check_keys(found, form, where)
+    check_keys(content, form, where)
     for name, kind in form.items():
-        value = found[name]
+        value = content[name]
         if isinstance(kind, Mapping):
             if value is not None:
                 _check_form(value, kind, f"{where}, {name}")
@@ -233,25 +235,25 @@ def _read_entries(path: Path) -> list[LeaderboardEntry]:
     known = {name: _read_questions(each, name, path) for name, each in questions.items()}
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     source = EntryOrigin(kind="pack", results=path, samples=None, date="", signed_off_by=signed, digest=digest)
-    found, replies = [], 0
+    read_entries, replies = [], 0
     for each in entries:
         where = f"{path}, {each.get('task')!s:.60}" if isinstance(each, dict) else str(path)
         entry = entry_from_json(each, known, source, where)
         replies += limits.check_entry(entry, where)
         limits.check_limit(replies, "replies", path, "replies in all")
-        found.append(_with_counted_metrics(entry, where))
+        read_entries.append(_with_counted_metrics(entry, where))
     rest = {name: value for name, value in content.items() if name != "sha256"}
     if content.get("sha256") != (actual := json_checksum(rest)):
         raise UserError(
             f"{path}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
             f"{actual[:12]} of it)."
         )
-    return found
+    return read_entries
 
 
-def _read_questions(found: Any, digest: str, path: Path) -> EntryQuestions:
+def _read_questions(content: Any, digest: str, path: Path) -> EntryQuestions:
     where = f"{path}, questions {digest[:12]}"
-    questions = questions_from_json(found, where)
+    questions = questions_from_json(content, where)
     if questions.digest != digest:
         raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
     return questions

@@ -39,7 +39,7 @@ def task_references(
     tasks: dict[str, list[LeaderboardEntry]] = {}
     for entry in entries:
         tasks.setdefault(entry.task, []).append(entry)
-    return {task: _of_task(task, own, rules, trust, without) for task, own in tasks.items()}
+    return {task: _of_task(task, task_entries, rules, trust, without) for task, task_entries in tasks.items()}
 
 
 def _choose_pin(
@@ -55,11 +55,11 @@ def _choose_pin(
     if not kinds:
         return None
     present = {pin_key(entry)[1:] for entry in entries if pins.hold(entry)}
-    found = installed.find_installed_task(task)
+    installed_task = installed.find_installed_task(task)
 
     def preference(kind: tuple[str, str]) -> tuple[bool, bool, bool, int]:
         version, data = kind
-        is_other = found is not None and version != found.version
+        is_other = installed_task is not None and version != installed_task.version
         absent = kind not in present
         place = _DATA.index(data) if data in _DATA else len(_DATA)
         return absent or (task, *kind) in without, absent, is_other, place
@@ -85,8 +85,8 @@ def _of_task(
     left = _agreeing_or_all(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
     settings = _most_common_value(left, lambda entry: entry.asked_by, "") or ""
     left = _agreeing_or_all(left, lambda entry: entry.asked_by == settings)
-    found = installed.find_installed_task(task)
-    common_version = _most_common_value(left, lambda entry: entry.version, found and found.version)
+    installed_task = installed.find_installed_task(task)
+    common_version = _most_common_value(left, lambda entry: entry.version, installed_task and installed_task.version)
     version: Any = rules.demanded(task, "version") or common_version
     left = _agreeing_or_all(left, lambda entry: entry.version == version)
     digest = _most_common_value(left, lambda entry: entry.data_digest) or ""
@@ -105,8 +105,8 @@ def _complete_reference(
 ) -> TaskReference:
     """The reference of ``kind`` (version, data, digest of the data, settings), with digests, judge and harness."""
     version, data, digest, settings = kind
-    found = installed.find_installed_task(task)
-    own = found.digests if found and found.version == version else {}
+    installed_task = installed.find_installed_task(task)
+    own = installed_task.digests if installed_task and installed_task.version == version else {}
     asked = _preferred_texts(left, lambda entry: entry.of_task, of_task(own) or None)
     packages = {}
     for package in {entry.package_version for entry in left}:
@@ -121,7 +121,7 @@ def _complete_reference(
     judge = demanded if in_public else _most_common_judge(left, demanded)
     named = judge or ""
     judged = [entry for entry in left if entry.judge and identity.same_judge(entry.judge.name, named)] or left
-    own_prompts = found.judge_prompts if found and found.version == version else None
+    own_prompts = installed_task.judge_prompts if installed_task and installed_task.version == version else None
     prompts = _preferred_texts(judged, lambda entry: entry.judge.prompts if entry.judge else {}, own_prompts)
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
     # Submitters write this text: on a public board no page shows it as the ranking's.
@@ -134,8 +134,8 @@ def _complete_reference(
 
 
 def _most_common_subset(entries: Sequence[LeaderboardEntry]) -> str:
-    found = Counter(entry.data for entry in entries if entry.variant != entry.data)
-    return max(found, key=lambda data: (found[data], data)) if found else "unknown"
+    counts = Counter(entry.data for entry in entries if entry.variant != entry.data)
+    return max(counts, key=lambda data: (counts[data], data)) if counts else "unknown"
 
 
 def _most_common_judge(entries: Sequence[LeaderboardEntry], demanded: str | None) -> str | None:

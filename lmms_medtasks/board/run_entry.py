@@ -158,9 +158,9 @@ def _is_there(metric: Metric, rows: QuestionTable) -> bool:
     estimate = metric.estimate
     if not isinstance(estimate, Mean):
         return metric.main and estimate.value(rows) is not None
-    own = rows.where(estimate.where)
+    asked_rows = rows.where(estimate.where)
     fields = ("score", *["requested"] * metric.main)
-    has_any = any(not np.isnan(own.column(f"{estimate.measure}.{field}")).all() for field in fields)
+    has_any = any(not np.isnan(asked_rows.column(f"{estimate.measure}.{field}")).all() for field in fields)
     return (metric.main or metric.standard_error) and has_any
 
 
@@ -223,9 +223,9 @@ def _judgement_counts(suite: Suite, rows: QuestionTable) -> tuple[int, int]:
     requested = obtained = 0.0
     for measure in suite.measures:
         columns = [rows.column(f"{measure.name}.{name}") for name in ("requested", "judged")]
-        own = ~np.isnan(columns[0]) & ~counted
-        counted |= own
-        requested, obtained = requested + columns[0][own].sum(), obtained + np.nansum(columns[1][own])
+        is_new = ~np.isnan(columns[0]) & ~counted
+        counted |= is_new
+        requested, obtained = requested + columns[0][is_new].sum(), obtained + np.nansum(columns[1][is_new])
     return int(requested), int(obtained)
 
 
@@ -249,7 +249,7 @@ def _entry_judge(described: Any, judges: frozenset[str]) -> EntryJudge | None:
 def _entry_settings(run: ResultFile, task: str, metadata: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, str]:
     config, result = run.content["configs"][task], {} if installed.find_installed_task(task) else run.tasks[task]
     named = {each.partition(",")[0] for each in result if "_stderr" not in each}
-    found = {
+    settings = {
         "limit": limit_text(run),
         "data_counts": str(metadata.get("data_counts") or ""),
         "settings": ", ".join(settings_said(metadata)),
@@ -260,7 +260,7 @@ def _entry_settings(run: ResultFile, task: str, metadata: Mapping[str, Any], tol
         **told,
         installed.METRICS: ",".join(sorted(named)),
     }
-    return {name: _printable_text(value) for name, value in found.items() if value}
+    return {name: _printable_text(value) for name, value in settings.items() if value}
 
 
 def _entry_origin(run: ResultFile, task: str, cache: BuildCache) -> EntryOrigin:

@@ -51,14 +51,14 @@ class SampleLogs:
         rows = rows_of(entry, ids)
         lines = np.asarray(entry.answers.column(LINE))[rows]
         starts = self._line_starts(path)
-        found: dict[str, ShownAnswer] = {}
+        answers: dict[str, ShownAnswer] = {}
         with path.open("rb") as file:
             for id, line in zip(entry.questions.ids[rows].tolist(), lines.tolist(), strict=True):
                 file.seek(starts[line - 1])
                 shown = self._shown(results.parse_sample_line(file.readline(), line, path), f"{path}, line {line}")
                 if shown is not None:
-                    found[id] = shown
-        return found
+                    answers[id] = shown
+        return answers
 
     def _line_starts(self, path: Path) -> np.ndarray:
         if path not in self._starts:

@@ -152,8 +152,8 @@ def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, *,
     """Whether no judgement of a metric is missing; with ``by_rule`` a judge may have given none."""
     if entry.declaration is None:
         return False
-    found = entry.declaration.metric(metric)
-    rows, measure = samples.where(found.estimate.where), measure_of(found)
+    declared = entry.declaration.metric(metric)
+    rows, measure = samples.where(declared.estimate.where), measure_of(declared)
     if measure is None:  # any judgement may be in it
         return set(rows.column("judgement")) <= {None}
     wanted, had = (np.nan_to_num(rows.column(f"{measure}.{each}")) for each in ("requested", "judged"))

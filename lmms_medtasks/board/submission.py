@@ -231,25 +231,25 @@ def _displaced_entries(
             continue
         problems = after.problems if after else ()
         if after and not after.ranked and not any(each.task == after.task for each in board.of(ranked=True)):
-            said = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
-            yield _relative_reason(said.strip(), submitted)
+            text = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
+            yield _relative_reason(text.strip(), submitted)
             continue
         moved = _is_of_another(now.references.get(entry.task), board.references.get(entry.task))
-        found = [] if after else ["It is no entry any more."]
+        reasons = [] if after else ["It is no entry any more."]
         if after and not after.ranked:
-            own = [problem for problem in problems if problem.level == "unranked"]
-            found += [each.reason for each in own if each.code in _PUSHED or not moved]
+            limiting = [problem for problem in problems if problem.level == "unranked"]
+            reasons += [each.reason for each in limiting if each.code in _PUSHED or not moved]
         if after and after.ranked:
             lost = (item for item in without_rank[entry.task].items() if item[0] not in had_none[entry.task])
-            found += [f"There would be no ranks by {metric}: {reason}." for metric, reason in lost]
-        if found:
-            said = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"
-            yield _relative_reason(said, submitted)
+            reasons += [f"There would be no ranks by {metric}: {reason}." for metric, reason in lost]
+        if reasons:
+            text = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(reasons)}"
+            yield _relative_reason(text, submitted)
 
 
 def _without_rank(board: Leaderboard) -> dict[str, dict[str, str]]:
     """Per task: metrics without ranking and why: too few images were scored for all models."""
-    found: dict[str, dict[str, str]] = {}
+    by_task: dict[str, dict[str, str]] = {}
     for task in {entry.task for entry in board.entries}:
         ranked = board.of(task=task, ranked=True)
         metrics = dict.fromkeys(name for entry in ranked for name in entry.main_metrics)
@@ -257,22 +257,22 @@ def _without_rank(board: Leaderboard) -> dict[str, dict[str, str]]:
             metric: rank_models([each for each in ranked if metric in each.metrics], metric, resamples=0).standings[0]
             for metric in metrics
         }
-        found[task] = {metric: first.reason for metric, first in firsts.items() if first.rank is None}
-    return found
+        by_task[task] = {metric: first.reason for metric, first in firsts.items() if first.rank is None}
+    return by_task
 
 
 def _entry_standings(entry: LeaderboardEntry, board: Leaderboard, resamples: int) -> Iterator[EntryStanding]:
     for metric in entry.main_metrics:
         beside = [each for each in board.of(task=entry.task, ranked=True) if metric in each.metrics]
-        found = rank_models(beside, metric, resamples=resamples).standings
-        own = found[next(row for row, each in enumerate(beside) if each is entry)]
-        by_words = own.mean.estimate is not None and entry.is_lexical(metric)
-        score, rank_of = _format_score(entry, metric, own), _format_rank(own, len(beside))
+        standings = rank_models(beside, metric, resamples=resamples).standings
+        standing = standings[next(row for row, each in enumerate(beside) if each is entry)]
+        by_words = standing.mean.estimate is not None and entry.is_lexical(metric)
+        score, rank_of = _format_score(entry, metric, standing), _format_rank(standing, len(beside))
         yield EntryStanding(entry.model.name, entry.task, entry.level, metric, score, rank_of, by_words)
 
 
-def _format_score(entry: LeaderboardEntry, metric: str, own: ModelStanding) -> str:
-    scale, mean = entry.scale(metric), own.mean
+def _format_score(entry: LeaderboardEntry, metric: str, standing: ModelStanding) -> str:
+    scale, mean = entry.scale(metric), standing.mean
     if mean.estimate is None:
         return "no number"
     unit = f" {scale.unit}" if scale.unit in ("%", "points") else ""
@@ -280,11 +280,11 @@ def _format_score(entry: LeaderboardEntry, metric: str, own: ModelStanding) -> s
     return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
 
 
-def _format_rank(own: ModelStanding, models: int) -> str:
-    if own.rank is None:
-        return f"no rank: {own.reason}"
-    ends = f" [{own.low}, {own.high}]" if own.low is not None else ""
-    return f"rank {own.rank}{ends} of {models}"
+def _format_rank(standing: ModelStanding, models: int) -> str:
+    if standing.rank is None:
+        return f"no rank: {standing.reason}"
+    ends = f" [{standing.low}, {standing.high}]" if standing.low is not None else ""
+    return f"rank {standing.rank}{ends} of {models}"
 
 
 def _file_digests(folder: Path) -> dict[Path, str]:

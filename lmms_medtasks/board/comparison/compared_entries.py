@@ -111,11 +111,11 @@ def match_entries(first: ComparedRuns, second: ComparedRuns) -> list[tuple[Leade
     for side in (first, second):
         one_model(side)
     others = {entry.task: entry for entry in second.board.entries}
-    found = [(entry, others[entry.task]) for entry in first.board.entries if entry.task in others]
-    if not found:
-        own, its = (", ".join(entry_tasks(side.board.entries)) for side in (first, second))
-        raise UserError(f"No task in common: {first.path} has {own}; {second.path} has {its}.")
-    return found
+    matched = [(entry, others[entry.task]) for entry in first.board.entries if entry.task in others]
+    if not matched:
+        first_tasks, second_tasks = (", ".join(entry_tasks(side.board.entries)) for side in (first, second))
+        raise UserError(f"No task in common: {first.path} has {first_tasks}; {second.path} has {second_tasks}.")
+    return matched
 
 
 def _describe_entry(entry: LeaderboardEntry) -> str:
@@ -172,11 +172,11 @@ def problems_said(
 
 def group_reasons(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:
     """Reason -> its subjects, in order; subjects with the reason "" are left out."""
-    found: dict[_Reason, list[_Of]] = {}
-    for reason, what in said:
+    grouped: dict[_Reason, list[_Of]] = {}
+    for reason, subject in said:
         if reason:
-            found.setdefault(reason, []).append(what)
-    return found
+            grouped.setdefault(reason, []).append(subject)
+    return grouped
 
 
 def replies_said(sides: Mapping[str, ComparedRuns]) -> list[str]:
@@ -301,9 +301,9 @@ def pair_scores(first: LeaderboardEntry, second: LeaderboardEntry, metric: str) 
     if change.first is not None:  # else the second has none as well: no question has a score in both
         by_words = first.is_lexical(metric), second.is_lexical(metric)
     if not first.is_mean(metric):
-        found = change.contributions
-        images = found.clusters if found else np.array([], dtype=str)
-        before, after = (found.sums * (len(images) / found.rows)).T if found else np.zeros((2, 0))
+        parts = change.contributions
+        images = parts.clusters if parts else np.array([], dtype=str)
+        before, after = (parts.sums * (len(images) / parts.rows)).T if parts else np.zeros((2, 0))
         return PairedScores(False, images, images, before, after, change, unscored, only_first, only_second, by_words)
     _, own, its = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     rows, others = rows[own], others[its]

@@ -140,33 +140,34 @@ def comparison_screen(compared: RunsComparison) -> ReportDocument:
     return ReportDocument(said[0], (ReportChapter("compare", "", facts, (), sections),))
 
 
-def _comparison_label(each: ScoreComparison) -> str:
-    return f"{each.task}, {each.measure}"
+def _comparison_label(comparison: ScoreComparison) -> str:
+    return f"{comparison.task}, {comparison.measure}"
 
 
 _SIGNS = ("▲", "▼", "=", _OTHER)
 
 
-def _comparison_sign(each: ScoreComparison) -> str:
-    if not each.alike:
+def _comparison_sign(comparison: ScoreComparison) -> str:
+    if not comparison.alike:
         return _OTHER
-    if each.p_holm is None or each.p_holm > current_alpha():
+    if comparison.p_holm is None or comparison.p_holm > current_alpha():
         return "="
-    return "▲" if (_estimated_change(each) > 0) is each.scale.higher_is_better else "▼"
+    return "▲" if (_estimated_change(comparison) > 0) is comparison.scale.higher_is_better else "▼"
 
 
-def _estimated_change(each: ScoreComparison) -> float:
-    return each.change.interval.estimate or 0.0
+def _estimated_change(comparison: ScoreComparison) -> float:
+    return comparison.change.interval.estimate or 0.0
 
 
-def _screen_row(sign: str, each: ScoreComparison) -> FrameRow:
-    change = each.change
-    sides = (Cell(write_comparison(each.scale, value), mark=mark)
-             for value, mark in zip((change.first, change.second), each.pairs.signs, strict=True))  # fmt: skip
-    difference = Cell(write_comparison(each.scale, change.interval, signed=True), mark=_change_cell(each).mark)
-    p = p_value_cell(each.p_holm if each.alike else None)
-    images = Cell(each.pairs.images if len(each.pairs) else None)
-    return FrameRow((Cell(sign), Cell(_comparison_label(each)), *sides, difference, p, images))
+def _screen_row(sign: str, comparison: ScoreComparison) -> FrameRow:
+    change = comparison.change
+    sides = (Cell(write_comparison(comparison.scale, value), mark=mark)
+             for value, mark in zip((change.first, change.second), comparison.pairs.signs, strict=True))  # fmt: skip
+    mark = _change_cell(comparison).mark
+    difference = Cell(write_comparison(comparison.scale, change.interval, signed=True), mark=mark)
+    p = p_value_cell(comparison.p_holm if comparison.alike else None)
+    images = Cell(comparison.pairs.images if len(comparison.pairs) else None)
+    return FrameRow((Cell(sign), Cell(_comparison_label(comparison)), *sides, difference, p, images))
 
 
 def write_comparison(scale: Measure, value: float | IntervalEstimate | None, *, signed: bool = False) -> str:
@@ -236,32 +237,33 @@ def _difference_columns(unit: str, digits: int) -> Mapping[str, FrameColumn]:
     }  # fmt: skip
 
 
-def _difference_row(each: ScoreComparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
+def _difference_row(comparison: ScoreComparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
     """Its record in the columns' units, with marks and reasons."""
-    record = each.record()
+    record = comparison.record()
     cells = {key: cell_of(column, record[key]) for key, column in columns.items()}
-    one, other = each.pairs.signs
+    first_sign, second_sign = comparison.pairs.signs
     cells |= {
-        "task": Cell(each.task, mark="" if each.alike else _OTHER),
+        "task": Cell(comparison.task, mark="" if comparison.alike else _OTHER),
         # Points are shares or not, which their column does not know.
-        **{key: Cell(record[key] and each.scale.factor * record[key]) for key in ("a", "b", "detectable")},
+        **{key: Cell(record[key] and comparison.scale.factor * record[key]) for key in ("a", "b", "detectable")},
         **{key: p_value_cell(record[key]) for key in ("p", "p_holm", "p_questions")},
     }  # fmt: skip
-    cells |= {"a": replace(cells["a"], mark=one), "b": replace(cells["b"], mark=other)}
-    cells["difference"] = _change_cell(each)
-    if each.detectable and each.detectable.reason:
-        cells["detectable"] = replace(cells["detectable"], reason=each.detectable.reason)
-    if each.pairs.lacking:
-        cells |= {"images": Cell(None), "p": replace(cells["p"], reason=each.pairs.lacking)}
+    cells |= {"a": replace(cells["a"], mark=first_sign), "b": replace(cells["b"], mark=second_sign)}
+    cells["difference"] = _change_cell(comparison)
+    if comparison.detectable and comparison.detectable.reason:
+        cells["detectable"] = replace(cells["detectable"], reason=comparison.detectable.reason)
+    if comparison.pairs.lacking:
+        cells |= {"images": Cell(None), "p": replace(cells["p"], reason=comparison.pairs.lacking)}
     return FrameRow(tuple(cells.values()))
 
 
-def _change_cell(each: ScoreComparison) -> Cell:
+def _change_cell(comparison: ScoreComparison) -> Cell:
     """The difference; marked if interval and corrected p disagree about significance."""
-    cell = scaled_cell(each.change.interval, each.scale.factor)
-    if cell.low is None or cell.high is None or each.p_holm is None or not each.alike:
+    cell = scaled_cell(comparison.change.interval, comparison.scale.factor)
+    if cell.low is None or cell.high is None or comparison.p_holm is None or not comparison.alike:
         return cell
-    return cell if (cell.low <= 0 <= cell.high) is (each.p_holm > current_alpha()) else replace(cell, mark=_DISAGREES)
+    agrees = (cell.low <= 0 <= cell.high) is (comparison.p_holm > current_alpha())
+    return cell if agrees else replace(cell, mark=_DISAGREES)
 
 
 def _telling_tables(compared: RunsComparison) -> list[Frame]:
@@ -288,17 +290,18 @@ def _shared_sentences(prompts: Sequence[str]) -> str:
     return start[: start.rfind(". ") + 1]
 
 
-def _telling_row(each: Mapping[str, Any], shared: str, signs: tuple[str, str]) -> FrameRow:
+def _telling_row(question: Mapping[str, Any], shared: str, signs: tuple[str, str]) -> FrameRow:
     """A question with both models' answers, without the sentences that the prompts of the table share."""
-    scores = (Cell(each[side], mark=sign) for side, sign in zip("ab", signs, strict=True))
+    scores = (Cell(question[side], mark=sign) for side, sign in zip("ab", signs, strict=True))
     texts = [Cell(None), Cell(None)]
-    if "asked" in each:
-        texts = [_shortened_cell(_on_one_line(each["asked"]).removeprefix(shared)), _shortened_cell(each["expected"])]
+    if "asked" in question:
+        prompt = _on_one_line(question["asked"]).removeprefix(shared)
+        texts = [_shortened_cell(prompt), _shortened_cell(question["expected"])]
     for side in "ab":
-        replies = each.get(f"{side}_replies")
-        told = dict.fromkeys(reply if reply.strip() else "(empty)" for reply in replies or ())
-        texts.append(Cell(None) if replies is None else _shortened_cell(" | ".join(told)))
-    return FrameRow((Cell(each["id"]), Cell(each["measure"]), *scores, *texts))
+        replies = question.get(f"{side}_replies")
+        shown = dict.fromkeys(reply if reply.strip() else "(empty)" for reply in replies or ())
+        texts.append(Cell(None) if replies is None else _shortened_cell(" | ".join(shown)))
+    return FrameRow((Cell(question["id"]), Cell(question["measure"]), *scores, *texts))
 
 
 def _on_one_line(text: str) -> str:

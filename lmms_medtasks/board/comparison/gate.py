@@ -179,15 +179,15 @@ def test_outcomes(
     tests: Sequence[MarginTest], alphas: Sequence[float], correction: Correction
 ) -> list[tuple[Outcome, float]]:
     """For each test the outcome at its level, and the p value of "worse" corrected over all of them."""
-    adjusted = adjust_p_values([each.worse_p for each in tests], correction)
-    found: list[tuple[Outcome, float]] = []
+    adjusted = adjust_p_values([item.worse_p for item in tests], correction)
+    outcomes: list[tuple[Outcome, float]] = []
     for test, worse, alpha in zip(tests, adjusted, alphas, strict=True):
         if worse <= alpha:
-            found.append(("worse", worse))
+            outcomes.append(("worse", worse))
         else:
             shown = test.not_worse_p is not None and test.not_worse_p <= alpha
-            found.append(("not worse" if shown else "can't tell", worse))
-    return found
+            outcomes.append(("not worse" if shown else "can't tell", worse))
+    return outcomes
 
 
 def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) -> GateResult:
@@ -304,39 +304,39 @@ def _decide_verdicts(verdicts: Sequence[GateVerdict], correction: Correction) ->
     decided = test_outcomes(tests, alphas, correction)
     comparisons = max(1, len(tested)) if correction == "holm" else 1
     by_test = {id(each): outcome for each, outcome in zip(tested, decided, strict=True)}
-    found = []
+    decided_verdicts = []
     for verdict in verdicts:
         outcome, adjusted = by_test.get(id(verdict), (verdict.outcome, None))
         effects: list[Effect] = [verdict.effect]
-        why = ""
+        reason = ""
         if outcome == "worse":
             effects.append("fail")
         elif outcome == "can't tell":
-            why = _undecided_reason(verdict)
+            reason = _undecided_reason(verdict)
             # A gate must not stay undecided because of a number without a test.
             never = verdict.counted and verdict.never_shown == _NO_TEST
             effects.append("warn" if never else _CANNOT_TELL[verdict.rule.on_cannot_tell])
         effect = min(effects, key=EFFECTS.index)
-        detail = " ".join(text for text in (why, verdict.detail) if text)
-        found.append(replace(verdict, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
+        detail = " ".join(text for text in (reason, verdict.detail) if text)
+        decided_verdicts.append(replace(verdict, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
                              detectable=_detectable_drop(verdict, comparisons)))  # fmt: skip
-    return found
+    return decided_verdicts
 
 
-def _detectable_drop(each: GateVerdict, comparisons: int) -> float | None:
-    if each.test is None or each.pairs is None:
+def _detectable_drop(verdict: GateVerdict, comparisons: int) -> float | None:
+    if verdict.test is None or verdict.pairs is None:
         return None
-    criterion = TestCriterion(alpha=each.rule.alpha, sides=1, comparisons=comparisons)
-    found = each.pairs.detectable(criterion, each.scale.high - each.scale.low - each.margin).difference
-    return None if found is None else each.margin + found
+    criterion = TestCriterion(alpha=verdict.rule.alpha, sides=1, comparisons=comparisons)
+    difference = verdict.pairs.detectable(criterion, verdict.scale.high - verdict.scale.low - verdict.margin).difference
+    return None if difference is None else verdict.margin + difference
 
 
-def _undecided_reason(each: GateVerdict) -> str:
+def _undecided_reason(verdict: GateVerdict) -> str:
     """Explanation for an undecided result, if the numbers do not give it: few images, or no test of "not worse"."""
-    if each.test is None or each.counted:
-        return each.never_shown
-    images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
-    return f"{images} with a score in both, {each.rule.min_images:,} required."
+    if verdict.test is None or verdict.counted:
+        return verdict.never_shown
+    images = "1 image" if verdict.test.clusters == 1 else f"{verdict.test.clusters:,} images"
+    return f"{images} with a score in both, {verdict.rule.min_images:,} required."
 
 
 def read_rules(

@@ -76,7 +76,7 @@ def _as_long_column(column: FrameColumn) -> FrameColumn:
 
 def _said_once(verdicts: Sequence[GateVerdict]) -> list[str]:
     """Reasons of verdicts that the numbers do not give, each once with its measures."""
-    found = group_reasons(
+    grouped = group_reasons(
         (
             (f"{_SIGNS[verdict.effect]} {verdict.outcome.capitalize()}", verdict.detail.removesuffix(".")),
             _verdict_label(verdict),
@@ -85,25 +85,25 @@ def _said_once(verdicts: Sequence[GateVerdict]) -> list[str]:
         if verdict.detail or verdict.test is None
     )
     return [
-        f"{outcome} ({len(named)}): {why[:1].lower()}{why[1:]}: {first_listed(named, _MOST_NAMED)}."
-        for (outcome, why), named in found.items()
+        f"{outcome} ({len(labels)}): {why[:1].lower()}{why[1:]}: {first_listed(labels, _MOST_NAMED)}."
+        for (outcome, why), labels in grouped.items()
     ]
 
 
-def _verdict_label(each: GateVerdict) -> str:
-    return f"{each.task}, {each.measure}"
+def _verdict_label(verdict: GateVerdict) -> str:
+    return f"{verdict.task}, {verdict.measure}"
 
 
 def _problem_lines(gate: GateResult, action: str, is_screen: bool) -> list[str]:
     """Each problem once; on a screen the first ones of a kind."""
-    found = group_reasons(
+    grouped = group_reasons(
         (problem.code, f"{problem.task or problem.source}: {problem.reason}")
-        for own, problem in gate.problems
+        for problem_action, problem in gate.problems
         # On a screen a limit that is no reason is said above.
-        if own == action and not (is_screen and (action, problem.code) == ("warn", "limited"))
+        if problem_action == action and not (is_screen and (action, problem.code) == ("warn", "limited"))
     )
     texts: list[str] = []
-    for each in (*found.values(), gate.warnings if action == "warn" else ()):
+    for each in (*grouped.values(), gate.warnings if action == "warn" else ()):
         texts += each[: _FEW if is_screen else None]
         if is_screen and len(each) > _FEW:
             texts.append(f"and {len(each) - _FEW} more like these")
@@ -149,30 +149,31 @@ _NOTE = (
 )
 
 
-def _verdict_row(each: GateVerdict) -> FrameRow:
+def _verdict_row(verdict: GateVerdict) -> FrameRow:
     """Its numbers as texts, because each row has its own digits and unit."""
-    pairs, test, scale = each.pairs, each.test, each.scale
+    pairs, test, scale = verdict.pairs, verdict.test, verdict.scale
     change = write_comparison(scale, pairs.change.interval, signed=True) if pairs and test else None
-    one, other = ("", "") if pairs is None else pairs.signs
+    first_sign, second_sign = ("", "") if pairs is None else pairs.signs
     questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((
-        Cell(_SIGNS[each.effect]), Cell(_verdict_label(each)), Cell(each.model),
+        Cell(_SIGNS[verdict.effect]), Cell(_verdict_label(verdict)), Cell(verdict.model),
         Cell(test.clusters if test else 0), Cell(questions),
-        Cell(write_comparison(scale, each.baseline), mark=one), Cell(write_comparison(scale, each.candidate),
-        mark=other), Cell(change), Cell(_largest_possible_drop(each)), Cell(_format_difference(each, each.margin)),
-        Cell(_format_difference(each, each.detectable)), p_value_cell(test.worse_p if test else None),
-        p_value_cell(each.adjusted), p_value_cell(test.not_worse_p if test else None), Cell(each.outcome),
-        Cell(each.detail or None),
+        Cell(write_comparison(scale, verdict.baseline), mark=first_sign),
+        Cell(write_comparison(scale, verdict.candidate), mark=second_sign), Cell(change),
+        Cell(_largest_possible_drop(verdict)), Cell(_format_difference(verdict, verdict.margin)),
+        Cell(_format_difference(verdict, verdict.detectable)), p_value_cell(test.worse_p if test else None),
+        p_value_cell(verdict.adjusted), p_value_cell(test.not_worse_p if test else None), Cell(verdict.outcome),
+        Cell(verdict.detail or None),
     ))  # fmt: skip
 
 
-def _largest_possible_drop(each: GateVerdict) -> str:
+def _largest_possible_drop(verdict: GateVerdict) -> str:
     """The largest drop that can't be ruled out; if it is negative, the least gain."""
-    text = _format_difference(each, each.most)
+    text = _format_difference(verdict, verdict.most)
     return f"gain ≥ {text[1:]}" if text.startswith("-") else text
 
 
-def _format_difference(each: GateVerdict, value: float | None) -> str:
+def _format_difference(verdict: GateVerdict, value: float | None) -> str:
     """A difference of two values with its unit: percentage points for values in percent."""
-    unit = " points" if each.scale.unit in ("%", "points") and value is not None else ""
-    return write_comparison(each.scale, value) + unit
+    unit = " points" if verdict.scale.unit in ("%", "points") and value is not None else ""
+    return write_comparison(verdict.scale, value) + unit

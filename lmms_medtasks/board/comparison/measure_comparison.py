@@ -156,17 +156,17 @@ def _incomparable_warnings(matched: Sequence[tuple[LeaderboardEntry, Leaderboard
 
 
 def _compare_matched(matched: Sequence[tuple[LeaderboardEntry, LeaderboardEntry]]) -> tuple[ScoreComparison, ...]:
-    found = [
+    comparisons = [
         _compare_metric(one, other, name)
         for one, other in matched
         for name in one.main_metrics
         if name in other.metrics
     ]
-    adjusted = adjust_known_p_values([each.change.p for each in found])
+    adjusted = adjust_known_p_values([each.change.p for each in comparisons])
     criterion = TestCriterion(comparisons=max(1, len(adjusted) - adjusted.count(None)))
     return tuple(
         replace(each, p_holm=p, detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low))
-        for each, p in zip(found, adjusted, strict=True)
+        for each, p in zip(comparisons, adjusted, strict=True)
     )
 
 
@@ -223,9 +223,9 @@ def _discordant_questions(
     if any(entry.credentialed for entry in pair):
         shown = [{}, {}]
     for name, (_, each, row) in best:
-        found: dict[str, Any] = {"task": each.task, "measure": each.measure, "id": name}
-        found |= {"a": float(each.pairs.first[row]), "b": float(each.pairs.second[row])}
+        fields: dict[str, Any] = {"task": each.task, "measure": each.measure, "id": name}
+        fields |= {"a": float(each.pairs.first[row]), "b": float(each.pairs.second[row])}
         for side, texts in zip("ba", reversed(shown), strict=True):
             if answer := texts.get(name):
-                found |= {"asked": answer.prompt, "expected": answer.expected, f"{side}_replies": list(answer.replies)}
-        yield found
+                fields |= {"asked": answer.prompt, "expected": answer.expected, f"{side}_replies": list(answer.replies)}
+        yield fields

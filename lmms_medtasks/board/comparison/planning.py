@@ -79,15 +79,15 @@ def of_runs(first: ComparedRuns, second: ComparedRuns, plan: PowerPlan) -> list[
 
     Raises UserError without a common task, or a common number of one.
     """
-    found = [
+    planned = [
         _of_entries(one, other, metric, plan)
         for one, other in compared_entries.match_entries(first, second)
         for metric in one.main_metrics
         if metric in other.metrics
     ]
-    if not found:
+    if not planned:
         raise UserError(f"{first.path} and {second.path} have tasks in common, and no number of them: nothing to plan.")
-    return found
+    return planned
 
 
 def plan_before_run(
@@ -112,19 +112,19 @@ def plan_before_run(
         )
     total = changed - plan.difference**2
     varied = ChangeVariances(correlation * total, (1 - correlation) * total, 0.0, trials_known=False)
-    found = []
+    planned = []
     for task, (images, questions, trials) in sizes.items():
-        each = questions / images
-        error = float(np.sqrt(varied.of_mean(images, each)))
+        per_image = questions / images
+        error = float(np.sqrt(varied.of_mean(images, per_image)))
         shown = power.detectable_with_error(error, images, plan.criterion)
         reason = FEW if shown is None else ""
         if shown is not None:
             shown += 1 / questions  # a step of an exact test, which the number of images has too
             if shown > changed:  # no difference is larger than the share of questions that change
                 shown, reason = None, power.BEYOND
-        needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
-        found.append(PlannedPower(task, ALL, images, questions, trials, shown, reason, needed))
-    return found
+        needed = {1: power.images_needed(plan.difference, varied, questions=per_image, criterion=plan.criterion)}
+        planned.append(PlannedPower(task, ALL, images, questions, trials, shown, reason, needed))
+    return planned
 
 
 def power_report(found: Sequence[PlannedPower], plan: PowerPlan, notes: Sequence[str]) -> ReportDocument:
@@ -170,8 +170,8 @@ def _of_entries(one: LeaderboardEntry, other: LeaderboardEntry, metric: str, pla
     needed: dict[int, int | None] = {}
     if seen.clusters >= MINIMUM:
         several = trials > 1 and joined.of_questions
-        noise, own = (_trial_variances(each, joined.ids) if several else None for each in (one, other))
-        both = noise + own if noise is not None and own is not None else None
+        noise, other_noise = (_trial_variances(each, joined.ids) if several else None for each in (one, other))
+        both = noise + other_noise if noise is not None and other_noise is not None else None
         varied = power.estimate_variances(clusters, changes, both, trials)
         each = len(changes) / seen.clusters
         for number in plan.trials if varied.trials_known else (trials,):
@@ -186,9 +186,9 @@ def _of_entries(one: LeaderboardEntry, other: LeaderboardEntry, metric: str, pla
 def _trial_variances(entry: LeaderboardEntry, ids: np.ndarray) -> np.ndarray | None:
     """The variance of one trial for each of these questions; None without right answers or several trials."""
     rows = entry.samples.take(np.searchsorted(entry.questions.ids, ids))
-    found = []
+    variances = []
     for expected, trials in zip(rows.column("expected"), rows.column("trials"), strict=True):
         if expected is None or len(trials) < 2:
             return None
-        found.append(np.var([float(trial == expected) for trial in trials], ddof=1))
-    return np.array(found)
+        variances.append(np.var([float(trial == expected) for trial in trials], ddof=1))
+    return np.array(variances)

@@ -146,12 +146,12 @@ class BoardStandings:
         place = keys.index(best)
         return [key for row, key in enumerate(keys) if row != place and not found.pairs.better[place, row]]
 
-    def marked(self, found: Cell, entry: LeaderboardEntry, metric: str) -> Cell:
+    def marked(self, cell: Cell, entry: LeaderboardEntry, metric: str) -> Cell:
         """The cell of an entry's number with its signs before its mark; unchanged without a number."""
         key = id(entry), metric
         if key not in self._signs:
             self._signs[key] = number_signs(entry, metric)
-        return found if found.value is None else replace(found, mark=self._signs[key] + found.mark)
+        return cell if cell.value is None else replace(cell, mark=self._signs[key] + cell.mark)
 
     def number(self, entry: LeaderboardEntry, metric: str) -> Number | None:
         """An entry's number with its signs, in its measure's unit; None if no question has a score.
@@ -163,8 +163,8 @@ class BoardStandings:
         if mean.estimate is None:
             return None
         about, shown = suite_words.suite_texts(entry.suite), entry.scale(metric)
-        found = self.marked(replace(scaled_cell(mean, shown.factor), mark=""), entry, metric)
-        chance = None if HARD_TO_READ in found.mark else guessing_score(entry, metric)
+        cell = self.marked(replace(scaled_cell(mean, shown.factor), mark=""), entry, metric)
+        chance = None if HARD_TO_READ in cell.mark else guessing_score(entry, metric)
         # A ratio may be beyond the scale.
         top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
         return Number(
@@ -175,7 +175,7 @@ class BoardStandings:
             top=shown.factor * top,
             chance=None if chance is None else shown.factor * chance,
             higher_is_better=shown.higher_is_better,
-            cell=found,
+            cell=cell,
             decimals=shown.digits,
         )
 
@@ -247,33 +247,33 @@ def ranking_table(task: str, standings: BoardStandings, links: PageLinks) -> Fra
     for entry in sorted(entries, key=lambda each: best[each.model.key]):
         cells: list[Cell] = []
         for name in measures:
-            found = standings.of(task, name).get(entry.model.key)
-            own, rank = standing_cells(found, entry.scale(name)) if found else (NONE, NONE)
-            cells += [standings.marked(own, entry, name), rank]
+            standing = standings.of(task, name).get(entry.model.key)
+            number, rank = standing_cells(standing, entry.scale(name)) if standing else (NONE, NONE)
+            cells += [standings.marked(number, entry, name), rank]
         said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
         model = Cell(standings.title(entry), href=links.model(entry.model.key))
         read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
         unanswered = Cell(common_metrics.describe_outcomes(entry.outcomes, common_metrics.READINGS) or None)
         counted = (Cell(len(entry.questions)), read, unanswered, judged, Cell(entry.level or None))
         rows.append(FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry))))
-    below = standings.published(task)
-    for called, row in below:
+    published = standings.published(task)
+    for called, row in published:
         cells = [cell for name in measures for cell in (row.cells.get(name, NONE), NONE)]
         rows.append(FrameRow((Cell(called), Cell(row.source), *cells, *[NONE] * (len(_COUNTS) + 1)), "reference"))
     first = {name: next(iter(standings.of(task, name).values()), None) for name in measures}
     without = (f"No ranks by {name}: {each.reason}." for name, each in first.items() if each and each.rank is None)
     notes = (intervals_note(entries), *without, SHORT)
-    printed = (_PUBLISHED.format(paper=below[0][1].paper),) if below else ()
+    printed = (_PUBLISHED.format(paper=published[0][1].paper),) if published else ()
     heads = (label_column("model"), label_column("source"), *columns, *_COUNTS, label_column("notes"))
     return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, printed, RANK_MARKS)
 
 
-def problems_table(found: Iterable[EntryProblem], roots: Sequence[Path]) -> Frame:
+def problems_table(problems: Iterable[EntryProblem], roots: Sequence[Path]) -> Frame:
     """Problems as a table: status, location, reason; the same problem in several tasks of a run is one row."""
     rows, without = [], without_folders_above if len(roots) > 1 else without_roots
-    for each, own in told_once(found):
-        level = "copy" if each.code == "duplicate" and each.level == "flag" else _LEVELS[each.level]
-        texts = (level, shown_name(each.model), ", ".join(own), each.source, each.reason)
+    for problem, of_tasks in told_once(problems):
+        level = "copy" if problem.code == "duplicate" and problem.level == "flag" else _LEVELS[problem.level]
+        texts = (level, shown_name(problem.model), ", ".join(of_tasks), problem.source, problem.reason)
         rows.append(FrameRow(tuple(Cell(without(text, roots) or None) for text in texts)))
     columns = tuple(map(label_column, ("status", "model", "tasks", "file", "reason")))
     return Frame("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
@@ -291,7 +291,8 @@ def problem_codes(entry: LeaderboardEntry) -> Cell:
     return Cell(", ".join(dict.fromkeys(problem.code.replace("_", " ") for problem in entry.problems)) or None)
 
 
-def standing_cells(found: ModelStanding, shown: Measure) -> tuple[Cell, Cell]:
+def standing_cells(standing: ModelStanding, shown: Measure) -> tuple[Cell, Cell]:
     """A mean and its rank."""
-    mark = _FEWER if found.rank is not None and found.common < found.mean.n else ""
-    return scaled_cell(found.mean, shown.factor), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE
+    mark = _FEWER if standing.rank is not None and standing.common < standing.mean.n else ""
+    rank = Cell(standing.rank, standing.low, standing.high, mark) if standing.rank else NONE
+    return scaled_cell(standing.mean, shown.factor), rank

@@ -23,14 +23,14 @@ _SHOWN_ARGUMENTS = 3
 
 def slugify(text: str) -> str:
     """``text`` as a file name: lower-case letters, digits and single dashes; "x" if nothing is left."""
-    found = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")[:_LENGTH].strip("-_")
-    return found or "x"
+    slug = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")[:_LENGTH].strip("-_")
+    return slug or "x"
 
 
 def file_name(key: str) -> str:
     """``key`` as a file name: unchanged if harmless, and of a length that all file systems take."""
-    found = re.sub(r"[^A-Za-z0-9_-]+", "-", key)
-    return key if found == key and len(key) <= _LONGEST else f"{found[:_LENGTH]}-{_long_digest(key)[:_LONG]}"
+    safe = re.sub(r"[^A-Za-z0-9_-]+", "-", key)
+    return key if safe == key and len(key) <= _LONGEST else f"{safe[:_LENGTH]}-{_long_digest(key)[:_LONG]}"
 
 
 def model_slugs(models: Iterable[EntryModel]) -> dict[str, str]:
@@ -64,9 +64,9 @@ def model_titles(models: Iterable[EntryModel], arguments: Mapping[str, str] = Ma
 def _with_arguments(model: EntryModel, name: str, alike: Sequence[str], arguments: Mapping[str, str]) -> str:
     """The name with the runner and the first arguments that differ within ``alike``."""
     known = [read_arguments(text) for text in alike]
-    own = read_arguments(arguments.get(model.key, ""))
-    differing = [each for each in own if len({other.get(each) for other in known}) > 1]
-    said = [f"{each}={own[each]}" for each in differing]
+    model_arguments = read_arguments(arguments.get(model.key, ""))
+    differing = [argument for argument in model_arguments if len({other.get(argument) for other in known}) > 1]
+    said = [f"{argument}={model_arguments[argument]}" for argument in differing]
     return f"{name} ({', '.join([model.harness_model, *said[:_SHOWN_ARGUMENTS]])})"
 
 

@@ -188,7 +188,7 @@ def model_headlines(own: Sequence[LeaderboardEntry], standings: BoardStandings) 
 
     The suite's headline on the board if the model has it, else the model's first measure.
     """
-    found = []
+    headlines = []
     for suite in dict.fromkeys(entry.suite for entry in own):
         about = suite_words.suite_texts(suite)
         entries = [entry for entry in own if entry.suite == suite]
@@ -205,9 +205,9 @@ def model_headlines(own: Sequence[LeaderboardEntry], standings: BoardStandings) 
                 # Of another task than the board's headline the task is said.
                 elsewhere = wanted[0] is not None and head != wanted[0]
                 title = f"{chosen.number.title} ({head[0]})" if elsewhere else chosen.number.title
-                found.append(replace(chosen, number=replace(chosen.number, title=title)))
+                headlines.append(replace(chosen, number=replace(chosen.number, title=title)))
                 break
-    return found
+    return headlines
 
 
 def _model_headline(entry: LeaderboardEntry, metric: str, standings: BoardStandings) -> ModelHeadline | None:
@@ -228,16 +228,16 @@ def _model_headline(entry: LeaderboardEntry, metric: str, standings: BoardStandi
     )
 
 
-def model_finding(title: str, found: Sequence[ModelHeadline]) -> str:
+def model_finding(title: str, headlines: Sequence[ModelHeadline]) -> str:
     """A model's best place, and where it is no better than guessing."""
-    if not found:
+    if not headlines:
         return f"{title}: no benchmark's headline number is known."
-    hard = [each for each in found if HARD_TO_READ in each.number.cell.mark]
-    read = [each for each in found if each not in hard]
+    hard = [each for each in headlines if HARD_TO_READ in each.number.cell.mark]
+    read = [each for each in headlines if each not in hard]
     said = [f"{UNREAD} on {join_with_and([each.title for each in hard])}: {NOTHING_SAID} there"] if hard else []
     placed = sorted((each for each in read if each.place), key=lambda each: ("only" in each.place, each.rank or 0))
     for best in (placed or read)[:1]:
         of = f", its best place on {len(placed)} benchmarks" if len(placed) > 1 else ""
         said.append(f"{best.number.shown} on {best.title}, {best.place or 'not ranked'}{of}")
-    said += said_of_guessing([(each.number.guessing, each.title) for each in found], "on")
+    said += said_of_guessing([(each.number.guessing, each.title) for each in headlines], "on")
     return f"{title}: {'; '.join(said)}."

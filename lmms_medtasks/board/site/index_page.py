@@ -140,46 +140,46 @@ def write_index_page(
     pages: PageWriter, standings: BoardStandings, links: PageLinks, suites: Sequence[str], stamp: str
 ) -> None:
     """Write the first page, and the one on how models are measured."""
-    board, found = standings.board, leaderboard_table(standings, links)
-    heads = [(head.about, (head.task, head.measure)) for head in found.heads]
+    board, table = standings.board, leaderboard_table(standings, links)
+    heads = [(head.about, (head.task, head.measure)) for head in table.heads]
     filters = {
-        "open": any(row.facts.open_weights for row in found.rows),
-        "size": any(row.facts.parameters_b for row in found.rows),
-        "verified": any(row.verified for row in found.rows),
+        "open": any(row.facts.open_weights for row in table.rows),
+        "size": any(row.facts.parameters_b for row in table.rows),
+        "verified": any(row.verified for row in table.rows),
     }
-    many = len(found.heads) > MANY_SUITES
-    has_ranks = any(score.rank for row in found.measured for score in row.scores)
+    many = len(table.heads) > MANY_SUITES
+    has_ranks = any(score.rank for row in table.measured for score in row.scores)
     pages.page(
         "index.html", "index.html", "overview",
         headline=no_break_markup(finding_words.of_board(standings, heads)),
-        warnings=_board_warnings(board), found=found, links=links, table=leaderboard_export(found, standings),
+        warnings=_board_warnings(board), found=table, links=links, table=leaderboard_export(table, standings),
         drawn=suite_chart(heads[0][0], standings, links, heads[0][1]) if heads else None, many=many,
         filters=[name for name, there in filters.items() if there],
-        ranks_of=found.heads[0].about.title if has_ranks else "",
+        ranks_of=table.heads[0].about.title if has_ranks else "",
         cards=[suite_words.suite_texts(name) for name in suites],
         problems=board_tables.problems_table(board.problems, standings.roots), stamp=stamp,
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
-        heads=found.heads, levels=LEVELS, board=board, references=board.references,
+        heads=table.heads, levels=LEVELS, board=board, references=board.references,
     )  # fmt: skip
 
 
 def _board_warnings(board: Leaderboard) -> list[tuple[str, str]]:
     """Warnings before the numbers: a word that stands out, and its meaning."""
-    said = []
+    warnings = []
     ranked = [entry for entry in board.entries if entry.ranked]
     if mini := sum(entry.variant == "mini" for entry in ranked):
         count = "All" if mini == len(ranked) else f"{mini} of {len(ranked)}"
         text = f"{count} ranked entries are on drawn phantoms (mini data), and do not compare with the published rows."
-        said.append(("Practice data.", text))
+        warnings.append(("Practice data.", text))
     if refused := board.refused_count:
-        said.append(("Refused.", f"{refused} {'run or task' if refused == 1 else 'runs or tasks'} refused."))
+        warnings.append(("Refused.", f"{refused} {'run or task' if refused == 1 else 'runs or tasks'} refused."))
     tasks = sum(bool(reference.unverified) for reference in board.references.values())
     parts = [f"Questions, data or judge of {tasks} of {len(board.references)} tasks are not pinned."] if tasks else []
     if board.entries and not board.owned:
         parts.append("A model's name is whatever its submitter wrote.")
-    return [*said, *([("Unverified.", " ".join(parts))] if parts else [])]
+    return [*warnings, *([("Unverified.", " ".join(parts))] if parts else [])]
 
 
 def leaderboard_table(standings: BoardStandings, links: PageLinks) -> LeaderboardTable:
@@ -266,14 +266,14 @@ def _published_rows(heads: Sequence[SuiteColumn], standings: BoardStandings) -> 
         yield replace(row, scores=tuple(scores.get(head.task, LeaderboardScore(NONE, head)) for head in heads))
 
 
-def leaderboard_export(found: LeaderboardTable, standings: BoardStandings) -> Frame:
+def leaderboard_export(table: LeaderboardTable, standings: BoardStandings) -> Frame:
     """The table for files: for each suite the number with its interval, and the ranks that chance leaves open."""
     columns: list[FrameColumn] = [label_column("model"), label_column("source")]
-    for head in found.heads:
+    for head in table.heads:
         name = f"{head.about.title}: {head.task}, {head.measure}"
         columns += [board_tables.metric_column(name, head.shown), label_column(f"rank, {name}")]
     rows = []
-    for row in found.rows:
+    for row in table.rows:
         cells: list[Cell] = [Cell(row.name, href=row.href), Cell("measured" if row.measured else "published")]
         for score in row.scores:
             cells += [score.cell, Cell(score.rank or None)]

@@ -129,20 +129,20 @@ class QuestionCards:
     def _answers(
         self, form: QuestionForm, entries: Iterable[LeaderboardEntry], told: bool
     ) -> tuple[tuple[AnsweredForm, ...], ...]:
-        found: dict[str, list[tuple[int, str, AnsweredForm]]] = {}
+        by_model: dict[str, list[tuple[int, str, AnsweredForm]]] = {}
         for entry in entries:
             task = suite_words.suite_texts(entry.suite).name_of(entry.task)
             may_tell = told and self._data.may_tell(entry)
             for row in _rows_of_forms(entry, form):
                 level = question_forms(entry, [row])[0].severity
                 answered = self._answered(entry, row, suite_words.level_word(level), may_tell)
-                found.setdefault(entry.model.key, []).append((level or 0, task, answered))
+                by_model.setdefault(entry.model.key, []).append((level or 0, task, answered))
         return tuple(
             tuple(
                 each if each.condition or len(rows) == 1 else each._replace(condition=task)
                 for _, task, each in sorted(rows, key=lambda item: item[:2])
             )
-            for rows in found.values()
+            for rows in by_model.values()
         )
 
     def _answered(self, entry: LeaderboardEntry, row: int, condition: str, told: bool) -> AnsweredForm:

@@ -181,7 +181,7 @@ class QuestionData:
 
         ``pictures``: whether to make the images too.
         """
-        found: dict[str, QuestionTexts] = {}
+        texts: dict[str, QuestionTexts] = {}
         missing = set(ids)
         for entry in entries:
             if not missing:
@@ -189,11 +189,11 @@ class QuestionData:
             if not self.may_tell(entry):
                 continue
             for id, material in self._materials(entry, missing, pictures):
-                if id not in found or material.pictures and not found[id].pictures or not material.note:
-                    found[id] = material
+                if id not in texts or material.pictures and not texts[id].pictures or not material.note:
+                    texts[id] = material
             # Another run may have these images or parameters.
-            missing = {id for id in missing if id not in found or found[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
-        return found
+            missing = {id for id in missing if id not in texts or texts[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
+        return texts
 
     def _materials(
         self, entry: LeaderboardEntry, ids: Collection[str], pictures: bool
@@ -278,12 +278,12 @@ class QuestionData:
 
 
 def _label_images(written: Sequence[Written], label: str) -> tuple[SiteImage, ...]:
-    found = []
+    images = []
     for number, (path, width, height) in enumerate(written, start=1):
-        place = [f"image {number} of {len(written)}"] if len(written) > 1 else []
-        said = ", ".join([label, *place] if label else place)
-        found.append(SiteImage(path, said, f"Image of the question: {said}".removesuffix(": "), width, height))
-    return tuple(found)
+        position = [f"image {number} of {len(written)}"] if len(written) > 1 else []
+        text = ", ".join([label, *position] if label else position)
+        images.append(SiteImage(path, text, f"Image of the question: {text}".removesuffix(": "), width, height))
+    return tuple(images)
 
 
 def _image_document_id(form: QuestionForm, declared: str | None, split: DocumentSplit) -> str | None:

@@ -213,8 +213,8 @@ class TaskQuestions:
         texts = [block.shown.get(id) for block in blocks]
         text, options, right = question_content(material, next(filter(None, texts), None))
         pictures, note = ([astuple(picture) for picture in material.pictures], material.note) if material else ([], "")
-        told = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
-        question = {"id": id, **{name: value for name, value in told.items() if value}}
+        fields = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
+        question = {"id": id, **{name: value for name, value in fields.items() if value}}
         answers: dict[_Answer, int] = {}
         who = []
         for own, shown in zip(blocks, texts, strict=True):
@@ -302,18 +302,18 @@ def shown_tags(
     list of the codes.
     """
     most = max(entries, key=lambda entry: len(entry.questions)).questions
-    found = {}
+    tags = {}
     about = suite_words.suite_texts(entries[0].suite)
-    place = np.searchsorted(ids, most.ids)
+    positions = np.searchsorted(ids, most.ids)
     for name in most.tags:
-        own = most.codes(name)
-        if 1 < len(np.unique(own)) <= _TAG_VALUES:
+        question_codes = most.codes(name)
+        if 1 < len(np.unique(question_codes)) <= _TAG_VALUES:
             codes = np.zeros(len(ids), dtype=int)
-            codes[place] = own
+            codes[positions] = question_codes
             values = ["", *(str(value) for value in most.tag(name).dictionary.to_pylist())]
             words = [about.value_of(name, value) for value in values]
-            found[name] = {"values": values, "words": words, "codes": codes[order].tolist()}
-    return found
+            tags[name] = {"values": values, "words": words, "codes": codes[order].tolist()}
+    return tags
 
 
 def natural_order(names: Sequence[str] | np.ndarray) -> np.ndarray:

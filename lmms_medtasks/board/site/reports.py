@@ -139,27 +139,27 @@ class SuiteReports:
     def _parts(self, suite: str, entries: Sequence[LeaderboardEntry]) -> list[ReportChapter]:
         ours, runs = reported_suites(), self._runs_of(entries)
         # A contributed benchmark may have several declarations, with the suite's name as their title.
-        found = [
+        declared_runs = [
             (name, each)
             for name, each in runs_holding(runs).items()
             if suite == (name if name in ours else each[0].title)
         ]
         made: list[ReportChapter] = []
-        for name, (declared, asked) in found:
-            prefix = f"{name if len(found) > 1 else suite}-"
+        for name, (declared, task_runs) in declared_runs:
+            prefix = f"{name if len(declared_runs) > 1 else suite}-"
             options = ReportOptions(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
-            made += [make() for make in report(declared, asked, options).comparisons]
+            made += [make() for make in report(declared, task_runs, options).comparisons]
         return made
 
     def _runs_of(self, entries: Iterable[LeaderboardEntry]) -> list[ResultFile]:
         """The runs of these entries, each once, with only their tasks; packs have none."""
-        found: dict[Path, list[LeaderboardEntry]] = {}
+        entries_by_run: dict[Path, list[LeaderboardEntry]] = {}
         for entry in entries:
             if entry.source.samples is not None:
-                found.setdefault(entry.source.results, []).append(entry)
+                entries_by_run.setdefault(entry.source.results, []).append(entry)
         return [
-            _restrict_run(results.read_result_file(path), [entry.task for entry in own], self._title_of(own))
-            for path, own in sorted(found.items())
+            _restrict_run(results.read_result_file(path), [entry.task for entry in group], self._title_of(group))
+            for path, group in sorted(entries_by_run.items())
         ]
 
     def _title_of(self, own: Sequence[LeaderboardEntry]) -> str:

@@ -43,20 +43,20 @@ def read_run_to_view(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Leaderb
     degraded, reasons = degraded_entries(run, tasks)
     entries = [*(each for each in board.entries if each.source.samples), *degraded]
     logged = sorted(entries, key=lambda each: each.source.date)
-    found = {(entry.model.key, entry.task): entry for entry in logged}
+    latest = {(entry.model.key, entry.task): entry for entry in logged}
     # Boards refuse degraded tasks, which are shown here.
     shown = {str(each.source.results) for each in degraded}
-    told = (
+    refusals = (
         problem.reason
         for problem in board.refused
         if problem.code != "unknown_task" or problem.task or problem.source not in shown
     )
-    reasons = list(dict.fromkeys([*reasons, *told]))
-    if not found:
+    reasons = list(dict.fromkeys([*reasons, *refusals]))
+    if not latest:
         asked = f" of {first_listed(list(tasks))}" if tasks else ""
         none = f"No sample log{asked} in {run}. Give the result folder of a run that was made with --log_samples."
         raise UserError(" ".join(reasons) or none)
-    return list(found.values()), reasons
+    return list(latest.values()), reasons
 
 
 class _Memory(SiteFolder):

@@ -143,13 +143,13 @@ def _ranked_series(
 ) -> dict[str, TaskMeasure]:
     """The declared series that a ranked entry has; without ranked entries, that any entry has."""
     have = sorted({(entry.task, metric) for entry in entries if entry.ranked or not ranked for metric in entry.metrics})
-    found = {}
+    series = {}
     for name, patterns in said.items():
         fitting = (each for task, metric in patterns for each in have
                    if fnmatch.fnmatchcase(each[0], task) and each[1] == metric)  # fmt: skip
         if (of := next(fitting, None)) is not None:
-            found[name] = of
-    return found
+            series[name] = of
+    return series
 
 
 def _measured_cells(

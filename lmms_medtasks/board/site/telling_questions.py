@@ -44,22 +44,22 @@ def discordant_questions(
     entries = [entry for entry in standings.board.of(task=head[0], ranked=True) if head[1] in entry.metrics]
     if not entries:
         return []
-    found = _Scores(standings, head, first, entries)
-    if first and not len(found.ids):
+    scores = _Scores(standings, head, first, entries)
+    if first and not len(scores.ids):
         # No question was asked twice.
-        found = _Scores(standings, head, None, entries)
+        scores = _Scores(standings, head, None, entries)
     chosen: list[DiscordantQuestion] = []
     used: set[int] = set()
     images: set[str] = set()
-    rules = found.rules(names)
+    rules = scores.rules(names)
     # Each rule once, then again in the same order while there is room; the last one tells least.
     for heading, strength in (*rules[:-1] * MOST, *rules[-1:]):
-        row = found.strongest(strength, used, images)
+        row = scores.strongest(strength, used, images)
         if row is None or len(chosen) == MOST:
             continue
         used.add(row)
-        images.add(str(found.clusters[row]))
-        chosen.append(found.telling(row, heading, names))
+        images.add(str(scores.clusters[row]))
+        chosen.append(scores.telling(row, heading, names))
     return chosen
 
 

@@ -71,12 +71,12 @@ def _count_elements(value: Any) -> int:
 
 def _largest_numbers(values: list[Any]) -> dict[int | None, tuple[float, bool]]:
     """The largest absolute number (infinite for NaN) and whether all are whole; for rows by column."""
-    found: dict[int | None, tuple[float, bool]] = {}
+    largest: dict[int | None, tuple[float, bool]] = {}
     for value in values:
         for row in value if isinstance(value, list | tuple) else [value]:
-            for place, number in enumerate(row) if isinstance(row, list | tuple) else [(None, row)]:
+            for column, number in enumerate(row) if isinstance(row, list | tuple) else [(None, row)]:
                 if isinstance(number, int | float):
-                    before, whole = found.get(place, (0.0, True))
+                    before, whole = largest.get(column, (0.0, True))
                     size = math.inf if math.isnan(number) else abs(number)
-                    found[place] = max(before, size), whole and isinstance(number, int)
-    return found
+                    largest[column] = max(before, size), whole and isinstance(number, int)
+    return largest

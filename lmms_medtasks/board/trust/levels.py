@@ -31,16 +31,16 @@ _HEAD = (
 
 def read_trust_levels(path: Path) -> dict[str, str]:
     """SHA-256 of a submitted file -> its level, one of :data:`LEVELS`. Raises UserError for an unknown level."""
-    said = folders.load_yaml(path) or {}
-    if not isinstance(said, dict):
+    content = folders.load_yaml(path) or {}
+    if not isinstance(content, dict):
         raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")
-    for digest, level in said.items():
+    for digest, level in content.items():
         if level not in LEVELS:
             raise unknown_name_error("level", level, LEVELS, f"{path}, {digest}")
-    return {str(digest): level for digest, level in said.items()}
+    return {str(digest): level for digest, level in content.items()}
 
 
 def write_trust_level(path: Path, digests: Iterable[str], level: str) -> None:
     """Add the level of a submission to a file; ``digests``: one of a pack, one a task of a run."""
-    found = {**(read_trust_levels(path) if path.is_file() else {}), **dict.fromkeys(digests, level)}
-    write_text_atomically(path, _HEAD + "".join(f'"{each}": {found[each]}\n' for each in sorted(found)))
+    levels = {**(read_trust_levels(path) if path.is_file() else {}), **dict.fromkeys(digests, level)}
+    write_text_atomically(path, _HEAD + "".join(f'"{digest}": {levels[digest]}\n' for digest in sorted(levels)))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 @functools.cache
 def load_limits() -> Mapping[str, int]:
     """The limits of this release."""
-    found: Mapping[str, int] = folders.load_yaml(Path(__file__).with_suffix(".yml"))
-    return found
+    limits: Mapping[str, int] = folders.load_yaml(Path(__file__).with_suffix(".yml"))
+    return limits
 
 
 def check_limit(value: int, name: str, where: object, what: str) -> None:

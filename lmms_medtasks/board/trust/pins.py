@@ -115,14 +115,14 @@ def pin_key(entry: LeaderboardEntry) -> Key:
 
 def score_question_digests(entry: LeaderboardEntry) -> dict[str, str]:
     """Measure -> its questions: ``120 (6f1c…)``, their number and a digest of their indices by id."""
-    found = {}
+    digests = {}
     for name in entry.answers.column_names:
         measure, _, field = name.rpartition(".")
         if field == "asked":
             asked = entry.answers.column(name).is_valid().to_numpy()
             digest = hashlib.sha256(np.packbits(asked).tobytes()).hexdigest()
-            found[measure] = f"{int(asked.sum())} ({digest[:_DIGEST]})"
-    return found
+            digests[measure] = f"{int(asked.sum())} ({digest[:_DIGEST]})"
+    return digests
 
 
 def trials_of(entry: LeaderboardEntry) -> int:
@@ -164,22 +164,22 @@ def write_pins(entries: Iterable[LeaderboardEntry], path: Path) -> int:
     A pin without a judge gets the judge of an entry that has one. Raises UserError if an entry differs from its pin:
     pins are changed by hand only.
     """
-    found = dict(read_pins(path).found) if path.is_file() else {}
+    pins = dict(read_pins(path).found) if path.is_file() else {}
     new = 0
     for entry in entries:
         key, pin = pin_key(entry), pin_of(entry)
-        before = found.setdefault(key, pin)
+        pinned = pins.setdefault(key, pin)
         fixed = ("data", "questions", "measures", "declared")
-        others = [each for each in fixed if getattr(before, each) != getattr(pin, each)]
+        others = [each for each in fixed if getattr(pinned, each) != getattr(pin, each)]
         if others:
             what = "questions of its measures" if others == ["measures"] else others[0]
             where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."
             raise UserError(f"{where} Remove that pin by hand if it was wrong.")
-        new += before is pin
-        if pin.judge and not before.judge:
-            found[key] = replace(before, judge=pin.judge, prompts=pin.prompts)
+        new += pinned is pin
+        if pin.judge and not pinned.judge:
+            pins[key] = replace(pinned, judge=pin.judge, prompts=pin.prompts)
     tree: dict[str, Any] = {}
-    for (task, version, data), pin in sorted(found.items()):
+    for (task, version, data), pin in sorted(pins.items()):
         said = {**asdict(pin), "metrics": list(pin.metrics)}
         fields = {name: value for name, value in said.items() if value or name == "data"}
         tree.setdefault(task, {}).setdefault(version, {})[data] = fields
@@ -191,7 +191,7 @@ def read_pins(path: Path) -> QuestionPins:
     """The pins of a file. Raises UserError for another form."""
     tree = folders.load_yaml(path) or {}
     try:
-        found = {
+        pins = {
             (str(task), str(version), str(data)): _parse_pin(pin)
             for task, versions in tree.items()
             for version, kinds in versions.items()
@@ -202,12 +202,12 @@ def read_pins(path: Path) -> QuestionPins:
             f"{path}: expected task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). "
             "Write it with: lmms-medtasks leaderboard pin RUNS -o FILE"
         ) from error
-    return QuestionPins(found)
+    return QuestionPins(pins)
 
 
-def _parse_pin(said: Mapping[str, Any]) -> QuestionPin:
-    if not isinstance(said["questions"], str) or not isinstance(said["data"], str):
+def _parse_pin(fields: Mapping[str, Any]) -> QuestionPin:
+    if not isinstance(fields["questions"], str) or not isinstance(fields["data"], str):
         raise TypeError("a digest is a text: put it in quotation marks")
-    if not all(isinstance(each, str) for each in said["measures"].values()):
+    if not all(isinstance(value, str) for value in fields["measures"].values()):
         raise TypeError("a measure has the digest of its questions beside their number: pin the run again")
-    return QuestionPin(**{**said, "metrics": tuple(said["metrics"]), "count": int(said["count"])})
+    return QuestionPin(**{**fields, "metrics": tuple(fields["metrics"]), "count": int(fields["count"])})

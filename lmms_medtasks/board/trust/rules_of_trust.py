@@ -36,8 +36,8 @@ class ModelOwners:
         if model not in self.accounts:
             form = model_names.confusable_form(model)
             alike = next((name for name in self.accounts if model_names.confusable_form(name) == form), None)
-            said = f" It looks like {alike!r}, which is another's name." if alike else ""
-            return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{said} The board's keepers add one."
+            hint = f" It looks like {alike!r}, which is another's name." if alike else ""
+            return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{hint} The board's keepers add one."
         if account.casefold() not in self.accounts[model]:
             mine = f"It lies in the folder of {account!r}" if account else "It lies in no folder of an account"
             return "not_the_owner", f"{mine}; the name {model!r} belongs to {', '.join(self.accounts[model])}."
@@ -73,24 +73,24 @@ def read_trust(
 
 
 def read_owners(path: Path) -> ModelOwners:
-    """The owners in a file: ``model: account``, ``model: [account, account]``, or with the number of rows ``model:
-    {accounts: [account], rows: 2}``.
+    """The owners in a file: ``model: account``, ``model: [account, account]``, or
+    ``model: {accounts: [account], rows: 2}`` with the number of rows.
 
     Raises UserError for another form, and for names that differ only in case, blanks, separators or invisible
     characters.
     """
-    said = folders.load_yaml(path) or {}
-    if not isinstance(said, dict):
+    content = folders.load_yaml(path) or {}
+    if not isinstance(content, dict):
         raise UserError(f"{path}: expected lines such as 'organisation/model: account'.")
-    found: dict[str, tuple[str, ...]] = {}
+    owners: dict[str, tuple[str, ...]] = {}
     rows: dict[str, int] = {}
-    plain: dict[str, str] = {}
-    for name, value in said.items():
+    plain_names: dict[str, str] = {}
+    for name, value in content.items():
         # Without a number of rows a name has one.
-        known: Any = value if isinstance(value, dict) else {"accounts": value, "rows": 1}
-        accounts, most = known.get("accounts"), known.get("rows")
+        fields: Any = value if isinstance(value, dict) else {"accounts": value, "rows": 1}
+        accounts, most = fields.get("accounts"), fields.get("rows")
         listed = [accounts] if isinstance(accounts, str) else accounts
-        is_right = isinstance(name, str) and isinstance(listed, list) and bool(listed) and set(known) == _KEYS
+        is_right = isinstance(name, str) and isinstance(listed, list) and bool(listed) and set(fields) == _KEYS
         if not is_right or not _are_texts(listed) or type(most) is not int or most < 1:
             raise UserError(
                 f"{path}: {name!r}: {value!r}; expected a model's name and one account or a list of them, or "
@@ -99,11 +99,11 @@ def read_owners(path: Path) -> ModelOwners:
         rows[name] = most
         if wrong := model_names.model_name_problem(name):
             raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
-        other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
-        if other is not name:
-            raise UserError(f"{path}: {name!r} and {other!r} differ in nothing that a reader sees. Keep one of them.")
-        found[name] = tuple(account.casefold() for account in listed)
-    return ModelOwners(found, str(path.name), rows)
+        same = plain_names.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
+        if same is not name:
+            raise UserError(f"{path}: {name!r} and {same!r} differ in nothing that a reader sees. Keep one of them.")
+        owners[name] = tuple(account.casefold() for account in listed)
+    return ModelOwners(owners, str(path.name), rows)
 
 
 def account_of(file: Path, roots: Iterable[Path]) -> str:

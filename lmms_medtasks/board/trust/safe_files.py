@@ -27,13 +27,13 @@ def list_regular_files(root: Path, endings: tuple[str, ...]) -> tuple[list[Path]
     Linked folders are not entered. Raises UserError for more files than the limits allow.
     """
     inside = root.resolve()
-    found, refused = [], []
+    files, refused = [], []
     for path in _walk_named_files(root, endings):
-        if wrong := _file_problem(path, inside):
-            refused.append((path, wrong))
+        if problem := _file_problem(path, inside):
+            refused.append((path, problem))
         else:
-            found.append(path)
-    return sorted(found), sorted(refused)
+            files.append(path)
+    return sorted(files), sorted(refused)
 
 
 def linked_folders(root: Path) -> list[tuple[Path, str]]:
@@ -92,15 +92,15 @@ def _unpack_gzip(file: BinaryIO, most: int) -> bytes:
     and EOFError otherwise.
     """
     member = zlib.decompressobj(wbits=_GZIP)
-    found = bytearray()
-    while not member.eof and len(found) <= most:
+    content = bytearray()
+    while not member.eof and len(content) <= most:
         packed = member.unconsumed_tail or file.read(_BLOCK)
         if not packed:
             raise EOFError("it ends within a gzip member")
-        found += member.decompress(packed, most + 1 - len(found))
+        content += member.decompress(packed, most + 1 - len(content))
     if member.eof and (member.unused_data or file.read(1)):
         raise EOFError("there is more behind its gzip member")
-    return bytes(found)
+    return bytes(content)
 
 
 def read_json(path: Path) -> Any:
@@ -159,12 +159,12 @@ def check_lines(path: Path) -> None:
 
 
 def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in mapping:
             raise ValueError(f"the key {name[:40]!r} stands twice in a mapping")
-        found[name] = value
-    return found
+        mapping[name] = value
+    return mapping
 
 
 def _no_number(text: str) -> float:
