@@ -1,4 +1,4 @@
-"""A board: everything that was read, and what the ranking of each task is of."""
+"""A leaderboard: all entries, and the reference of each task's ranking."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 from lmms_medtasks.board.entries import EntryModel, EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.trust.levels import OWN_RUN
+from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.suites.suite import Measure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskReference:
-    """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``.
+    """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``asked_by`` of entries.
 
-    ``digests``: of what stays as long as the task's version does. ``packages``: by version those of the package.
-    ``harness``: "" where nothing that may say so names it.
-    ``unverified``: what of it was taken from the entries themselves, since no pin and no rule says it.
+    ``digests``: those that stay as long as the task's version does. ``packages``: version of the package -> its
+    digests. ``harness``: "" if neither pin, rules nor entries name it. ``unverified``: parts taken from the entries
+    themselves, because no pin and no rule names them.
     """
 
     version: str
@@ -33,11 +34,11 @@ class TaskReference:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Everything read: the entries (at most one a model and task is ranked), what the ranking is of, and every problem.
+    """The entries (at most one a model and task is ranked), the references by task, and every problem.
 
-    ``problems`` holds those of the entries and those of files that gave none, or a copy of one. ``references``: by
-    task. ``bad``: the problems that a build's exit status tells of: everything refused, and what the rules name.
-    ``owned``: only the owner of a model's name could submit its entries.
+    ``problems``: those of entries, of files without an entry, and of copies. ``bad``: the problems that a build's exit
+    status reports: refusals and those that the rules name. ``owned``: only a model name's owner could submit its
+    entries.
     """
 
     entries: tuple[LeaderboardEntry, ...]
@@ -61,10 +62,10 @@ class Leaderboard:
         ]
 
     def of_known_questions(self, suite: str) -> list[LeaderboardEntry]:
-        """The entries of a suite; on a board in public those that were asked what its ranked ones and own runs were.
+        """Entries of a suite; on a public board those on questions that a ranked entry or one of our runs was asked
+        too.
 
-        What a stranger's entry set apart was asked is its word, and adds nothing to what is said of the questions. All
-        entries, where nobody is ranked.
+        Questions of other entries are unverified and may be invented. Without a ranked entry: all entries.
         """
         entries = self.of(suite=suite)
         asked = {(entry.task, entry.questions.digest) for entry in entries if entry.ranked or entry.level == OWN_RUN}
@@ -83,19 +84,19 @@ class Leaderboard:
 
     @property
     def refused_count(self) -> int:
-        """How many runs, or tasks of one, are refused; one of them may have several reasons."""
+        """The number of refused runs or tasks; one of them may have several reasons."""
         return len({(problem.source, problem.task) for problem in self.refused})
 
     @property
     def refused(self) -> list[EntryProblem]:
-        """What gave no entry at all."""
+        """The problems because of which there is no entry."""
         return [problem for problem in self.problems if problem.level == "refused"]
 
 
 def told_once(problems: Iterable[EntryProblem]) -> list[tuple[EntryProblem, list[str]]]:
-    """The problems, the worst first, with the tasks of each: the same of several tasks of a run stands once.
+    """The problems, the worst first, with the tasks of each; the same problem in several tasks of a run is one.
 
-    Of refusals of one kind the first reason is said: the others differ in the name of a task and its log.
+    Of refusals with one code the first reason is kept: the others differ in the names of task and log.
     """
     tasks: dict[tuple[str, ...], tuple[EntryProblem, set[str]]] = {}
     for each in problems:
@@ -106,8 +107,19 @@ def told_once(problems: Iterable[EntryProblem]) -> list[tuple[EntryProblem, list
     return sorted(told, key=lambda each: (levels.index(each[0].level), each[0].model, each[0].source, each[0].reason))
 
 
+def join_reasons(found: Iterable[tuple[str, str, str]], most: int | None) -> list[str]:
+    """Reason, subject and task as sentences: each reason once, with its subjects and ``most`` of their tasks."""
+    reasons: dict[str, dict[str, dict[str, None]]] = {}
+    for reason, subject, task in found:
+        reasons.setdefault(reason, {}).setdefault(subject, {})[task] = None
+    return [
+        f"{reason} ({'; '.join(f'{name}: {first_named(list(tasks), most)}' for name, tasks in subjects.items())})"
+        for reason, subjects in reasons.items()
+    ]
+
+
 def drawn_clusters(entries: Iterable[LeaderboardEntry]) -> str:
-    """What is independent in these entries, for a note: "images", or also what other benchmarks say."""
+    """The independent units of these entries, for a note: "images", with those of other benchmarks in brackets."""
     suites = [suite for entry in entries if (suite := entry.declaration)]
     other = dict.fromkeys(f"{suite.title}: {suite.cluster}s" for suite in suites if suite.cluster != "image")
     return f"images ({'; '.join(other)})" if other else "images"

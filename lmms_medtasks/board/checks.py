@@ -1,4 +1,4 @@
-"""What is wrong with an entry, each with its reason; the levels are those of the board's rules."""
+"""The problems of an entry, each with its reason; the board's rules give the levels."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Found = Iterator[tuple[str, str]]
 
 
 def own_problems(entry: LeaderboardEntry, rules: BoardRules) -> list[EntryProblem]:
-    """Everything that limits the entry whatever else is on the board."""
-    found = [*_task_problems(entry), *_extent_problems(entry), *_rate_problems(entry, rules.thresholds)]
-    return [make_entry_problem(rules, entry, code, reason) for code, reason in found]
+    """Problems of the entry that do not depend on the rest of the board."""
+    reasons = [*_task_problems(entry), *_extent_problems(entry), *_rate_problems(entry, rules.thresholds)]
+    return [make_entry_problem(rules, entry, code, reason) for code, reason in reasons]
 
 
 def problems_beside(
-    entry: LeaderboardEntry, reference: TaskReference, rules: BoardRules, trust: TrustRules
+    entry: LeaderboardEntry, rules: BoardRules, reference: TaskReference, trust: TrustRules
 ) -> list[EntryProblem]:
-    """Everything that limits the entry on a board of this reference, its own problems apart."""
-    found = [
+    """Problems of the entry on a board with this reference, without its own ones."""
+    reasons = [
         *_data_problems(entry, reference, trust.pins),
         *_judging_problems(entry, reference, trust.in_public),
         *_version_problems(entry, reference, trust.pins),
     ]
-    return [make_entry_problem(rules, entry, code, reason) for code, reason in found]
+    return [make_entry_problem(rules, entry, code, reason) for code, reason in reasons]
 
 
 def make_entry_problem(rules: BoardRules, entry: LeaderboardEntry, code: str, reason: str) -> EntryProblem:
@@ -118,7 +118,7 @@ def _rate_problems(entry: LeaderboardEntry, thresholds: Mapping[str, float]) -> 
 
 
 def _judging_problems(entry: LeaderboardEntry, reference: TaskReference, in_public: bool) -> Found:
-    """Where anybody submits the board says who judges, and an entry says all of its judge."""
+    """On a public board the board names the judge, and an entry has to name its judge in full."""
     judge = entry.judge
     judgements = {*entry.samples.column("judgement")} - {None} if in_public else set()
     if in_public:

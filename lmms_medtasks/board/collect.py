@@ -1,10 +1,10 @@
-"""From folders of runs and packs to a board: everything is read, what can't be used is named, the rest is kept."""
+"""Read folders of runs and packs into a leaderboard; broken files are named and do not stop the others."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ from typing import Any
 from lmms_medtasks.board import checks, installed, packs, references, side_by_side
 from lmms_medtasks.board.boards import Leaderboard, TaskReference
 from lmms_medtasks.board.entries import EntryProblem, EntryQuestions, LeaderboardEntry
-from lmms_medtasks.board.rules import BoardRules
-from lmms_medtasks.board.rules import read_board_rules as read_rules
+from lmms_medtasks.board.rules import BoardRules, read_board_rules
 from lmms_medtasks.board.run_entry import entry_of, is_kept
 from lmms_medtasks.board.trust import limits, safe_files
+from lmms_medtasks.board.trust.levels import SCORES_ONLY
 from lmms_medtasks.board.trust.pins import Key, pin_key
 from lmms_medtasks.board.trust.rules_of_trust import NONE, TrustRules, account_of
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
@@ -33,10 +33,10 @@ from lmms_medtasks.suites import registry
 _SMALL = 2**23
 """Bytes of all logs below which starting processes costs more than it saves."""
 _KEPT = 64
-"""A log of which the cache has the table is read as fast as one this many times smaller."""
+"""A log whose table is cached is read as fast as one this many times smaller."""
 
 _PUBLIC = {"coverage": "public_coverage", "failure_rate": "public_failure_rate"}
-"""Thresholds, and those that a board in public has in their place."""
+"""Thresholds, and those that replace them on a public board."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,6 @@ class ReadJob:
 
     @property
     def size(self) -> int:
-        """Bytes to be read."""
         return (self.path if self.run is None else self.run.samples_file(self.task)).stat().st_size
 
 
@@ -65,16 +64,15 @@ def collect_entries(
 ) -> Leaderboard:
     """Read all runs and packs that ``paths`` are or hold.
 
-    ``rules``: the board's (:mod:`lmms_medtasks.board.rules`). ``processes``: as many logs are read at once, each
-    in a process of its own (a script that wants more than 1 guards its main part by ``__name__``). ``tasks``: only
-    these. ``trust``: what a board in public goes by beside its rules. ``cache``: where what was read of a log may be
-    kept. ``by_measure``: whether an entry that only lacks a judge is ranked by the measures that need none, as on a
-    site; packs and comparisons take entries whole.
+    ``rules``: of the board (:mod:`lmms_medtasks.board.rules`). ``processes``: logs that are read at once, each in its
+    own process (a script that asks for more than 1 guards its main part by ``__name__``). ``tasks``: only these.
+    ``trust``: pins, owners and levels of a public board. ``cache``: keeps what was read of a log. ``by_measure``:
+    whether an entry that only lacks a judge is ranked by the measures that need none, as on a site; packs and
+    comparisons take whole entries.
 
-    Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. What is refused,
-    or set apart for what it is itself, has no say in what a ranking is of. Raises UserError when a path is not there.
+    Refused and unranked entries do not influence which version is ranked. Raises UserError if a path does not exist.
     """
-    chosen = rules if isinstance(rules, BoardRules) else read_rules(rules)
+    chosen = rules if isinstance(rules, BoardRules) else read_board_rules(rules)
     paths, trust = list(paths), trust or NONE
     if trust.in_public:
         public = {name: chosen.thresholds[other] for name, other in _PUBLIC.items()}
@@ -82,24 +80,23 @@ def collect_entries(
     jobs, problems = _list_read_jobs(paths, chosen, tasks)
     entries: list[LeaderboardEntry] = []
     shared: dict[str, EntryQuestions] = {}
-    for found in _read_jobs(jobs, chosen, processes, cache):
-        if isinstance(found, EntryProblem):
-            problems.append(found)
+    for outcome in _read_jobs(jobs, chosen, processes, cache):
+        if isinstance(outcome, EntryProblem):
+            problems.append(outcome)
             continue
-        for entry in found:
+        for entry in outcome:
             if tasks and entry.task not in tasks:
                 continue
-            if wrong := _not_allowed(entry, paths, trust, chosen):
-                problems.append(wrong)
+            if refusal := _not_allowed(entry, paths, trust, chosen):
+                problems.append(refusal)
                 continue
-            # Entries that were asked the same questions hold them once.
+            # Entries on the same questions share them.
             questions = shared.setdefault(entry.questions.digest, entry.questions)
-            entries.append(replace(entry, questions=questions, level=trust.levels.of(entry.source.digest)))
+            entries.append(
+                replace(entry, questions=questions, level=trust.levels.get(entry.source.digest, SCORES_ONLY))
+            )
     entries.sort(key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)))
-    checked = [
-        _with_found_problems(each, chosen, functools.partial(checks.own_problems, each, chosen)) for each in entries
-    ]
-    sound, refused = _split_refused(checked)
+    sound, refused = _split_refused([_with_found_problems(checks.own_problems, entry, chosen) for entry in entries])
     single, copies = side_by_side.without_copies(sound, chosen)
     kept, more, references_of = _mark_ranked_entries(single, chosen, trust, by_measure)
     of_entries = [problem for entry in kept for problem in entry.problems]
@@ -113,53 +110,52 @@ def collect_entries(
 def _not_allowed(
     entry: LeaderboardEntry, roots: Sequence[Path], trust: TrustRules, rules: BoardRules
 ) -> EntryProblem | None:
-    """Why an entry is refused where names have owners: who is no owner must not even be counted.
+    """The problem of an entry whose submitter does not own its model's name, or whose task the board does not have.
 
-    So is a task that the board's keepers do not have: a stranger's would make a benchmark of any name.
+    A stranger's task would otherwise make a benchmark of any name.
     """
     if trust.owners is None:
         return None
     if not registry.is_here(entry.task):
-        said = f"{entry.task} is not here. The board's keepers take a contributed benchmark into task_configs, or give "
-        return checks.make_entry_problem(rules, entry, "unknown_task", f"{said}its folder with --include_path.")
-    found = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
-    return checks.make_entry_problem(rules, entry, *found) if found else None
+        text = f"{entry.task} is not here. The board's keepers take a contributed benchmark into task_configs, or give "
+        return checks.make_entry_problem(rules, entry, "unknown_task", f"{text}its folder with --include_path.")
+    mistake = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
+    return checks.make_entry_problem(rules, entry, *mistake) if mistake else None
 
 
 def task_names(path: Path) -> list[str]:
-    """The tasks of all runs and packs that ``path`` is or holds, printable and sorted; of a broken file none."""
-    found: set[str] = set()
+    """The tasks of all runs and packs that ``path`` is or holds, printable and sorted; broken files have none."""
+    names: set[str] = set()
     for file in _list_entry_files(path)[0]:
-        # What is wrong with a file is said by `collect`.
+        # `collect_entries` reports broken files.
         with suppress(UserError):
             if file.name.endswith(results.SUFFIX):
-                found |= set(result_file(file).content.get("configs") or {})
+                names |= set(result_file(file).content.get("configs") or {})
             else:
-                found |= {entry.task for entry in packs.read_submission(file)}
-    return sorted(map(make_printable, found))
+                names |= {entry.task for entry in packs.read_submission(file)}
+    return sorted(map(make_printable, names))
 
 
 def _mark_ranked_entries(
     entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules, by_measure: bool
 ) -> tuple[list[LeaderboardEntry], list[EntryProblem], dict[str, TaskReference]]:
-    """The entries with what they lack beside each other, what keeps others out, and what the rankings are of.
+    """The entries with their problems beside each other, the problems of those left out, and the references.
 
-    A ranking is of the first pinned version and data of which an entry ends up ranked: what nobody is ranked on takes
-    nobody's rank.
+    The ranking uses the first pinned version for which at least one entry qualifies. A version without a ranked entry
+    does not displace one that has.
     """
     without: frozenset[Key] = frozenset()
     while True:
-        found = _choose_references(entries, rules, trust, without)
+        rankable = [entry for entry in entries if entry.ranked]
+        found = references.task_references(entries, rules, trust, without)
+        found |= references.task_references(rankable, rules, trust, without)
         beside = [
-            _with_found_problems(
-                entry, rules, functools.partial(checks.problems_beside, entry, found[entry.task], rules, trust)
-            )
-            for entry in entries
+            _with_found_problems(checks.problems_beside, entry, rules, found[entry.task], trust) for entry in entries
         ]
         kept, refused = _split_refused(beside)
-        kept = side_by_side.mark_conflicting(kept, rules, trust.owners, trust.pins)
+        kept = side_by_side.mark_conflicting(kept, rules, trust)
         if by_measure:
-            kept = side_by_side.by_measure(kept, rules, trust.owners, trust.pins)
+            kept = side_by_side.by_measure(kept, rules, trust)
         tried = _without_rank(kept, found, trust) - without
         if not tried:
             kept, copies = side_by_side.without_unjudged(kept, rules)
@@ -168,22 +164,21 @@ def _mark_ranked_entries(
 
 
 def _with_found_problems(
-    entry: LeaderboardEntry, rules: BoardRules, find: Callable[[], Sequence[EntryProblem]]
+    find: Callable[..., Sequence[EntryProblem]], entry: LeaderboardEntry, rules: BoardRules, *more: object
 ) -> LeaderboardEntry:
-    """The entry with the problems that ``find`` gives; one that can't be checked is refused, and the others stay."""
+    """The entry with the problems that ``find`` gives; an entry that can't be checked is refused, the others stay."""
     try:
-        return entry.with_problems(find())
+        return entry.with_problems(find(entry, rules, *more))
     except packs.UNCOMPUTABLE as error:
         code = "bad_pack" if entry.source.kind == "pack" else "broken_log"
-        return entry.with_problems(
-            [checks.make_entry_problem(rules, entry, code, f"It can't be checked ({error!r:.200}).")]
-        )
+        reason = f"It can't be checked ({error!r:.200})."
+        return entry.with_problems([checks.make_entry_problem(rules, entry, code, reason)])
 
 
 def _without_rank(
     entries: Sequence[LeaderboardEntry], found: Mapping[str, TaskReference], trust: TrustRules
 ) -> set[Key]:
-    """The pins that rankings are of in which nobody is ranked, where entries are of another pin of the task too."""
+    """Pins whose ranking would be empty although entries for another pin of the task exist."""
     ranked = {entry.task for entry in entries if entry.ranked}
     tried = set()
     for task in {entry.task for entry in entries} - ranked:
@@ -194,16 +189,7 @@ def _without_rank(
     return tried
 
 
-def _choose_references(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules, without: Collection[Key]
-) -> dict[str, TaskReference]:
-    """What the rankings are of, by the entries that could be ranked; by all of a task where none of it could."""
-    found = references.task_references(entries, rules, trust, without)
-    return {**found, **references.task_references([entry for entry in entries if entry.ranked], rules, trust, without)}
-
-
 def _split_refused(entries: Sequence[LeaderboardEntry]) -> tuple[list[LeaderboardEntry], list[EntryProblem]]:
-    """The entries that nothing refuses, and what refuses the others."""
     refused = [problem for entry in entries for problem in entry.problems if problem.level == "refused"]
     return [entry for entry in entries if all(problem.level != "refused" for problem in entry.problems)], refused
 
@@ -219,7 +205,7 @@ def _list_read_jobs(
             raise UserError(f"{path} is not there.{hint} Give folders with runs or submissions, or their files.")
         files, unread = _list_entry_files(path)
         problems += [rules.problem("unreadable", reason, file) for file, reason in unread]
-        # A link to a file that is here too must not stand for it: the file would lie in another's folder.
+        # Links last: a link must not replace the file itself, which may be in another account's folder.
         for file in sorted(files, key=Path.is_symlink):
             for each in _of_file(file, rules, tasks):
                 if isinstance(each, EntryProblem):
@@ -235,15 +221,15 @@ def result_files(path: Path) -> list[Path]:
 
 
 def _list_entry_files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """The result files and packs that ``path`` is or holds, and what is none that may be read, with the reason."""
+    """The result files and packs that ``path`` is or holds, and files that may not be read, each with the reason."""
     if not path.is_dir():
         return [path], []
-    found, unread = safe_files.list_regular_files(path, packs.ENDINGS)
-    return [file for file in found if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
+    files, unread = safe_files.list_regular_files(path, packs.ENDINGS)
+    return [file for file in files if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
 
 
 def result_file(file: Path) -> ResultFile:
-    """A result file, read once it is known to be within the limits. Raises UserError, also where it was damaged."""
+    """Read a result file once it is known to be within the limits. Raises UserError if it is damaged."""
     safe_files.check_regular_file(file)
     safe_files.check_form(safe_files.content_of(file), file)
     return results.read_result_file(file)
@@ -287,9 +273,8 @@ def _of_task(run: ResultFile, task: str, rules: BoardRules) -> ReadJob | EntryPr
             return problem("no_result", f"The run stopped before {task} had a result.")
         log = log_of(run, task)
         if not log.is_file():
-            return problem(
-                "no_samples", f"No sample log of {shown} ({make_printable(log.name)}). Run with --log_samples."
-            )
+            said = f"No sample log of {shown} ({make_printable(log.name)}). Run with --log_samples."
+            return problem("no_samples", said)
         safe_files.check_regular_file(log, run.path.parent)
     except UserError as error:  # also of a contributed folder that can't be imported
         return problem("unreadable", str(error))
@@ -297,7 +282,7 @@ def _of_task(run: ResultFile, task: str, rules: BoardRules) -> ReadJob | EntryPr
 
 
 def log_of(run: ResultFile, task: str) -> Path:
-    """The log of a task. Raises UserError where no file can be called by the task's name."""
+    """The log of a task. Raises UserError if the task's name can't be part of a file name."""
     longest = 255  # bytes of a file's name, on all common file systems
     name = f"{run.path.name.removesuffix(results.SUFFIX)}_samples_{task}.jsonl"
     if "/" in name or "\0" in name or len(name.encode("utf-8", "replace")) > longest:
@@ -320,12 +305,12 @@ def _read_jobs(
 
 def _is_much(jobs: Sequence[ReadJob], cache: BuildCache) -> bool:
     sizes = (job.size // (_KEPT if _is_kept(job, cache) else 1) for job in jobs)
-    # No more sizes than it takes: who knows what is kept has read the log.
+    # Stops early: to know whether a log is cached takes reading it.
     return any(much > _SMALL for much in itertools.accumulate(sizes))
 
 
 def _is_kept(job: ReadJob, cache: BuildCache) -> bool:
-    # What is wrong with a log is said where it is read.
+    # Reading the log reports its faults.
     with suppress(UserError, *packs.UNCOMPUTABLE):
         return job.run is not None and is_kept(job.run, job.task, cache)
     return False
@@ -339,7 +324,7 @@ def _make_executor(count: int) -> Any:
 def read_job(
     job: ReadJob, rules: BoardRules, given: Sequence[Path] = (), cache: BuildCache = NO_CACHE
 ) -> EntryProblem | list[LeaderboardEntry]:
-    """Read a log or a pack; a problem if it gives no entry. ``given``: benchmarks that are not installed."""
+    """Read a log or a pack; a problem if it has no entry. ``given``: folders of benchmarks that are not installed."""
     registry.add_suite_folders(given)
     if job.run is None:
         try:

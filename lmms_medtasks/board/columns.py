@@ -1,6 +1,6 @@
 """Compact columns of a table: each distinct value once, and for each row a code of a byte or two.
 
-A column is an Arrow dictionary array. Its values stand in the order of their first row, so that equal columns are equal
+A column is an Arrow dictionary array with its values in the order of their first row, so that equal columns are equal
 to the byte, in memory and as JSON.
 """
 
@@ -45,19 +45,19 @@ def _encode_values(codes: pa.Array, values: pa.Array) -> pa.DictionaryArray:
 
 
 def codes_of(column: pa.DictionaryArray) -> np.ndarray:
-    """(n,) integers: 0 where a row has no value, else the place of its value, from 1."""
+    """(n,) integers: 0 for a row without value, else the index of its value, from 1."""
     return np.asarray(pc.fill_null(pc.add(column.indices.cast(pa.int64()), 1), 0))
 
 
 def column_to_json(column: pa.DictionaryArray) -> dict[str, list[Any]]:
-    """The column's values, and for each row 0 for none or the place of its value, from 1."""
+    """The column's values, and for each row 0 for none or the index of its value, from 1."""
     return {"values": column.dictionary.to_pylist(), "codes": codes_of(column).tolist()}
 
 
 def column_from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.DictionaryArray:
     """The column that :func:`column_to_json` gave.
 
-    Raises UserError when it is no column of ``count`` rows; ``kind``: "numbers" (finite ones), "lists" (of texts),
+    Raises UserError unless it is a column of ``count`` rows; ``kind``: "numbers" (finite ones), "lists" (of texts),
     "texts", or "" for texts and numbers.
     """
     is_column = isinstance(content, Mapping) and set(content) == {"values", "codes"}

@@ -1,4 +1,4 @@
-"""Entries of tasks that a run asked on degraded images (``TASK@blur.2``), to look at: no board ranks them."""
+"""Entries of tasks that a run asked on degraded images (``TASK@blur.2``); they are shown, never ranked."""
 
 from __future__ import annotations
 
@@ -22,44 +22,43 @@ from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
 HARNESS = "harness"
-"""The suite of tasks that are none of ours."""
+"""The suite of tasks of the harness."""
 
 
 @dataclass(frozen=True)
 class DegradedEntry(LeaderboardEntry):
-    """A degraded task. ``scored_by``: the declaration of the task that it was made of. ``modality``: as ordered."""
+    """A degraded task. ``scored_by``: the declaration of its clean task. ``modality``: as requested."""
 
     scored_by: Suite | None = None
     modality: str | None = None
 
     @property
     def declaration(self) -> Suite | None:
-        """That of the task that it was made of: its own numbers are of no benchmark."""
+        """The declaration of its clean task: a degraded task belongs to no benchmark."""
         return self.scored_by
 
 
 def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[LeaderboardEntry], list[str]]:
     """The degraded tasks of the runs in ``folder``, and why others can't be shown. ``tasks``: only these."""
-    found: list[LeaderboardEntry] = []
+    entries: list[LeaderboardEntry] = []
     reasons = []
     for file in result_files(folder):
         try:
             run = result_file(file)
-        except UserError:  # told by `collect`
+        except UserError:  # reported by `collect_entries`
             continue
         for task, config in run.content.get("configs", {}).items():
             base = find_base_task(task, config)
             if base is None or (tasks and task not in tasks):
                 continue
             try:
-                found.append(_read_degraded_entry(run, task, base))
+                entries.append(_read_degraded_entry(run, task, base))
             except UserError as error:
                 reasons.append(str(error))
             except packs.UNCOMPUTABLE as error:
-                reasons.append(
-                    f"{file}, {make_printable(task)}: what it holds can't be computed with ({error!r:.200})."
-                )
-    return found, reasons
+                shown = make_printable(task)
+                reasons.append(f"{file}, {shown}: what it holds can't be computed with ({error!r:.200}).")
+    return entries, reasons
 
 
 def _read_degraded_entry(run: ResultFile, task: str, base: str) -> DegradedEntry:
@@ -80,7 +79,7 @@ def _read_degraded_entry(run: ResultFile, task: str, base: str) -> DegradedEntry
 
 
 class _HarnessRun(ResultFile):
-    """A run whose log has no records: of each question the scores that pair it with the clean one."""
+    """A run whose log has no records; each question has the scores that pair it with the clean one."""
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in super().rows(task):
@@ -97,7 +96,7 @@ class _HarnessRun(ResultFile):
             yield line, {KEY: record.to_json()}
 
     def suite(self, task: str, ordered: dict[str, Any]) -> Suite:
-        """Its numbers as a benchmark's. No range is told of some: then it is read off the scores."""
+        """A declaration of its scores. Unknown ranges are inferred from the scores."""
         highest: dict[str, float] = {}
         for _, row in self.rows(task):
             for name, value in row[KEY]["measures"].items():

@@ -1,6 +1,6 @@
-"""What a leaderboard is made of: one model's scores on one task, question by question, and what is wrong with them.
+"""The parts of a leaderboard: one model's scores on one task, question by question, and its problems.
 
-All of it is compact (about ten bytes a question and measure, no text of a question or an answer) and knows neither
+Everything is compact (about ten bytes a question and measure, no text of a question or an answer) and knows neither
 files nor the harness: :mod:`lmms_medtasks.board.collect` makes it from runs and packs.
 """
 
@@ -21,6 +21,7 @@ from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED
+from lmms_medtasks.report.judged_tables import is_lexical
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites import common_metrics
@@ -28,19 +29,18 @@ from lmms_medtasks.suites.estimates import EMPTY, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
 QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
-"""The columns of questions that are no tags."""
+"""The columns of questions that are not tags."""
 
 SMALL = 10_000
 """Questions up to which an entry keeps its decoded columns: about a megabyte then, hundreds on a board of many."""
 
 T = TypeVar("T")
 Level = Literal["refused", "unranked", "flag"]
-"""refused: no entry was made. unranked: shown, but apart from the ranking, since it does not compare with the others.
-flag: ranked, and said beside it."""
+"""refused: no entry was made. unranked: shown outside the ranking, as not comparable. flag: ranked with a note."""
 
 
 class _Memory:
-    """What was made once, by what it is of; no part of what is compared or replaced."""
+    """Values that are computed once, by key; they take no part in comparing and replacing."""
 
     @functools.cached_property
     def _made(self) -> dict[Hashable, Any]:
@@ -79,13 +79,13 @@ class EntryQuestions(_Memory):
         return tuple(sorted({*self.table.column_names} - {*QUESTION}))
 
     def values(self, name: str) -> list[Any]:
-        """(n,) values of a column of the table, decoded once; None everywhere where there is no such column."""
+        """(n,) values of a column of the table, decoded once; None everywhere if the column is missing."""
         there = name in self.table.column_names
         return self._once(("values", name), self.table.column(name).to_pylist if there else lambda: [None] * len(self))
 
     @functools.cached_property
     def samples(self) -> QuestionTable:
-        """The questions as a table, whose columns are decoded once for all entries that were asked them."""
+        """The questions as a table; all entries on these questions share its decoded columns."""
         return QuestionTable(self.table)
 
     def tag(self, name: str) -> pa.DictionaryArray:
@@ -93,12 +93,12 @@ class EntryQuestions(_Memory):
         return self.table.column(name).combine_chunks()
 
     def codes(self, name: str) -> np.ndarray:
-        """(n,) integers of a column, looked up once: 0 for no value, else the place of the row's value, from 1."""
+        """(n,) integers of a column: 0 for no value, else the index of the row's value, from 1."""
         return self._once(("codes", name), lambda: codes_of(self.tag(name)))
 
 
 def all_ids(entries: Iterable[LeaderboardEntry]) -> np.ndarray:
-    """(n,) strings: the ids of all questions of these entries, distinct and sorted; questions that they share once."""
+    """(n,) strings: the ids of all questions of these entries, distinct and sorted."""
     shared = {entry.questions.digest: entry.questions for entry in entries}
     if len(shared) == 1:
         return next(iter(shared.values())).ids
@@ -109,9 +109,8 @@ def all_ids(entries: Iterable[LeaderboardEntry]) -> np.ndarray:
 class EntryModel:
     """A model as it was run.
 
-    ``name``: the checkpoint that its arguments name, else the harness's name; text of others, made printable but NOT
-    escaped for HTML. ``harness_model``: the harness's name of its runner. ``arguments``: digest of all arguments (they
-    may hold keys, so they are not kept); "" if there were none.
+    ``name``: the checkpoint of its arguments, else the harness's name; printable text of others, NOT escaped for HTML.
+    ``arguments``: digest of all arguments (they may hold keys, so they are not kept); "" if there were none.
     """
 
     name: str
@@ -120,13 +119,13 @@ class EntryModel:
 
     @property
     def key(self) -> str:
-        """Tells models apart: name, runner and arguments."""
+        """Name, runner and arguments: distinguishes models."""
         return f"{self.name}|{self.harness_model}|{self.arguments}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EntryJudge:
-    """Who judged the open answers, by which prompts. ``prompts``: protocol -> "version digest".
+    """The judge of the open answers. ``prompts``: protocol -> "version digest".
 
     ``name``: in full, with the endpoint and the model that answered; see ``judges.identity.full_name``.
     """
@@ -141,9 +140,9 @@ class EntryJudge:
 class QuestionCounts:
     """How much of a task was run: questions in the data, asked, and in the log; replies; judgements.
 
-    ``original`` and ``effective`` are None where the run does not say. ``parsed`` of ``replies`` could be read,
-    ``empty`` say nothing; ``failed`` of ``requests`` got no reply; ``judged`` of ``wanted`` judgements were had (both 0
-    where none is judged).
+    ``original`` and ``effective`` are None if the run does not record them. ``parsed`` of ``replies`` could be read,
+    ``empty`` have no text; ``failed`` of ``requests`` got no reply; ``judged`` of ``wanted`` judgements were obtained
+    (both 0 without a judge).
     """
 
     original: int | None
@@ -175,9 +174,9 @@ class QuestionCounts:
 
 @dataclass(frozen=True)
 class EntryProblem:
-    """Something that limits or forbids an entry. ``code`` is one of ``thresholds.yml``; ``reason`` is a sentence.
+    """A reason that limits or forbids an entry. ``code`` is one of ``thresholds.yml``; ``reason`` is a sentence.
 
-    ``source``: the file that it is about. ``task`` and ``model`` are "" where it is about a whole file.
+    ``source``: its file. ``task`` and ``model`` are "" if the problem is about a whole file.
     """
 
     code: str
@@ -188,13 +187,13 @@ class EntryProblem:
     model: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EntryOrigin:
-    """Where an entry came from. ``results``: the result file or the pack. ``samples``: the log, None of a pack.
+    """The origin of an entry. ``results``: the result file or the pack. ``samples``: the log, None for a pack.
 
-    ``date``: in UTC, see ``samples.runs.date_of``. ``sha256``: file name -> digest, of what was read; what a pack says
-    of its run. ``signed_off_by``: of a pack. ``digest``: SHA-256 of the submission's own bytes: of a pack; of a run, of
-    the SHA-256 of its result file and that of the task's log, one after the other in hexadecimal digits.
+    ``date``: in UTC, see ``samples.runs.date_of``. ``sha256``: file name -> digest of the files read; for a pack, as it
+    says of its run. ``signed_off_by``: of a pack. ``digest``: SHA-256 of the submission's bytes: of a pack, or of a run
+    the SHA-256 of its result file's and the log's digests, concatenated in hexadecimal digits.
     """
 
     kind: Literal["run", "pack"]
@@ -207,13 +206,13 @@ class EntryOrigin:
 
 
 def replies_to(samples: QuestionTable) -> np.ndarray:
-    """(n,) integers: how many replies came to each question; a failed request has none."""
+    """(n,) integers: the number of replies to each question; a failed request has none."""
     places, trials = samples.texts("trials")
     return np.bincount(places[np.asarray(pc.not_equal(trials, FAILED))], minlength=len(samples))
 
 
 def measure_of(metric: Metric) -> str | None:
-    """The measure whose scores a metric is made of; None of one that is made of replies or of units of its own."""
+    """The measure whose scores a metric is made of; None for a metric of replies or of its own units."""
     return getattr(metric.estimate, "measure", None)
 
 
@@ -264,31 +263,31 @@ class LeaderboardEntry(_Memory):
 
     @property
     def of_package(self) -> dict[str, str]:
-        """The digests that another version of the package may move though no number did."""
+        """The digests that another version of the package may change without changing a number."""
         return of_package(self.digests)
 
     @property
     def of_task(self) -> dict[str, str]:
-        """The others: they stay as long as the task's version does."""
+        """The other digests: they stay as long as the task's version does."""
         return of_task(self.digests)
 
     @property
     def declaration(self) -> Suite | None:
-        """What its benchmark declares; None of a task that is not known here."""
+        """The declaration of its benchmark; None for an unknown task."""
         return installed.task_declaration(self.task, self.settings)
 
     @property
     def declared(self) -> str:
-        """A digest of what the entry itself says of its declaration, "" where our code says it."""
+        """A digest of the declaration that the entry brings along, "" if our code has it."""
         return installed.declaration_digest(self.task, self.settings)
 
     @property
     def samples(self) -> QuestionTable:
-        """The questions with the answers, for estimates; of few questions its columns are decoded once."""
+        """The questions with the answers, for estimates; with few questions its columns are decoded once."""
         return self._once_of_few("samples", self._made_samples)
 
     def make_samples(self) -> QuestionTable:
-        """As :attr:`samples`, for what takes a function."""
+        """As :attr:`samples`, for callers that take a function."""
         return self.samples
 
     def _made_samples(self) -> QuestionTable:
@@ -302,60 +301,62 @@ class LeaderboardEntry(_Memory):
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """How many replies have each of :data:`lmms_medtasks.suites.common_metrics.OUTCOMES`."""
+        """Replies of each of :data:`lmms_medtasks.suites.common_metrics.OUTCOMES`."""
         return common_metrics.count_outcomes(QuestionTable(self.answers))
 
     @property
     def main_metrics(self) -> list[str]:
-        """The metrics that its benchmark's table shows and that are compared; its first one where none of them is."""
+        """The metrics that its benchmark's table shows and that are compared; without one its first metric."""
         suite = self.declaration
         main = {metric.name for metric in suite.main_metrics} if suite else set()
         return [name for name in self.metrics if name in main] or list(self.metrics[:1])
 
-    def interval(self, metric: str, with_interval: bool = True) -> IntervalEstimate:
-        """A metric's number with its interval, as the report has it; without it what the harness prints."""
-        estimate = self._metric(metric).estimate
+    def interval(self, metric: str, *, with_interval: bool = True) -> IntervalEstimate:
+        """A metric's number with its interval, as in the report; without it as the harness prints it."""
+        estimate = self.estimate(metric)
         return estimate.of(self.samples, with_interval).get(estimate.main, EMPTY)
 
     @property
     def main_means(self) -> list[str]:
-        """The main metrics that are means over questions: each question has a score of its own."""
+        """The main metrics that are means over questions: each question has a score."""
         return [name for name in self.main_metrics if self.is_mean(name)]
 
     def is_mean(self, metric: str) -> bool:
         """Whether a metric is a mean over questions."""
         return isinstance(self.estimate(metric), Mean)
 
-    def mean_beside(self, metric: str) -> str | None:
-        """The metric, if it is a mean over questions, else the first main one: what single questions show of it."""
-        return metric if self.is_mean(metric) else next(iter(self.main_means), None)
+    def is_lexical(self, metric: str) -> bool:
+        """Whether verdicts of the judge that compares words are part of a metric: it is a smoke test, not a score."""
+        if self.judge is None or not is_lexical(self.judge.name):
+            return False
+        return not {"judged", "partial"}.isdisjoint(self.scored(metric).column("judgement"))
 
     def estimate(self, metric: str) -> Estimate:
-        """What a metric is."""
-        return self._metric(metric).estimate
+        """The estimate of a metric."""
+        return self._declared.metric(metric).estimate
 
     def scored(self, metric: str) -> QuestionTable:
-        """The questions that a metric is about: of a measure those with a score, else those with a reply."""
+        """The questions of a metric: those with a score of its measure; without a measure those with a reply."""
 
         def find() -> QuestionTable:
-            found = self._metric(metric)
-            rows, measure = self.samples.where(found.estimate.where), measure_of(found)
+            declared = self._declared.metric(metric)
+            rows, measure = self.samples.where(declared.estimate.where), measure_of(declared)
             return rows.take(replies_to(rows) > 0) if measure is None else rows.scored(measure)
 
         return self._once_of_few(("scored", metric), find)
 
     def scores(self, metric: str) -> np.ndarray:
-        """(n,) floats: each question's score of a metric that is a mean; NaN where it has none, or is none of its."""
+        """(n,) floats: each question's score of a metric that is a mean; NaN if it has none."""
         rows, scores = self.scored(metric), np.full(len(self.questions), np.nan)
-        scores[rows.rows] = rows.column(f"{measure_of(self._metric(metric))}.score")
+        scores[rows.rows] = rows.column(f"{measure_of(self._declared.metric(metric))}.score")
         return scores
 
     def scale(self, metric: str) -> Measure:
-        """The scale of a metric, in the metric's direction: of a mean its measure's.
+        """The scale of a metric in its direction: of a mean its measure's, else the range of its statistic.
 
-        Of another the range of its statistic, 0 to 1 where none is known (a ratio).
+        The range is 0 to 1 where none is known (a ratio).
         """
-        return self._once(("scale", metric), lambda: self._made_scale(self._metric(metric)))
+        return self._once(("scale", metric), lambda: self._made_scale(self._declared.metric(metric)))
 
     def _made_scale(self, metric: Metric) -> Measure:
         better = metric.higher_is_better is not False
@@ -372,22 +373,19 @@ class LeaderboardEntry(_Memory):
             raise UserError(f"{self.task} is not known here, so its numbers can't be computed. {installed.ADVICE}")
         return suite
 
-    def _metric(self, name: str) -> Metric:
-        return self._declared.metric(name)
-
     @property
     def ranked(self) -> bool:
-        """Whether it may stand in the ranking."""
+        """Whether it may be ranked."""
         return all(problem.level == "flag" for problem in self.problems)
 
     @property
     def variant(self) -> str:
-        """The data that was read, also where a subset of it was asked."""
+        """The data that was read, also if only a subset of it was asked."""
         return self.data.rpartition(" of ")[2]
 
     @property
     def asked_by(self) -> str:
-        """What stood in place of ours: ``paper settings``, ``own prompt mine.txt (1a2b…)``; "" for nothing."""
+        """Settings other than ours: ``paper settings``, ``own prompt mine.txt (1a2b…)``; "" for ours."""
         return self.settings.get("settings", "")
 
     @property

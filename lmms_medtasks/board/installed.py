@@ -1,4 +1,4 @@
-"""What the installed package says of its own tasks: the suite, the version, the digests."""
+"""The installed declarations of our tasks: suite, version, digests."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from lmms_medtasks.task_yaml.problems import ValidationLog
 
 _DIGEST = 16
 CONTRIBUTED = "contributed"
-"""The suite of contributed tasks whose benchmark is not told."""
+"""The suite of contributed tasks without a benchmark."""
 
 
 @dataclass(frozen=True)
 class Installed:
-    """A task of ours as it is installed.
+    """An installed task.
 
-    ``suite`` is the folder of its YAML; ``settings``: of its hooks; ``metrics``: those that its table has, none where
-    its benchmark declares none; ``protocols``: by which it is judged, which may be files in ``folder``.
+    ``suite``: the folder of its YAML. ``settings``: of its hooks. ``metrics``: of its table, none if its benchmark
+    declares none. ``protocols``: of its judge; they may be files in ``folder``.
     """
 
     suite: str
@@ -41,45 +41,44 @@ class Installed:
 
     @property
     def digests(self) -> dict[str, str]:
-        """What a run of it records, see :mod:`lmms_medtasks.digests`."""
+        """The digests that a run of it records, see :mod:`lmms_medtasks.digests`."""
         return digests.of_settings(self.settings)
 
     @property
     def is_judged(self) -> bool:
-        """Whether a judge scores its replies, or some of them."""
+        """Whether a judge scores any of its replies."""
         return bool(self.protocols)
 
     @property
     def settles_words(self) -> bool:
-        """Whether a rule of its judge settles replies with words: those that are the reference, to begin with."""
+        """Whether its judge's rules settle replies with words, such as the reference itself."""
         each = self.judge_protocols
         return any(protocol.settle(JudgedItem("", dict.fromkeys(protocol.fields, "word"))) for protocol in each)
 
     @property
     def judge_protocols(self) -> list[JudgeProtocol]:
-        """The protocols by which it is judged."""
         return [protocols.get(name, self.folder) for name in self.protocols]
 
     @property
     def judge_prompts(self) -> dict[str, str]:
-        """Protocol -> version and digest of the prompt that a judge is asked by."""
+        """Protocol -> version and digest of the judge's prompt."""
         each = self.judge_protocols
         return {protocol.name: prompt_said(protocol.version, prompts.prompt_digest(protocol)) for protocol in each}
 
 
 def prompt_said(version: object, digest: str) -> str:
-    """A judge's prompt as an entry has it."""
+    """A judge's prompt as entries record it."""
     return f"version {version}, {digest}"
 
 
 @functools.cache
 def find_installed_task(task: str) -> Installed | None:
-    """What is installed of a task; None if it is none of ours."""
+    """The installed task of this name; None if there is none."""
     path = folders.task_files().get(task)
-    found = chain.read_include_chain(path, path.parent, ValidationLog()) if path else None
-    if path is None or found is None or "group" in found.entries:
+    included = chain.read_include_chain(path, path.parent, ValidationLog()) if path else None
+    if path is None or included is None or "group" in included.entries:
         return None
-    config = found.plain
+    config = included.plain
     metadata = config.get("metadata") or {}
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge = settings.get("judge")
@@ -99,7 +98,7 @@ def installed_tasks() -> list[str]:
 
 
 def is_contributed(config: Mapping[str, Any]) -> bool:
-    """Whether a run's configuration of a task says that it was contributed: by its template, or by its folder's name.
+    """Whether a run's configuration marks a task as contributed, by its template or its benchmark's folder.
 
     Such tasks need not be installed: they were run by ``--include_path``.
     """
@@ -108,17 +107,16 @@ def is_contributed(config: Mapping[str, Any]) -> bool:
 
 
 TOLD = ("template", "benchmark")
-"""What a run records of a contributed task."""
+"""The keys that a run records of a contributed task."""
 
 ADVICE = "Give the folder of its benchmark with --include_path."
-"""The way out where a contributed task is not known."""
 
 PROTOCOL = "protocol"
 """The setting of an entry that names the judge's protocol of a contributed task."""
 
 
 def recorded_declaration(config: Mapping[str, Any]) -> dict[str, str]:
-    """What a run's configuration of a task says of its declaration, see :func:`task_declaration`."""
+    """What a run records of a task's declaration, see :func:`task_declaration`."""
     metadata = config.get("metadata") or {}
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     found = {
@@ -130,16 +128,16 @@ def recorded_declaration(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def task_declaration(task: str, told: Mapping[str, str]) -> Suite | None:
-    """The benchmark's declaration of a task, None where it is not known; ``told``: of a contributed task."""
+    """The benchmark's declaration of a task, None for an unknown one; ``told``: the record of a contributed task."""
     metadata = {name: told[name] for name in (*TOLD, own_parts.KEY) if name in told}
     settings = {"default": {"judge": told[PROTOCOL]}} if PROTOCOL in told else {}
     return registry.find_suite(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
 
 
 def declaration_digest(task: str, told: Mapping[str, str]) -> str:
-    """A digest of what an entry itself says of its declaration: "" where our code says it.
+    """A digest of the declaration that an entry brings along: "" if our code has it.
 
-    Of a contributed task the entry names the template, the judge's protocol, and with it the scale of a score.
+    An entry of a contributed task names the template and the judge's protocol, and thereby the scale of a score.
     """
     suite = task_declaration(task, told)
     if suite is None or not suite.default:
@@ -149,7 +147,7 @@ def declaration_digest(task: str, told: Mapping[str, str]) -> str:
 
 
 def is_judged(task: str, told: Mapping[str, str]) -> bool:
-    """Whether a judge scores a task's replies: by its YAML where it is installed, else by its template."""
+    """Whether a judge scores a task's replies: by its YAML if it is installed, else by its template."""
     found = find_installed_task(task)
     if found is not None:
         return found.is_judged
@@ -162,13 +160,13 @@ METRICS = "metrics"
 
 
 def printed_metrics(task: str, told: Mapping[str, str], suite: Suite) -> Collection[str]:
-    """The metrics of a task's table: those installed, else what a run told of a contributed one, else all declared."""
+    """The metrics of a task's table: those installed, else those that a run recorded, else all declared."""
     found = find_installed_task(task)
     named = found.metrics if found else told[METRICS].split(",") if METRICS in told else ()
     return named or suite.estimates
 
 
 def suite_of(task: str, suite: Suite | None) -> str:
-    """The suite of a task on a board: its folder where it is installed, else the name of its declaration."""
+    """The suite of a task on a board: its folder if it is installed, else the name of its declaration."""
     found = find_installed_task(task)
     return found.suite if found else suite.name if suite else CONTRIBUTED

@@ -1,8 +1,8 @@
-"""What models are, beside their scores: family, size, licence, open weights, release, link.
+"""Facts of models beside their scores: family, size, licence, open weights, release, link.
 
-The board's own facts stand in ``models.yml`` of its repository. Without one, or of a model that it does not name, those
-of our baselines (``baselines/models.yml``) and of published models (``reference/models.yml`` of a benchmark's folder)
-count. What no file says is unknown: it is shown as unknown, and passes no filter that asks for it.
+The board's facts are in ``models.yml`` of its repository. For other models those of our baselines
+(``baselines/models.yml``) and of published models (``reference/models.yml`` of a benchmark's folder) count. Unknown
+facts are shown as unknown, and pass no filter.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _DATE = re.compile(r"[12]\d{3}(-\d\d){0,2}")
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What is known of a model; None for what is not.
+    """Facts of a model; None for unknown ones.
 
     Attributes:
-        name: how a table calls it where that is not the name that its rows have ("Qwen2.5-VL 72B").
-        about: what it is, in a few words. family: such as "Qwen2.5-VL". parameters_b: billions of parameters, all of a
-            mixture of experts. licence: of the weights. open_weights: whether anybody can download them.
+        name: its name in tables, if rows have another one ("Qwen2.5-VL 72B"). about: a description in a few words.
+        family: such as "Qwen2.5-VL". parameters_b: billions of parameters, all of a mixture of experts. licence: of the
+            weights. open_weights: whether anybody can download them.
         released: "2025", "2025-02" or "2025-02-19". link: a web address.
     """
 
@@ -57,27 +57,27 @@ _KEYS = tuple(each.name for each in dataclasses.fields(ModelFacts))
 
 @dataclass(frozen=True)
 class KnownModels:
-    """Facts of models, by how a name looks (:func:`lmms_medtasks.board.model_names.confusable_form`)."""
+    """Facts of models, by :func:`lmms_medtasks.board.model_names.confusable_form` of their names."""
 
     own: Mapping[str, ModelFacts] = field(default_factory=dict)
 
     def facts_of(self, name: str) -> ModelFacts:
-        """The facts of the model called so: the board's, else those that the package has, else unknown ones."""
+        """The facts of this model: the board's, else the package's, else unknown ones."""
         seen = confusable_form(name)
         return self.own.get(seen) or _default_model_facts().get(seen) or UNKNOWN
 
 
 def read_model_facts(path: Path | None = None) -> KnownModels:
-    """The facts that a board's ``models.yml`` says; without a file those of the package.
+    """The facts of a board's ``models.yml``; without a file those of the package.
 
-    Raises UserError for another form, an unknown key, a value that is none, and two names that look alike.
+    Raises UserError for another form, an unknown key, an invalid value, and two names that can be confused.
     """
     return KnownModels(_read_facts_file(path) if path else {})
 
 
 @functools.cache
 def _default_model_facts() -> Mapping[str, ModelFacts]:
-    return {seen: facts for path in _default_files() for seen, facts in _read_facts_file(path).items()}
+    return {form: facts for path in _default_files() for form, facts in _read_facts_file(path).items()}
 
 
 def _default_files() -> list[Path]:
@@ -85,12 +85,12 @@ def _default_files() -> list[Path]:
 
 
 def _read_facts_file(path: Path) -> dict[str, ModelFacts]:
-    said = folders.load_yaml(path) or {}
-    if not isinstance(said, dict):
+    content = folders.load_yaml(path) or {}
+    if not isinstance(content, dict):
         raise UserError(f"{path}: expected a model's name and its facts below it, such as 'parameters_b: 7'.")
     names: dict[str, str] = {}
-    found: dict[str, ModelFacts] = {}
-    for name, facts in said.items():
+    facts_by_form: dict[str, ModelFacts] = {}
+    for name, facts in content.items():
         if not isinstance(name, str) or not confusable_form(name) or len(name) > _MOST_LETTERS:
             raise UserError(
                 f"{path}: {_brief_repr(name)} is no model's name: a text of 1 to {_MOST_LETTERS} characters. A number "
@@ -99,12 +99,12 @@ def _read_facts_file(path: Path) -> dict[str, ModelFacts]:
         other = names.setdefault(confusable_form(name), name)
         if other != name:
             raise UserError(f"{path}: {name!r} and {other!r} look like one name. Keep one of them.")
-        found[confusable_form(name)] = _parse_model_facts(facts, f"{path}, {name}")
-    return found
+        facts_by_form[confusable_form(name)] = _parse_model_facts(facts, f"{path}, {name}")
+    return facts_by_form
 
 
 def _brief_repr(value: Any) -> str:
-    """A value as a message shows it: two lists deep and 120 characters, for its aliases may be of any length."""
+    """A value for a message: two lists deep and 120 characters, because YAML aliases may be of any length."""
     brief = reprlib.Repr()
     brief.maxlevel, brief.maxstring = 2, 120
     try:
@@ -113,35 +113,33 @@ def _brief_repr(value: Any) -> str:
         return "a number of very many digits"
 
 
-def _parse_model_facts(said: Any, where: str) -> ModelFacts:
-    if not isinstance(said, dict):
+def _parse_model_facts(content: Any, where: str) -> ModelFacts:
+    if not isinstance(content, dict):
         raise UserError(
-            f"{where}: {_brief_repr(said)}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}."
+            f"{where}: {_brief_repr(content)}; expected facts, such as 'parameters_b: 7'. Known: {', '.join(_KEYS)}."
         )
     values: dict[str, Any] = {}
-    for key, value in said.items():
+    for key, value in content.items():
         if key not in _KEYS:
             raise unknown_name_error("fact", key if len(str(key)) <= _MOST_LETTERS else _brief_repr(key), _KEYS, where)
         # YAML makes a date of 2025-02-19, and a number of 2025.
         is_plain = key == "released" and type(value) in (int, datetime.date)
         values[key] = str(value) if is_plain else value
-        if wanted := _fact_problem(key, values[key]):
-            raise UserError(f"{where}, {key}: {_brief_repr(value)}; expected {wanted}.")
+        if expected := _fact_problem(key, values[key]):
+            raise UserError(f"{where}, {key}: {_brief_repr(value)}; expected {expected}.")
     return ModelFacts(**values)
 
 
 def _fact_problem(key: str, value: Any) -> str:
-    """What was expected of a fact; "" where it is that."""
+    """What was expected of a fact; "" if it is valid."""
     if key == "open_weights":
         return "" if isinstance(value, bool) else "true or false. Leave the line out where it is not known"
     if key == "parameters_b":
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         most = f"{MOST_PARAMETERS:,g}"
         return "" if is_number and 0 < value <= MOST_PARAMETERS else f"billions of parameters, from above 0 to {most}"
-    is_text = (
-        isinstance(value, str) and value.strip() and replace_invisible(value) == value and len(value) <= _MOST_LETTERS
-    )
-    if not is_text:
+    is_short = isinstance(value, str) and value.strip() and len(value) <= _MOST_LETTERS
+    if not is_short or replace_invisible(value) != value:
         return f"a text of 1 to {_MOST_LETTERS} characters that can be seen"
     if key == "released":
         # The first day of a month or a year that has no other.

@@ -11,17 +11,17 @@ _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "|": "l"})
 
 
 def shown_name(name: str) -> str:
-    """A model's name; of a checkpoint in a folder of somebody's machine only the last two parts of its path."""
+    """A model's name; for a checkpoint in a local folder the last two parts of its path."""
     parts = [part for part in name.replace("\\", "/").split("/") if part]
     local = name.startswith(("/", "~", "./", "../")) or name[1:3] in (":\\", ":/")
     return "/".join(parts[-2:]) if local and parts else name
 
 
 def confusable_form(name: str) -> str:
-    """What a reader may take a name for: two names with the same look could stand for one model.
+    """The form of a name as readers perceive it: names with equal forms can be confused.
 
-    Case, accents, width, what can't be seen, and the sort of a separator make no difference; neither do 0 and o, 1, i,
-    l and |, rn and m, vv and w.
+    It ignores case, accents, width, invisible characters and the kind of separator, and the difference between 0 and o,
+    1, i, l and |, rn and m, vv and w.
     """
     plain = unicodedata.normalize("NFKD", shown_name(name))
     seen = "".join(each for each in plain if unicodedata.category(each) not in ("Mn", "Me", "Cf", "Cc"))
@@ -30,7 +30,7 @@ def confusable_form(name: str) -> str:
 
 
 def model_name_problem(name: str) -> str:
-    """Why a name may not stand in a ranking, as a clause; "" if it may: visible ASCII, single blanks inside only."""
+    """Why a name may not be ranked, as a clause; "" if it may: visible ASCII, single blanks inside only."""
     if not name.strip():
         return "it is empty"
     if replace_invisible(name) != name:

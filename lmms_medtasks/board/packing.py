@@ -1,4 +1,4 @@
-"""``lmms-medtasks pack``: a run as one small file, scores and no texts, signed off; and whether it is of a run."""
+"""``lmms-medtasks pack``: write a run as one small signed file of scores without texts; compare it with its run."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SIGNED = re.compile(r"[^<>@\s][^<>@\n]* <[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+>")
 
 
 def make_submission(entries: Sequence[LeaderboardEntry], signed_off_by: str) -> dict[str, Any]:
-    """A pack of these entries. Raises UserError when nobody signs, or there is no entry.
+    """A pack of these entries. Raises UserError without a signature or an entry.
 
-    It holds, for each question, its id, image, tags and measures, and what was read from each reply; no text of a
-    question or an answer, no image, and no number that these columns give. ``sha256`` is of all the rest.
+    For each question it holds id, image, tags, measures and the trials; no text, no image, and no number that these
+    columns give. ``sha256`` is of everything else.
     """
     check_signature(signed_off_by)
     if not entries:
@@ -38,7 +38,7 @@ def make_submission(entries: Sequence[LeaderboardEntry], signed_off_by: str) -> 
 
 
 def check_signature(signed_off_by: str) -> None:
-    """Raises UserError where nobody signs."""
+    """Raise UserError unless the signature has a name and an address."""
     if not _SIGNED.fullmatch(signed_off_by):
         raise UserError(
             f"--signed-off-by is {signed_off_by!r}, expected 'Name <name@example.org>': who vouches that the "
@@ -47,7 +47,7 @@ def check_signature(signed_off_by: str) -> None:
 
 
 def write_submission(content: dict[str, Any], path: Path) -> int:
-    """Write a pack, compressed if the name ends in .gz; returns its size in bytes. The same pack is the same bytes."""
+    """Write a pack, compressed if the name ends in .gz; returns its bytes. Equal packs give equal files."""
     if not path.name.endswith((".json", ".json.gz")):
         raise UserError(f"--output {path}: expected a name that ends in .json or .json.gz.")
     if path.name.endswith("_results.json"):
@@ -59,15 +59,15 @@ def write_submission(content: dict[str, Any], path: Path) -> int:
 
 
 def submission_differences(entries: Sequence[LeaderboardEntry], run: Path) -> list[str]:
-    """What a pack's entries have that the run has not, a sentence each; [] if they are the same."""
+    """Values of a pack's entries that differ from the run, a sentence each; [] if none does."""
     board = collect_entries([run])
-    found = []
+    differences = []
     for entry in entries:
         packed, where = entry_to_json(entry), f"{entry.source.results}, {entry.task}"
         same = [each for each in board.entries if (each.task, each.model) == (entry.task, entry.model)]
         others = [[name for name, value in entry_to_json(each).items() if packed[name] != value] for each in same]
         if not same:
-            found.append(f"{entry.source.results}: {run} has no result of {entry.model.name} on {entry.task}.")
+            differences.append(f"{entry.source.results}: {run} has no result of {entry.model.name} on {entry.task}.")
         elif nearest := min(others, key=len):
-            found.append(f"{where}: not those of {run}: {', '.join(nearest)}.")
-    return found
+            differences.append(f"{where}: not those of {run}: {', '.join(nearest)}.")
+    return differences

@@ -1,4 +1,4 @@
-"""Packs: entries as JSON and back. Every number is made of their rows; rows that contradict each other are refused."""
+"""Packs: entries as JSON and back. All numbers are computed from the rows; contradictory rows are refused."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ from lmms_medtasks.samples.table import FIELDS
 
 FORMAT = "lmms-medtasks pack"
 VERSION = 5
-"""Raised when the form changes. 2: columns of questions and measures in place of those of metrics. 3: empty replies are
-an outcome of their own, and counted. 4: digests of the package and its version in place of those of syntax trees. 5: no
-number that the columns give."""
+"""Raised when the form changes. 5: without the numbers that the columns give."""
 HEAD = ("format", "version", "signed_off_by", "questions", "entries", "sha256")
 """The keys of a pack."""
 _PLAIN = {
@@ -59,9 +57,9 @@ _FORM: Mapping[str, Any] = {
     "questions": "text",
     "answers": "columns",
 }
-"""What kind each value of an entry is. ``judge`` may be null."""
+"""The kind of each value of an entry. ``judge`` may be null."""
 _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    # Runs are read so: no escape sequence reaches a terminal, no half of a surrogate pair a file.
+    # As in runs: no escape sequence reaches a terminal, no half of a surrogate pair a file.
     "text": ("a text that can be printed", lambda value: isinstance(value, str) and value.isprintable()),
     "texts": ("a mapping of such texts", lambda value: isinstance(value, Mapping) and _are_texts(value)),
     "columns": ("a mapping of columns", lambda value: isinstance(value, Mapping)),
@@ -71,11 +69,10 @@ _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         "a whole number or null", lambda value: value is None or (type(value) is int and value >= 0)
     ),
 }  # fmt: skip
-"""What a value of each kind is called, and whether one is it."""
+"""The name of each kind of value, and its check."""
 ENDINGS = (".json", ".json.gz")
 UNCOMPUTABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
-"""What computing raises on numbers beyond all bounds, NaN, half of a surrogate pair, or tags that a benchmark's
-functions have never written."""
+"""Errors of computing with numbers beyond all bounds, NaN, half a surrogate pair, or tags that no benchmark writes."""
 
 
 def json_checksum(content: Any) -> str:
@@ -85,7 +82,7 @@ def json_checksum(content: Any) -> str:
 
 
 def entry_to_json(entry: LeaderboardEntry) -> dict[str, Any]:
-    """Everything of an entry but its problems and its questions, of which it has the digest; no path."""
+    """An entry without its problems and paths; its questions as their digest."""
     return {
         **{name: getattr(entry, name) for name in _PLAIN},
         "model": dataclasses.asdict(entry.model),
@@ -102,79 +99,79 @@ def entry_to_json(entry: LeaderboardEntry) -> dict[str, Any]:
 def questions_to_json(questions: EntryQuestions) -> dict[str, Any]:
     """Ids, images, right answers and tags of questions."""
     others = [name for name in questions.table.column_names if name != "id"]
-    return {
-        "ids": questions.ids.tolist(),
-        "columns": {name: columns.column_to_json(questions.tag(name)) for name in others},
-    }
+    tags = {name: columns.column_to_json(questions.tag(name)) for name in others}
+    return {"ids": questions.ids.tolist(), "columns": tags}
 
 
-def questions_from_json(found: Any, where: str) -> EntryQuestions:
-    """The questions of a pack. Raises UserError when their form is not that of :func:`questions_to_json`."""
-    check_keys(found, ("ids", "columns"), where)
-    ids = found.get("ids")
+def questions_from_json(content: Any, where: str) -> EntryQuestions:
+    """The questions of a pack. Raises UserError unless they have the form of :func:`questions_to_json`."""
+    check_keys(content, ("ids", "columns"), where)
+    ids = content.get("ids")
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.isprintable() for each in ids):
         raise UserError(f"{where}: expected a list of ids.")
     if any(one >= other for one, other in itertools.pairwise(ids)):
         raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
-    others = found.get("columns")
+    others = content.get("columns")
     if not isinstance(others, Mapping) or not {"cluster", "pair"} <= set(others) or "id" in others:
         raise UserError(f"{where}: expected a mapping with the columns cluster, pair, and one a tag.")
     if unseen := [name for name in others if not name.isprintable()]:
         raise UserError(f"{where}: the column {unseen[0]!r} has characters in its name that can't be printed.")
-    read = {
+    tags = {
         name: columns.column_from_json(each, len(ids), f"{where}, {name}", kind="texts" if name in QUESTION else "")
         for name, each in others.items()
     }
-    return questions_of({"id": columns.dictionary_encode(pa.array(ids)), **read})
+    return questions_of({"id": columns.dictionary_encode(pa.array(ids)), **tags})
 
 
-def entry_from_json(found: Any, known: Mapping[str, EntryQuestions], pack: EntryOrigin, where: str) -> LeaderboardEntry:
-    """An entry of a pack of which nothing is counted; ``known``: the pack's questions, by their digest.
+def entry_from_json(
+    content: Any, known: Mapping[str, EntryQuestions], pack: EntryOrigin, where: str
+) -> LeaderboardEntry:
+    """An entry of a pack, not yet counted; ``known``: the pack's questions, by their digest.
 
-    Raises UserError when its form is not that of :func:`entry_to_json`.
+    Raises UserError unless it has the form of :func:`entry_to_json`.
     """
     try:
-        _check_form(found, _FORM, where)
-        if found["questions"] not in known:
+        _check_form(content, _FORM, where)
+        if content["questions"] not in known:
             raise UserError(f"{where}: its questions are not in the pack.")
-        questions = known[found["questions"]]
+        questions = known[content["questions"]]
         count = len(questions)
         answers = {
             name: columns.column_from_json(each, count, f"{where}, {name}", kind=_column_kind(name))
-            for name, each in found["answers"].items()
+            for name, each in content["answers"].items()
         }
         if "trials" not in answers or answers["trials"].null_count or set(answers) & {*questions.table.column_names}:
             raise UserError(f"{where}: expected what was read from each reply, and no column of the questions.")
         return LeaderboardEntry(
-            **{name: found[name] for name in _PLAIN},
-            suite=installed.suite_of(found["task"], installed.task_declaration(found["task"], found["settings"])),
-            model=EntryModel(**found["model"]),
-            judge=EntryJudge(**found["judge"]) if found["judge"] else None,
-            source=replace(pack, date=found["date"], sha256=dict(found["sources"])),
+            **{name: content[name] for name in _PLAIN},
+            suite=installed.suite_of(content["task"], installed.task_declaration(content["task"], content["settings"])),
+            model=EntryModel(**content["model"]),
+            judge=EntryJudge(**content["judge"]) if content["judge"] else None,
+            source=replace(pack, date=content["date"], sha256=dict(content["sources"])),
             questions=questions,
             answers=pa.table(answers),
             metrics=(),
-            counts=QuestionCounts(**found["asked"], rows=count),
+            counts=QuestionCounts(**content["asked"], rows=count),
             reported={},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{where}: not in the form of a pack of version {VERSION} ({error!r}).") from error
 
 
-def check_keys(found: Any, allowed: Collection[str], where: str) -> None:
-    """Raises UserError where ``found`` is no mapping, or has other keys: a mean, say, that its rows may not give."""
-    if not isinstance(found, Mapping):
+def check_keys(content: Any, allowed: Collection[str], where: str) -> None:
+    """Raise UserError unless ``found`` is a mapping with keys among ``allowed``; others could hold wrong numbers."""
+    if not isinstance(content, Mapping):
         raise UserError(f"{where}: expected a mapping.")
-    if others := sorted(set(found) - set(allowed)):
-        said = ", ".join(f"{each:.60}" for each in others[:3])
-        raise UserError(f"{where}: it has {said}; expected nothing but {', '.join(allowed)}.")
+    if others := sorted(set(content) - set(allowed)):
+        unknown = ", ".join(f"{each:.60}" for each in others[:3])
+        raise UserError(f"{where}: it has {unknown}; expected nothing but {', '.join(allowed)}.")
 
 
-def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -> None:
-    """Raises UserError for a value of another kind: a board of many packs must not end on one."""
-    check_keys(found, form, where)
+def _check_form(content: Mapping[str, Any], form: Mapping[str, Any], where: str) -> None:
+    """Raise UserError for a value of the wrong kind, so that one pack can't stop a board of many."""
+    check_keys(content, form, where)
     for name, kind in form.items():
-        value = found[name]
+        value = content[name]
         if isinstance(kind, Mapping):
             if value is not None:
                 _check_form(value, kind, f"{where}, {name}")
@@ -191,7 +188,7 @@ def _column_kind(name: str) -> str:
 
 
 def is_pack(path: Path) -> bool:
-    """Whether a file begins as a pack does, whole or not."""
+    """Whether a file begins like a pack."""
     try:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
             return FORMAT.encode() in file.read(200)
@@ -202,9 +199,9 @@ def is_pack(path: Path) -> bool:
 def read_submission(path: Path) -> list[LeaderboardEntry]:
     """The entries of a pack.
 
-    Raises UserError, saying what differs, when the file is cut off, is of another version, nobody signed it, it has a
-    key that no pack has, a score is outside its scale or not what its trials give, the checksum fails, or it holds more
-    than the limits allow (:mod:`lmms_medtasks.board.trust.limits`).
+    Raises UserError, with the difference, if the file is cut off, of another version, unsigned or beyond the limits
+    (:mod:`lmms_medtasks.board.trust.limits`), has an unknown key, a score outside its scale or contrary to its trials,
+    or a wrong checksum.
     """
     try:
         safe_files.check_regular_file(path)
@@ -237,33 +234,33 @@ def _read_entries(path: Path) -> list[LeaderboardEntry]:
         limits.check_limit(len(each), "entries", path, "entries")
     known = {name: _read_questions(each, name, path) for name, each in questions.items()}
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    source = EntryOrigin("pack", path, None, "", signed_off_by=signed, digest=digest)
-    found, replies = [], 0
+    source = EntryOrigin(kind="pack", results=path, samples=None, date="", signed_off_by=signed, digest=digest)
+    read_entries, replies = [], 0
     for each in entries:
         where = f"{path}, {each.get('task')!s:.60}" if isinstance(each, dict) else str(path)
         entry = entry_from_json(each, known, source, where)
         replies += limits.check_entry(entry, where)
         limits.check_limit(replies, "replies", path, "replies in all")
-        found.append(_with_counted_metrics(entry, where))
+        read_entries.append(_with_counted_metrics(entry, where))
     rest = {name: value for name, value in content.items() if name != "sha256"}
     if content.get("sha256") != (actual := json_checksum(rest)):
         raise UserError(
             f"{path}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
             f"{actual[:12]} of it)."
         )
-    return found
+    return read_entries
 
 
-def _read_questions(found: Any, digest: str, path: Path) -> EntryQuestions:
+def _read_questions(content: Any, digest: str, path: Path) -> EntryQuestions:
     where = f"{path}, questions {digest[:12]}"
-    questions = questions_from_json(found, where)
+    questions = questions_from_json(content, where)
     if questions.digest != digest:
         raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
     return questions
 
 
 def _with_counted_metrics(entry: LeaderboardEntry, where: str) -> LeaderboardEntry:
-    """The entry with the metrics and counts that its rows give; as it is where its task is not known here."""
+    """The entry with the metrics and counts of its rows; unchanged if its task is unknown."""
     if missing := " ".join(recount.not_here(entry)):
         raise UserError(f"{where}: {missing}")
     if wrong := list(recount.of_submission(entry)):

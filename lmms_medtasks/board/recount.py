@@ -1,4 +1,4 @@
-"""What of an entry's rows contradicts its benchmark, its other columns or its own result file: a sentence for each."""
+"""Contradictions between an entry's rows and its benchmark, its other columns or its result file, a sentence each."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from lmms_medtasks.suites.suite import Measure, Suite
 from lmms_medtasks.suites.suite_rows import reported_differences
 
 _NOISE = 1e-11
-"""Of floating-point sums, on scales of up to some hundreds. A ranking takes it for nothing (``SCORE_DIGITS``)."""
+"""Of floating-point sums, on scales of up to some hundreds. A ranking ignores it (``SCORE_DIGITS``)."""
 
 
 def of_submission(entry: LeaderboardEntry) -> Iterator[str]:
-    """Everything that a pack says of an entry. Nothing of an unknown task."""
+    """Contradictions in a pack; none for an unknown task."""
     suite = entry.declaration
     if suite is None:
         return
@@ -35,17 +35,14 @@ def of_submission(entry: LeaderboardEntry) -> Iterator[str]:
 
 
 def not_here(entry: LeaderboardEntry) -> Iterator[str]:
-    """Main metrics whose code is not here: without them an entry would look whole."""
+    """Main metrics whose code is not installed: without them an entry would look complete."""
     for metric in entry.declaration.main_metrics if entry.declaration else ():
         if isinstance(metric.estimate, MissingEstimate):
             yield f"The main metric {metric.name} can't be computed: {metric.estimate.reason}"
 
 
 def entry_contradictions(entry: LeaderboardEntry) -> Iterator[str]:
-    """What of an entry contradicts its own questions, trials and benchmark, whether it is a run or a pack.
-
-    Nothing of an unknown task.
-    """
+    """Contradictions between an entry and its own questions, trials and benchmark; none for an unknown task."""
     suite = entry.declaration
     if suite is None:
         return
@@ -65,7 +62,7 @@ def entry_contradictions(entry: LeaderboardEntry) -> Iterator[str]:
 
 
 class _Rows:
-    """An entry's n questions as the checks look at them; all arrays are (n,)."""
+    """An entry's n questions in the form that the checks need; all arrays are (n,)."""
 
     def __init__(self, entry: LeaderboardEntry, suite: Suite) -> None:
         self.entry, self.suite, self.samples = entry, suite, entry.samples
@@ -80,26 +77,25 @@ class _Rows:
         return [self.samples.column(f"{measure.name}.{field}") for field in fields]
 
     def has(self, column: str) -> np.ndarray:
-        """Where a column of the answers has a value."""
+        """Whether a column of the answers has a value."""
         there = column in self.entry.answers.column_names
         return np.asarray(self.entry.answers.column(column).is_valid()) if there else np.zeros(len(self.replies), bool)
 
     def trials_that(self, fulfil: np.ndarray) -> np.ndarray:
-        """How many trials of each question fulfil something; ``fulfil``: booleans, one a trial."""
+        """Trials of each question for which ``fulfil`` is true; ``fulfil``: booleans, one a trial."""
         return np.bincount(self.samples.texts("trials")[0], fulfil, len(self.replies))
 
     def first(self, wrong: np.ndarray, said: str) -> Iterator[str]:
-        """The first question that is wrong, and how many are."""
+        """A sentence on the first wrong question, with the number of wrong ones."""
         if wrong.any():
             yield f"Question {self.id_of(wrong)} {said} ({int(wrong.sum()):,} questions)."
 
     def id_of(self, wrong: np.ndarray) -> str:
-        """The first question that is wrong."""
         return repr(str(self.entry.questions.ids[wrong.argmax()]))
 
 
 def _misplaced_scores(rows: _Rows) -> Iterator[str]:
-    """Numbers of a measure at questions that do not belong to it: its mean would be of other questions than pinned."""
+    """Numbers of a measure at questions outside it: its mean would be of other questions than pinned."""
     for measure in rows.suite.measures:
         column = f"{measure.name}.asked"
         asked = rows.has(column)
@@ -110,7 +106,7 @@ def _misplaced_scores(rows: _Rows) -> Iterator[str]:
 
 
 def _out_of_range_scores(rows: _Rows) -> Iterator[str]:
-    """Scores beyond their scale, by whatever a ranking would take for a difference."""
+    """Scores beyond their scale by more than a ranking ignores."""
     for measure in rows.suite.measures:
         (score,) = rows.numbers(measure, "score")
         outside = (score < measure.low - _NOISE) | (score > measure.high + _NOISE)
@@ -120,12 +116,12 @@ def _out_of_range_scores(rows: _Rows) -> Iterator[str]:
 
 
 def _trial_contradictions(rows: _Rows) -> Iterator[str]:
-    """Accuracy against what was read from each reply: the share that is the right answer, where a rule settles it."""
+    """Accuracy that differs from the share of correct trials, where a rule decides what is correct."""
     scores = rows.samples.column("accuracy.score")
     places, trials = rows.samples.texts("trials")
     read = np.asarray(trials)
     correct = rows.trials_that((read != FAILED) & (read == rows.samples.column("expected")[places]))
-    # Without a reply there is no score: any that is said is another one than that.
+    # Without a reply any score is a contradiction.
     shares = np.divide(correct, rows.replies, out=np.full(len(scores), np.inf), where=rows.replies > 0)
     settled = rows.has_expected & (rows.status == "")
     wrong = ~np.isnan(scores) & settled & ~(np.abs(scores - shares) < _NOISE)
@@ -137,9 +133,9 @@ def _trial_contradictions(rows: _Rows) -> Iterator[str]:
 
 
 def _unscored_questions(rows: _Rows) -> Iterator[str]:
-    """Questions without a score of what is ranked, although a reply came and no judgement is missing.
+    """Questions without a score of a main measure although a reply came and no judgement is missing.
 
-    Other measures may have none: one judgement agrees with no other.
+    Other measures may lack scores: a single judgement has no agreement.
     """
     for measure in rows.suite.measures:
         if measure.name in rows.main:
@@ -150,7 +146,7 @@ def _unscored_questions(rows: _Rows) -> Iterator[str]:
 
 
 def _undeclared_judgements(rows: _Rows) -> Iterator[str]:
-    """Judgements of a task that nobody judges, and of no known status."""
+    """Judgements of a task without a judge, or of an unknown status."""
     judged = [f"{measure.name}.{field}" for measure in rows.suite.measures for field in ("judged", "requested")]
     if rows.task and not rows.task.is_judged and any(rows.has(name).any() for name in ("judgement", *judged)):
         yield f"It has judgements, and {rows.entry.task} is judged by nobody."
@@ -161,9 +157,9 @@ def _undeclared_judgements(rows: _Rows) -> Iterator[str]:
 
 
 def _judgement_contradictions(rows: _Rows) -> Iterator[str]:
-    """Judgements that contradict their status, or each other; and scores of a judged task that no judgement gave.
+    """Judgements that contradict their status or each other; scores of a judged task without a judgement.
 
-    Each question is looked at alone: what one has too many of would stand for what another lacks.
+    Each question is checked separately, so that surplus judgements of one can't hide missing ones of another.
     """
     status, replies = rows.status, rows.replies
     is_judged = installed.is_judged(rows.entry.task, rows.entry.settings)
@@ -189,13 +185,13 @@ def _judgement_contradictions(rows: _Rows) -> Iterator[str]:
         if (wrong := counted & ~agrees).any():
             yield from rows.first(wrong, f"has judgements of {measure.name} that contradict their status")
             return
-        # Each reply is judged as often: one that has many of a question would stand for all that others lack.
+        # All replies are judged equally often, so that one question's judgements can't stand for another's.
         often = np.divide(wanted, replies, out=np.full(len(score), np.inf), where=replies > 0)
         if (asked := wanted > 0).any():
             more = asked & ((often > often[asked].min()) | (replies == 0))
             yield from rows.first(more, f"has more judgements of {measure.name} for its replies than others have")
         if measure.name in rows.main and is_judged:
-            # Accuracy follows from what was read of the replies (see `_trials`), and needs no judgement.
+            # Accuracy follows from the trials (see `_trial_contradictions`), and needs no judgement.
             follows = rows.has_expected & (status == "") & (measure.name == "accuracy")
             yield from rows.first(scored & ~counted & ~follows, f"has a score of {measure.name} that no judgement gave")
             worst = measure.low if measure.higher_is_better else measure.high
@@ -204,7 +200,7 @@ def _judgement_contradictions(rows: _Rows) -> Iterator[str]:
 
 
 def _total_contradictions(rows: _Rows) -> Iterator[str]:
-    """Totals of a judge's scores that are another number than these give; a mean of several judgements has it too."""
+    """Totals of a judge's scores that these scores do not give; also holds for means of several judgements."""
     names = {measure.name for measure in rows.suite.measures}
     for protocol in rows.task.judge_protocols if rows.task else ():
         parts = [dimension.name for dimension in protocol.dimensions]
@@ -217,7 +213,7 @@ def _total_contradictions(rows: _Rows) -> Iterator[str]:
 
 
 def _bound_contradictions(rows: _Rows) -> Iterator[str]:
-    """Bounds that are not what a score gives with every missing judgement at worst, and at best."""
+    """Bounds other than the score with every missing judgement at worst, and at best."""
     for measure in rows.suite.measures:
         score, low, high, had, wanted = rows.numbers(measure, *FIELDS)
         share = np.divide(had, wanted, out=np.full(len(score), np.nan), where=wanted > 0)

@@ -1,7 +1,7 @@
-"""What the ranking of a task is of: one version, one data, one judge, one prompt.
+"""The reference of a task's ranking: one version, one data, one judge, one prompt.
 
-What is pinned, demanded by the rules or installed counts. The rest is what most entries have, and called unverified. No
-date decides anything.
+Pins, rules and the installed package decide. The rest is what most entries have, and is called unverified. No date
+decides anything.
 """
 
 from __future__ import annotations
@@ -28,25 +28,24 @@ Value = TypeVar("Value", bound=Hashable)
 def task_references(
     entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules = NONE, without: Collection[Key] = ()
 ) -> dict[str, TaskReference]:
-    """For each task what its ranked entries have in common: what is pinned and demanded, else what most entries have.
+    """The reference of each task: what is pinned and demanded, else what most entries have.
 
-    Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
-    before mini; where no entry is of the questions pinned, the ranking is empty. ``without``: pins that others come
-    before, since none of their entries is ranked. Without pins: full data before sample
-    before mini before a subset of one; our settings, the installed version, digests and judge's prompts, where an
-    entry has them. Each choice is made among the entries that agree with the choices before. On a board in public no
-    entry says who judges.
+    With pins only pinned questions are ranked: the installed version before others, full data before sample before
+    mini; without entries on them the ranking is empty. ``without``: pins that come last, because none of their entries
+    is ranked. Without pins: full data before sample before mini before a subset; our settings, the installed version,
+    digests and judge's prompts, if an entry has them. Each choice is made among the entries that agree with the choices
+    before. On a public board entries do not decide who judges.
     """
     tasks: dict[str, list[LeaderboardEntry]] = {}
     for entry in entries:
         tasks.setdefault(entry.task, []).append(entry)
-    return {task: _of_task(task, own, rules, trust, without) for task, own in tasks.items()}
+    return {task: _of_task(task, task_entries, rules, trust, without) for task, task_entries in tasks.items()}
 
 
 def _choose_pin(
     task: str, entries: Sequence[LeaderboardEntry], rules: BoardRules, pins: QuestionPins, without: Collection[Key]
 ) -> tuple[tuple[str, str], QuestionPin] | None:
-    """Version and data of the pin that the ranking is of, and the pin; None where none fits what the rules demand."""
+    """Version and data of the ranking's pin, and the pin; None if no pin meets the rules' demands."""
     demanded = rules.demanded(task, "version"), rules.demanded(task, "data")
     kinds = [
         (version, data)
@@ -56,11 +55,11 @@ def _choose_pin(
     if not kinds:
         return None
     present = {pin_key(entry)[1:] for entry in entries if pins.hold(entry)}
-    found = installed.find_installed_task(task)
+    installed_task = installed.find_installed_task(task)
 
     def preference(kind: tuple[str, str]) -> tuple[bool, bool, bool, int]:
         version, data = kind
-        is_other = found is not None and version != found.version
+        is_other = installed_task is not None and version != installed_task.version
         absent = kind not in present
         place = _DATA.index(data) if data in _DATA else len(_DATA)
         return absent or (task, *kind) in without, absent, is_other, place
@@ -79,20 +78,16 @@ def _of_task(
         data, _, settings = kind[1].partition(", ")
         return _complete_reference(task, left, rules, (kind[0], data, pin.data, settings), pin, trust.in_public)
     kinds = {entry.data for entry in entries}
-    data = (
-        rules.demanded(task, "data")
-        or next((kind for kind in _DATA if kind in kinds), None)
-        or _most_common_subset(entries)
-    )
+    data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), "")
+    data = data or _most_common_subset(entries)
     left = _agreeing_or_all(entries, lambda entry: entry.data == data)
-    # What is full only because its counts were accepted never stands before the release, however many ran on it.
+    # Data called full only because its counts were accepted never comes before the release.
     left = _agreeing_or_all(left, lambda entry: data != "full" or not entry.settings.get("data_counts"))
     settings = _most_common_value(left, lambda entry: entry.asked_by, "") or ""
     left = _agreeing_or_all(left, lambda entry: entry.asked_by == settings)
-    found = installed.find_installed_task(task)
-    version: Any = rules.demanded(task, "version") or _most_common_value(
-        left, lambda entry: entry.version, found and found.version
-    )
+    installed_task = installed.find_installed_task(task)
+    common_version = _most_common_value(left, lambda entry: entry.version, installed_task and installed_task.version)
+    version: Any = rules.demanded(task, "version") or common_version
     left = _agreeing_or_all(left, lambda entry: entry.version == version)
     digest = _most_common_value(left, lambda entry: entry.data_digest) or ""
     left = _agreeing_or_all(left, lambda entry: entry.data_digest == digest)
@@ -108,61 +103,50 @@ def _complete_reference(
     pin: QuestionPin | None,
     in_public: bool,
 ) -> TaskReference:
-    """The reference of ``kind`` (version, data, its digest, settings), with digests, judge and harness."""
+    """The reference of ``kind`` (version, data, digest of the data, settings), with digests, judge and harness."""
     version, data, digest, settings = kind
-    found = installed.find_installed_task(task)
-    own = found.digests if found and found.version == version else {}
+    installed_task = installed.find_installed_task(task)
+    own = installed_task.digests if installed_task and installed_task.version == version else {}
     asked = _preferred_texts(left, lambda entry: entry.of_task, of_task(own) or None)
-    packages = {
-        each: _preferred_texts(
-            _agreeing_or_all(
-                [entry for entry in left if entry.package_version == each], lambda one: not one.package_modified
-            ),
-            lambda entry: entry.of_package,
-            of_package(own) if each == metadata.version("lmms-medtasks") else None,
-        )
-        for each in {entry.package_version for entry in left}
-    }
+    packages = {}
+    for package in {entry.package_version for entry in left}:
+        same = [entry for entry in left if entry.package_version == package]
+        unmodified = _agreeing_or_all(same, lambda entry: not entry.package_modified)
+        here = of_package(own) if package == metadata.version("lmms-medtasks") else None
+        packages[package] = _preferred_texts(unmodified, lambda entry: entry.of_package, here)
     if pin and pin.digests:
         asked, packages[pin.package_version] = of_task(pin.digests), of_package(pin.digests)
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
-    # Of judges that are called as demanded no majority chooses one where anybody submits.
+    # On a public board no majority chooses among the judges that are called as demanded.
     judge = demanded if in_public else _most_common_judge(left, demanded)
     named = judge or ""
-    judged = _agreeing_or_all(
-        left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named)
-    )
-    own_prompts = found.judge_prompts if found and found.version == version else None
+    judged = [entry for entry in left if entry.judge and identity.same_judge(entry.judge.name, named)] or left
+    own_prompts = installed_task.judge_prompts if installed_task and installed_task.version == version else None
     prompts = _preferred_texts(judged, lambda entry: entry.judge.prompts if entry.judge else {}, own_prompts)
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
-    # A text of anybody's: where anybody submits it stands on no page as the ranking's.
+    # Submitters write this text: on a public board no page shows it as the ranking's.
     harness = harness or (None if in_public else _most_common_value(left, lambda entry: entry.harness))
     return TaskReference(
-        version, data, digest, asked, packages, judge, dict((pin and pin.prompts) or prompts), harness or "", settings,
+        version=version, data=data, data_digest=digest, digests=asked, packages=packages, judge=judge,
+        prompts=dict((pin and pin.prompts) or prompts), harness=harness or "", settings=settings,
         unverified=("judge",) if judge is not None and demanded is None else (),
     )  # fmt: skip
 
 
 def _most_common_subset(entries: Sequence[LeaderboardEntry]) -> str:
-    """The subset that most entries are of."""
-    found = Counter(entry.data for entry in entries if entry.variant != entry.data)
-    return max(found, key=lambda data: (found[data], data)) if found else "unknown"
+    counts = Counter(entry.data for entry in entries if entry.variant != entry.data)
+    return max(counts, key=lambda data: (counts[data], data)) if counts else "unknown"
 
 
 def _most_common_judge(entries: Sequence[LeaderboardEntry], demanded: str | None) -> str | None:
-    """The judge of most entries, in full, of those that are called as the rules demand."""
-    named = [
-        entry
-        for entry in entries
-        if entry.judge is not None
-        and entry.judge.name != "none"
-        and (demanded is None or identity.is_called(entry.judge.name, demanded))
-    ]
-    if not named:
+    """The full name of the judge of most entries, among those called as the rules demand."""
+    judges = [entry.judge for entry in entries if entry.judge is not None and entry.judge.name != "none"]
+    judges = [judge for judge in judges if demanded is None or identity.is_called(judge.name, demanded)]
+    if not judges:
         return demanded
-    names = Counter(entry.judge.name for entry in named if entry.judge)
+    names = Counter(judge.name for judge in judges)
     answered = [name for name in names if identity.is_answered(name)] or list(names)
-    papers = {entry.judge.name for entry in named if entry.judge and entry.judge.is_paper_judge}
+    papers = {judge.name for judge in judges if judge.is_paper_judge}
     # The paper's judge where it judged as many as any other.
     return max(answered, key=lambda name: (names[name], name in papers, name))
 
@@ -176,7 +160,7 @@ def _agreeing_or_all(
 def _most_common_value(
     entries: Sequence[LeaderboardEntry], key: Callable[[LeaderboardEntry], Value], wanted: Value | None = None
 ) -> Value | None:
-    """``wanted`` where an entry has it, else what most have; among equals the last in order. None of no entry."""
+    """``wanted`` if an entry has it, else the most common value; of equals the last. None without entries."""
     values = [key(entry) for entry in entries]
     if not values:
         return None

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib.resources
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from lmms_medtasks import folders
 from lmms_medtasks.board.entries import EntryProblem, Level
@@ -24,6 +21,7 @@ _ALWAYS_REFUSED = (
 )  # fmt: skip
 _LONGEST = 1_000
 """Characters of a reason at most: some hold names that strangers wrote."""
+_SECTIONS = {"thresholds": dict, "levels": dict, "board": dict, "exit_status": list}
 _DEMANDS = ("version", "data", "judge", "harness")
 
 
@@ -37,13 +35,13 @@ class BoardRules:
     board: Mapping[str, Mapping[str, str]]
 
     def problem(self, code: str, reason: str, source: object, task: str = "", model: str = "") -> EntryProblem:
-        """A problem at the level that the rules give it."""
+        """A problem at its level in these rules."""
         return EntryProblem(
             code, self.levels[code], shorten_text(reason, _LONGEST), str(source), task[:_LONGEST], model[:_LONGEST]
         )
 
     def demanded(self, task: str, what: str) -> str | None:
-        """What the board demands of a task's entries (:data:`_DEMANDS`); None: nothing."""
+        """The value that the board demands of a task's entries for one of :data:`_DEMANDS`; None if it demands none."""
         for pattern, demands in self.board.items():
             if fnmatch.fnmatchcase(task, pattern) and what in demands:
                 return str(demands[what])
@@ -51,46 +49,48 @@ class BoardRules:
 
 
 def read_board_rules(path: Path | None = None) -> BoardRules:
-    """The built-in rules, with those of the file ``path`` over them. Raises UserError for what they don't know."""
-    return with_own(_read_own_rules(path) if path else {}, str(path))
+    """The built-in rules, overridden by those of the file ``path``. Raises UserError for unknown names."""
+    return with_own(read_rules_file(path, _SECTIONS) if path else {}, str(path))
 
 
 def with_own(own: Mapping[str, Any], where: str) -> BoardRules:
-    """The built-in rules with ``own`` over them, which were found at ``where``."""
-    text = importlib.resources.files(__package__).joinpath("thresholds.yml").read_text("utf-8")
-    rules = _merge_rules(yaml.safe_load(text), own, where)
+    """The built-in rules, overridden by ``own``. ``where``: its file, for messages."""
+    rules = _merge_rules(folders.read_yaml(Path(__file__).with_name("thresholds.yml")), own, where)
     return BoardRules(rules["thresholds"], rules["levels"], frozenset(rules["exit_status"]), rules["board"])
 
 
-def _read_own_rules(path: Path) -> dict[str, Any]:
-    found = folders.load_yaml(path) or {}
-    kinds = {name: list if name == "exit_status" else dict for name in found} if isinstance(found, dict) else None
-    if kinds is None or not all(isinstance(found[name], kind) for name, kind in kinds.items()):
-        raise UserError(
-            f"{path}: expected mappings thresholds, levels, board, and a list exit_status; see "
-            "lmms_medtasks/board/thresholds.yml."
-        )
-    return found
+def read_rules_file(path: Path, sections: Mapping[str, type[Any]]) -> dict[str, Any]:
+    """The sections of a file of rules that are set. Raises UserError unless those of ``sections`` have their type."""
+    content = folders.load_yaml(path) or {}
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected a mapping with {', '.join(sections)}.")
+    for name, kind in sections.items():
+        if not isinstance(content.get(name), kind | type(None)):
+            expected = "list" if kind is list else "mapping"
+            raise UserError(f"{path}: {name} is {content[name]!r}, expected a {expected}.")
+    return {name: section for name, section in content.items() if section is not None}
+
+
+def check_names(kind: str, names: Iterable[Any], known: Collection[Any], where: str) -> None:
+    """Raise UserError for a name that is not among ``known``."""
+    for name in names:
+        if name not in known:
+            raise unknown_name_error(kind, name, known, where)
 
 
 def _merge_rules(rules: dict[str, Any], own: Mapping[str, Any], where: str) -> dict[str, Any]:
-    def check(kind: str, names: Iterable[str], known: Collection[str], place: str = where) -> None:
-        for name in names:
-            if name not in known:
-                raise unknown_name_error(kind, name, known, place)
-
-    check("section", own, rules)
-    check("threshold", own.get("thresholds", {}), rules["thresholds"])
+    check_names("section", own, rules, where)
+    check_names("threshold", own.get("thresholds", {}), rules["thresholds"], where)
     for name, value in own.get("thresholds", {}).items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise UserError(f"{where}: threshold {name} is {value!r}, expected a number from 0 to 1.")
-    check("problem", own.get("levels", {}), rules["levels"])
-    check("level", own.get("levels", {}).values(), _LEVELS)
+    check_names("problem", own.get("levels", {}), rules["levels"], where)
+    check_names("level", own.get("levels", {}).values(), _LEVELS, where)
     for name, level in own.get("levels", {}).items():
         if name in _ALWAYS_REFUSED and level != "refused":
             raise UserError(f"{where}: {name} can't be {level!r}: there is nothing that an entry could be made of.")
-    check("problem", own.get("exit_status", []), rules["levels"], f"{where}, exit_status")
+    check_names("problem", own.get("exit_status", []), rules["levels"], f"{where}, exit_status")
     for pattern, demands in own.get("board", {}).items():
-        check("demand", demands, _DEMANDS, f"{where}, board, {pattern}")
+        check_names("demand", demands, _DEMANDS, f"{where}, board, {pattern}")
     joined = {name: {**rules[name], **own.get(name, {})} for name in rules if name != "exit_status"}
     return {**joined, "exit_status": own.get("exit_status", rules["exit_status"])}

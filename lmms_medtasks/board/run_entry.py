@@ -1,4 +1,4 @@
-"""An entry from a run's result file and the sample log of one task."""
+"""Make an entry from a run's result file and the sample log of one task."""
 
 from __future__ import annotations
 
@@ -40,21 +40,22 @@ LINE = "line"
 """The column of a run's answers with the line of the log."""
 
 _SHORT, _NAME = 24, 80
-"""Characters of an answer, and of a tag, at most: a longer one is a text and no name of a group."""
+"""Characters of an answer, and of a tag, at most: longer ones are texts, not names of groups."""
 _GROUPS = 40
-"""Distinct texts of an undeclared tag, at most; more are no groups."""
+"""Distinct texts of an undeclared tag, at most."""
 _DIGEST = 12
 
 
 def entry_of(run: ResultFile, task: str, cache: BuildCache = NO_CACHE, suite: Suite | None = None) -> LeaderboardEntry:
     """One task of a run with its questions and answers; ``problems`` are added later.
 
-    ``cache``: where what was read of the log may be kept. ``suite``: the declaration, where the task's name tells none.
+    ``cache``: keeps what was read of the log. ``suite``: the declaration, if the task's name does not determine it.
 
-    Raises UserError, with the file and the line, when the log can't be read, or the task's benchmark is not known.
+    Raises UserError, with file and line, if the log can't be read or the task's benchmark is unknown.
     """
     config = run.content["configs"][task]
     metadata = config.get("metadata") or {}
+    digests = metadata.get("digests") or {}
     told = installed.recorded_declaration(config)
     suite = suite or installed.task_declaration(task, told)
     if suite is None:
@@ -70,9 +71,7 @@ def entry_of(run: ResultFile, task: str, cache: BuildCache = NO_CACHE, suite: Su
         model=model_of(run.content),
         data=_data_variant(metadata, rows),
         data_digest=_printable_text(metadata.get("data_digest", "")),
-        digests={
-            _printable_text(name): _printable_text(value) for name, value in (metadata.get("digests") or {}).items()
-        },
+        digests={_printable_text(name): _printable_text(value) for name, value in digests.items()},
         package_version=_printable_text(metadata.get("package_version") or "?"),
         package_modified=metadata.get("package_modified"),
         judge=_entry_judge(metadata.get("judge"), judge_names_of(rows)),
@@ -85,19 +84,19 @@ def entry_of(run: ResultFile, task: str, cache: BuildCache = NO_CACHE, suite: Su
         metrics=ranked_metrics(suite, rows, installed.printed_metrics(task, settings, suite)),
         counts=counts_of(suite, rows, asked.get("original"), asked.get("effective")),
         at_limit=sum(len(limits) for limits in rows.column("limits_reached") if limits is not None),
-        # What the harness adds of its own (times, counts) is no number of the benchmark.
+        # Without what the harness adds (times, counts).
         reported={name: value for name, value in numbers_of(run.tasks[task]).items() if name in suite.estimates},
     )
 
 
 def is_kept(run: ResultFile, task: str, cache: BuildCache) -> bool:
-    """Whether the cache has what :func:`entry_of` reads of the log, which is gone through for its digest."""
+    """Whether the cache has the log's table; reads the whole log for its digest."""
     suite = installed.task_declaration(task, installed.recorded_declaration(run.content["configs"][task]))
     return suite is not None and table_is_kept(suite, run, task, cache)
 
 
 def columns_of(suite: Suite, rows: QuestionTable) -> tuple[EntryQuestions, pa.Table]:
-    """The questions, sorted by id, and their answers; each column compact, and without texts."""
+    """The questions, sorted by id, and their answers; compact columns without texts."""
     order = pa.array(np.argsort(rows.column("id"), kind="stable"))
     used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in OWN_COLUMNS]
     known = {name: dictionary_encode(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
@@ -115,7 +114,7 @@ def answer_columns(suite: Suite) -> tuple[str, ...]:
 
 
 def is_tag(suite: Suite, name: str, column: pa.DictionaryArray) -> bool:
-    """Whether a column is a tag that is kept: a declared one, or where none is declared one that makes groups."""
+    """Whether a column is kept as a tag: a declared one, or without declared tags one that makes groups."""
     if name in suite.tags:
         return name not in suite.reply_tags
     if not suite.default or name in OWN_COLUMNS or name.rpartition(".")[2] in (*FIELDS, "asked"):
@@ -133,7 +132,7 @@ def questions_of(columns: Mapping[str, pa.DictionaryArray]) -> EntryQuestions:
 
 
 def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
-    """The column with digests for answers, and with nothing for tags, that are too long to be no texts."""
+    """The column with digests in place of long answers, and nulls in place of long tags."""
     array = column.combine_chunks()
     if name in ("trials", "expected"):
         return change_texts(array, _shorten_value)
@@ -148,9 +147,9 @@ def _shorten_value(text: str) -> str:
 
 
 def ranked_metrics(suite: Suite, rows: QuestionTable, named: Collection[str]) -> tuple[str, ...]:
-    """The metrics among ``named`` that have a number here, in declared order: main ones, and means of a measure.
+    """The metrics among ``named`` with a number here, in declared order: main ones, and means of a measure.
 
-    Main ones also where judgements were requested and none was obtained: they are not forgotten.
+    Main metrics are included if judgements were requested and none was obtained.
     """
     return tuple(metric.name for metric in suite.metrics if metric.name in named and _is_there(metric, rows))
 
@@ -159,14 +158,14 @@ def _is_there(metric: Metric, rows: QuestionTable) -> bool:
     estimate = metric.estimate
     if not isinstance(estimate, Mean):
         return metric.main and estimate.value(rows) is not None
-    own = rows.where(estimate.where)
+    asked_rows = rows.where(estimate.where)
     fields = ("score", *["requested"] * metric.main)
-    has_any = any(not np.isnan(own.column(f"{estimate.measure}.{field}")).all() for field in fields)
+    has_any = any(not np.isnan(asked_rows.column(f"{estimate.measure}.{field}")).all() for field in fields)
     return (metric.main or metric.standard_error) and has_any
 
 
 def judge_names_of(rows: QuestionTable) -> frozenset[str]:
-    """The full names of who judged, one for each model that answered."""
+    """The full names of the judges, one for each model that answered."""
     if not any(rows.values("judge")):
         return frozenset()
     answered = {
@@ -180,7 +179,7 @@ def judge_names_of(rows: QuestionTable) -> frozenset[str]:
 
 
 def _data_variant(metadata: Mapping[str, Any], rows: QuestionTable) -> str:
-    """Which data the run read; a contributed task says it in its records alone."""
+    """The data that the run read; a contributed task records it only with its questions."""
     named = set(rows.column("data"))
     if "data" not in metadata and installed.is_contributed({"metadata": metadata}) and len(named) == 1:
         return str(named.pop() or "unknown")
@@ -200,7 +199,7 @@ def model_of(content: Mapping[str, Any]) -> EntryModel:
 
 
 def counts_of(suite: Suite, rows: QuestionTable, original: int | None, effective: int | None) -> QuestionCounts:
-    """The counts of an entry from its questions, so that a pack's can be counted again."""
+    """The counts of an entry from its questions; a pack's are computed again."""
     _, trials = rows.texts("trials")
     parsed, replies = suite.read_replies(rows)
     requested, obtained = _judgement_counts(suite, rows)
@@ -219,35 +218,38 @@ def counts_of(suite: Suite, rows: QuestionTable, original: int | None, effective
 
 
 def _judgement_counts(suite: Suite, rows: QuestionTable) -> tuple[int, int]:
-    """Judgements requested and obtained: those of a question are the same in each measure that was made of them."""
+    """Judgements requested and obtained; those of a question are counted once, not once a measure."""
     counted = np.zeros(len(rows), dtype=bool)
     requested = obtained = 0.0
     for measure in suite.measures:
         columns = [rows.column(f"{measure.name}.{name}") for name in ("requested", "judged")]
-        own = ~np.isnan(columns[0]) & ~counted
-        counted |= own
-        requested, obtained = requested + columns[0][own].sum(), obtained + np.nansum(columns[1][own])
+        is_new = ~np.isnan(columns[0]) & ~counted
+        counted |= is_new
+        requested, obtained = requested + columns[0][is_new].sum(), obtained + np.nansum(columns[1][is_new])
     return int(requested), int(obtained)
 
 
 def _entry_judge(described: Any, judges: frozenset[str]) -> EntryJudge | None:
     if not isinstance(described, Mapping):
-        return EntryJudge(" + ".join(sorted(judges)), {}, "", False) if judges else None
-    prompts = {
-        _printable_text(each.get("protocol")): _printable_text(
-            installed.prompt_said(each.get("version", "?"), each.get("digest", ""))
+        return (
+            EntryJudge(name=" + ".join(sorted(judges)), prompts={}, settings="", is_paper_judge=False)
+            if judges
+            else None
         )
-        for each in described.get("protocols") or []
-    }
+    prompts = {}
+    for protocol in described.get("protocols") or []:
+        prompt = installed.prompt_said(protocol.get("version", "?"), protocol.get("digest", ""))
+        prompts[_printable_text(protocol.get("protocol"))] = _printable_text(prompt)
     names = sorted(judges - {"none"}) or [_printable_text(identity.full_name({"name": "none", **described}))]
     settings = _printable_text(json.dumps(described.get("settings") or {}, sort_keys=True))
-    return EntryJudge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))
+    is_paper_judge = bool(described.get("is_paper_judge"))
+    return EntryJudge(name=" + ".join(names), prompts=prompts, settings=settings, is_paper_judge=is_paper_judge)
 
 
 def _entry_settings(run: ResultFile, task: str, metadata: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, str]:
     config, result = run.content["configs"][task], {} if installed.find_installed_task(task) else run.tasks[task]
     named = {each.partition(",")[0] for each in result if "_stderr" not in each}
-    found = {
+    settings = {
         "limit": limit_text(run),
         "data_counts": str(metadata.get("data_counts") or ""),
         "settings": ", ".join(settings_said(metadata)),
@@ -258,15 +260,16 @@ def _entry_settings(run: ResultFile, task: str, metadata: Mapping[str, Any], tol
         **told,
         installed.METRICS: ",".join(sorted(named)),
     }
-    return {name: _printable_text(value) for name, value in found.items() if value}
+    return {name: _printable_text(value) for name, value in settings.items() if value}
 
 
 def _entry_origin(run: ResultFile, task: str, cache: BuildCache) -> EntryOrigin:
-    files = (run.path, run.samples_file(task))
-    digests = {path.name: cache.digest(path) for path in files}
-    # Of both: the log says neither which model it is of nor how it was run.
+    results, log = run.path, run.samples_file(task)
+    digests = {path.name: cache.digest(path) for path in (results, log)}
+    # Of both files: the log records neither the model nor its settings.
     both = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
-    return EntryOrigin("run", files[0], files[1], date_of(run.content), digests, digest=both)
+    date = date_of(run.content)
+    return EntryOrigin(kind="run", results=results, samples=log, date=date, sha256=digests, digest=both)
 
 
 def _printable_text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What was asked and answered, read again from sample logs for the questions that are shown."""
+"""Prompts, right answers and replies, read again from sample logs for the questions that are shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENDS = 2_000
 class ShownAnswer:
     """A question's prompt, the right answer and the replies; texts of others, neither escaped nor printable yet.
 
-    ``degraded_with``: for each picture that the model saw degraded, the parameters that were recorded; () for none.
+    ``degraded_with``: recorded parameters for each degraded image; () for none.
     """
 
     prompt: str
@@ -33,17 +33,17 @@ class ShownAnswer:
 
 
 class SampleLogs:
-    """The logs of a build: each is gone through once for its line breaks, then only the lines asked for are read."""
+    """The logs of a build: each is scanned once for its line breaks, then only the requested lines are read."""
 
-    def __init__(self, local: bool = False) -> None:
-        """``local``: of a page that this machine alone shows, which has the texts of all data."""
+    def __init__(self, *, local: bool = False) -> None:
+        """``local``: whether only this machine shows the texts, so that those of all data may be shown."""
         self._local = local
         self._starts: dict[Path, np.ndarray] = {}
 
     def of(self, entry: LeaderboardEntry, ids: Collection[str]) -> dict[str, ShownAnswer]:
         """Prompt, right answer and replies of these questions, each text cut to 2,000 characters.
 
-        {} for a pack, which has none, and for credentialed data, whose texts are shown on this machine only.
+        {} for a pack, and for credentialed data unless ``local``.
         """
         path = entry.source.samples
         if entry.credentialed and not self._local or path is None or not ids:
@@ -51,14 +51,14 @@ class SampleLogs:
         rows = rows_of(entry, ids)
         lines = np.asarray(entry.answers.column(LINE))[rows]
         starts = self._line_starts(path)
-        found: dict[str, ShownAnswer] = {}
+        answers: dict[str, ShownAnswer] = {}
         with path.open("rb") as file:
             for id, line in zip(entry.questions.ids[rows].tolist(), lines.tolist(), strict=True):
                 file.seek(starts[line - 1])
                 shown = self._shown(results.parse_sample_line(file.readline(), line, path), f"{path}, line {line}")
                 if shown is not None:
-                    found[id] = shown
-        return found
+                    answers[id] = shown
+        return answers
 
     def _line_starts(self, path: Path) -> np.ndarray:
         if path not in self._starts:
@@ -71,23 +71,19 @@ class SampleLogs:
         drawn = row.get(PICTURES) or (record and record.details.get("degradation_parameters"))
         degraded_with = tuple(each for each in drawn if isinstance(each, dict)) if isinstance(drawn, list) else ()
         if record and record.judgement is not None and isinstance(record.judgement.items, str):
-            # Withheld by its terms, whatever the result file says of them: the log has no texts.
+            # The data's terms withhold the texts: the log has none, whatever the result file says.
             return ShownAnswer("", "", (), degraded_with) if self._local else None
         replies = row.get("filtered_resps")
         while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
             replies = replies[0]
         known = record and record.right_answer
         target = row.get("target", "") if known is None else known
-        return ShownAnswer(
-            _shorten_text(row.get("input", "")),
-            _shorten_text(target),
-            tuple(map(_shorten_text, replies)) if isinstance(replies, list) else (),
-            degraded_with,
-        )
+        texts = tuple(map(_shorten_text, replies)) if isinstance(replies, list) else ()
+        return ShownAnswer(_shorten_text(row.get("input", "")), _shorten_text(target), texts, degraded_with)
 
 
 def rows_of(entry: LeaderboardEntry, ids: Collection[str]) -> list[int]:
-    """The rows of these questions, of those that the entry has, by id."""
+    """The rows of those of these questions that the entry has, by id."""
     known, wanted = entry.questions.ids, np.array(sorted(set(ids)), dtype=str)
     rows = np.searchsorted(known, wanted)
     return [int(row) for row, id in zip(rows, wanted, strict=True) if row < len(known) and known[row] == id]

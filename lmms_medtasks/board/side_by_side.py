@@ -1,7 +1,7 @@
-"""Entries that stand in each other's way: several of one model, names that look alike, and other questions.
+"""Entries that conflict: several of one model, similar names, and other questions.
 
-Nothing here prefers one of them, by date or by number: who could submit twice could else take a place. What is refused,
-or set apart for another reason, stands in nobody's way.
+None of them wins by date or number, otherwise submitting twice would help. Refused and unranked entries conflict with
+none.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from lmms_medtasks.board.columns import codes_of, dictionary_encode
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry, measure_of
 from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.trust.pins import QuestionPins
-from lmms_medtasks.board.trust.rules_of_trust import ModelOwners
+from lmms_medtasks.board.trust.rules_of_trust import TrustRules
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.suites.contributions import SCORE_DIGITS
 
 _NAMED = 3
-"""Others that are named beside an entry."""
+"""Other entries that a reason names."""
 _FEW = 10
 """Questions below which two models may well give the same answers."""
 
@@ -32,7 +32,7 @@ _FEW = 10
 def without_copies(
     entries: Sequence[LeaderboardEntry], rules: BoardRules
 ) -> tuple[list[LeaderboardEntry], list[EntryProblem]]:
-    """Each entry once, of those with the same model, task and answers: runs before packs, then judged files first."""
+    """One entry for each model, task and answers: runs before packs, then files with judgements first."""
     kept: dict[Hashable, LeaderboardEntry] = {}
     problems = []
     judged = {entry.source.results for entry in entries if _is_judged(entry)}
@@ -41,7 +41,7 @@ def without_copies(
         results = entry.source.results
         return entry.source.kind != "run", results not in judged, str(results)
 
-    # Answers are compared only where all else is alike: of many models that takes as long as a reading of them.
+    # To compare answers takes as long as reading them, so only those of equal entries are compared.
     alike = Counter(map(_condition_key, entries))
     for entry in sorted(entries, key=preference):
         how = _condition_key(entry)
@@ -56,11 +56,9 @@ def without_copies(
 def without_unjudged(
     entries: Sequence[LeaderboardEntry], rules: BoardRules
 ) -> tuple[list[LeaderboardEntry], list[EntryProblem]]:
-    """The entries without those that only lack judgements, where the same replies are ranked by a judge."""
+    """The entries without those that only lack judgements, if a judged entry with the same replies is ranked."""
     # Replies are compared only where one is judged and another one is not.
-    lacking = [
-        entry for entry in entries if {each.code for each in entry.problems if each.level == "unranked"} in _LACKING
-    ]
+    lacking = [entry for entry in entries if _limit_codes(entry) in _LACKING]
     models = {_model_key(entry) for entry in lacking}
     judged = {
         _replies_key(entry): entry
@@ -74,12 +72,16 @@ def without_unjudged(
     return [entry for entry in entries if id(entry) not in copies], problems
 
 
+def _limit_codes(entry: LeaderboardEntry) -> set[str]:
+    return {problem.code for problem in entry.problems if problem.level == "unranked"}
+
+
 def _is_judged(entry: LeaderboardEntry) -> bool:
     return entry.judge is not None and entry.judge.name != "none"
 
 
 def _replies_key(entry: LeaderboardEntry) -> Hashable:
-    """Who gave which replies to which questions."""
+    """Equal for entries of one model with the same replies to the same questions."""
     trials = dictionary_encode(entry.answers.column("trials"))
     codes = codes_of(trials).astype("<u4").tobytes()
     return entry.model.key, entry.task, entry.questions.digest, repr(trials.dictionary.to_pylist()), codes
@@ -93,49 +95,43 @@ def _duplicate_problem(
 
 
 def mark_conflicting(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None, pins: QuestionPins
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules
 ) -> list[LeaderboardEntry]:
-    """The entries with what sets them apart from one another; only those that would be ranked are looked at."""
-    found = _mark_similar_names(entries, rules, owners)
-    found = _other_questions(found, rules, pins)
-    return _same_answers(_mark_repeated_models(found, rules, owners), rules)
+    """Mark rankable entries that conflict with another one as not ranked."""
+    marked = _other_questions(_mark_similar_names(entries, rules, trust), rules, trust.pins)
+    return _same_answers(_mark_repeated_models(marked, rules, trust), rules)
 
 
-def by_measure(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None, pins: QuestionPins
-) -> list[LeaderboardEntry]:
-    """The entries of :func:`mark_conflicting`, those that only lack a judge ranked by the measures that need none.
+def by_measure(entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules) -> list[LeaderboardEntry]:
+    """The entries of :func:`mark_conflicting`; those that only lack a judge are ranked by the measures that need none.
 
-    Where another entry of the model is ranked on the task, that one stands alone. On a board in public that is of tasks
-    of which rules settle replies with words: of the others it would be a ranking of replies that say nothing.
+    This leaves out models with a ranked entry on the task. On a public board only for tasks whose rules can score
+    replies with words; otherwise only empty replies would be ranked.
     """
-    ranked = {_ranking_row_key(entry, owners) for entry in entries if entry.ranked}
-
-    def freed_of(entry: LeaderboardEntry) -> LeaderboardEntry:
+    ranked = {_ranking_row_key(entry, trust) for entry in entries if entry.ranked}
+    freed = []
+    for entry in entries:
         task = installed.find_installed_task(entry.task)
-        by_rule = owners is None or (task is not None and task.settles_words)
-        return entry if _ranking_row_key(entry, owners) in ranked else settled_by_rules(entry, by_rule)
-
-    freed = list(map(freed_of, entries))
-    # What is ranked now must stand beside the others too.
-    return list(entries) if freed == list(entries) else mark_conflicting(freed, rules, owners, pins)
+        by_rule = not trust.in_public or (task is not None and task.settles_words)
+        freed.append(entry if _ranking_row_key(entry, trust) in ranked else settled_by_rules(entry, by_rule=by_rule))
+    # Entries that are ranked now may conflict with others.
+    return list(entries) if freed == list(entries) else mark_conflicting(freed, rules, trust)
 
 
 _UNJUDGED = frozenset({"no_judge", "low_coverage", "no_board_judge"})
 _LACKING = ({"no_judge"}, {"low_coverage"})
-"""What alone sets an entry apart that a judged copy of it stands for."""
+"""Only problems of entries that a judged copy replaces."""
 
 
-def settled_by_rules(entry: LeaderboardEntry, by_rule: bool = True) -> LeaderboardEntry:
-    """An entry that nothing but its judge keeps from the ranking, with the metrics that need none.
+def settled_by_rules(entry: LeaderboardEntry, *, by_rule: bool) -> LeaderboardEntry:
+    """An entry that only its judge keeps from the ranking, with the metrics that need none.
 
-    Those are the metrics of which rules settled every question (a closed question whose reply is the option): any judge
-    would have left them as they are. Where nothing is wrong with the judge but that judgements are missing, they are
-    also those that lack none. Other entries, and those that have no such main metric, are given back unchanged, and
-    without ``by_rule`` those of which only rules settled anything.
+    These are the metrics all of whose questions were settled by rules (a closed question whose reply is the option):
+    any judge would leave them as they are. If judgements are missing and nothing else is wrong, also metrics that lack
+    none. Entries without such a main metric are returned unchanged; without ``by_rule`` also those that rules alone
+    settled.
     """
-    limits = [each for each in entry.problems if each.level == "unranked"]
-    codes = {limit.code for limit in limits}
+    codes = _limit_codes(entry)
     lacking = codes == {"low_coverage"}
     if not codes or not codes <= _UNJUDGED or not (lacking or by_rule):
         return entry
@@ -146,18 +142,18 @@ def settled_by_rules(entry: LeaderboardEntry, by_rule: bool = True) -> Leaderboa
     left = [name for name in entry.main_metrics if name not in kept]
     said = f" Not ranked by {', '.join(left)}." if left else ""
     problems = tuple(
-        replace(each, level="flag", reason=f"{each.reason}{said}") if each in limits else each
-        for each in entry.problems
+        replace(problem, level="flag", reason=f"{problem.reason}{said}") if problem.level == "unranked" else problem
+        for problem in entry.problems
     )
     return replace(entry, metrics=kept, problems=problems)
 
 
-def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, by_rule: bool) -> bool:
-    """Whether no judgement of a metric is missing, and with ``by_rule`` none is a judge's."""
+def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, *, by_rule: bool) -> bool:
+    """Whether no judgement of a metric is missing; with ``by_rule`` a judge may have given none."""
     if entry.declaration is None:
         return False
-    found = entry.declaration.metric(metric)
-    rows, measure = samples.where(found.estimate.where), measure_of(found)
+    declared = entry.declaration.metric(metric)
+    rows, measure = samples.where(declared.estimate.where), measure_of(declared)
     if measure is None:  # any judgement may be in it
         return set(rows.column("judgement")) <= {None}
     wanted, had = (np.nan_to_num(rows.column(f"{measure}.{each}")) for each in ("requested", "judged"))
@@ -167,11 +163,12 @@ def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, by
 
 
 def _mark_similar_names(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules
 ) -> list[LeaderboardEntry]:
     names: dict[str, set[str]] = {}
+    owned = trust.owners.accounts if trust.owners else ()
     for entry in entries:
-        if entry.ranked and (owners is None or entry.model.name not in owners.accounts):
+        if entry.ranked and entry.model.name not in owned:
             names.setdefault(model_names.confusable_form(entry.model.name), set()).add(entry.model.name)
     added = []
     for entry in entries:
@@ -187,7 +184,7 @@ def _mark_similar_names(
 def _other_questions(
     entries: Sequence[LeaderboardEntry], rules: BoardRules, pins: QuestionPins
 ) -> list[LeaderboardEntry]:
-    """Without a pin nobody knows which of several sets of questions is the right one, however many have each."""
+    """Without a pin the correct question set cannot be determined, not even by majority."""
     sets: dict[Hashable, dict[Hashable, LeaderboardEntry]] = {}
     for entry in entries:
         if entry.ranked and pins.of(entry) is None:
@@ -197,9 +194,8 @@ def _other_questions(
         others = sets.get(_data_key(entry), {})
         if entry.ranked and pins.of(entry) is None and len(others) > 1:
             other = next(each for asked, each in others.items() if asked != _question_key(entry))
-            entry = entry.with_problems(
-                [make_entry_problem(rules, entry, "other_questions", _describe_question_difference(entry, other))]
-            )
+            said = _describe_question_difference(entry, other)
+            entry = entry.with_problems([make_entry_problem(rules, entry, "other_questions", said)])
         added.append(entry)
     return added
 
@@ -212,26 +208,23 @@ def _describe_question_difference(entry: LeaderboardEntry, other: LeaderboardEnt
         said = "it says that the task has another template, protocol of a judge, or parts of its own"
     elif lacking or added:
         said = f"{lacking:,} that it has are missing, {added:,} are of this one only"
-    return (
-        f"Other questions than {other.source.results}: {said}. No pin says which set is the right one "
-        "(lmms-medtasks leaderboard pin)."
-    )
+    way_out = "No pin says which set is the right one (lmms-medtasks leaderboard pin)."
+    return f"Other questions than {other.source.results}: {said}. {way_out}"
 
 
 def _mark_repeated_models(
-    entries: Sequence[LeaderboardEntry], rules: BoardRules, owners: ModelOwners | None
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules
 ) -> list[LeaderboardEntry]:
     groups: dict[Hashable, list[LeaderboardEntry]] = {}
     for entry in entries:
         if entry.ranked:
-            groups.setdefault(_ranking_row_key(entry, owners), []).append(entry)
+            groups.setdefault(_ranking_row_key(entry, trust), []).append(entry)
     added = []
     for entry in entries:
-        group = groups.get(_ranking_row_key(entry, owners), [])
-        most = 1 if owners is None else owners.most_rows(entry.model.name)
-        others = [
-            each for each in group if each is not entry and (len(group) > most or _model_key(each) == _model_key(entry))
-        ]
+        group = groups.get(_ranking_row_key(entry, trust), [])
+        most = trust.owners.rows.get(entry.model.name, 1) if trust.owners else 1
+        others = [member for member in group if len(group) > most or _model_key(member) == _model_key(entry)]
+        others = [other for other in others if other is not entry]
         if entry.ranked and others:
             where = _list_some([str(each.source.results) for each in others[:_NAMED]], len(others))
             keep = "one" if most == 1 else f"{most}, of other arguments each"
@@ -242,11 +235,11 @@ def _mark_repeated_models(
 
 
 def _same_answers(entries: Sequence[LeaderboardEntry], rules: BoardRules) -> list[LeaderboardEntry]:
-    """What another entry gave too, question by question, is no result of its own: copied, or one model twice."""
+    """Equal answers to every question are no separate result: one was copied, or one model has two names."""
     alike: dict[Hashable, list[LeaderboardEntry]] = {}
     for entry in entries:
         if entry.ranked and len(entry.questions) >= _FEW:
-            # Computed, since what is said of it may be left out; what nobody has a score of is compared too.
+            # Computed, because a submission may omit its number; entries without a score are compared too.
             numbers = [entry.interval(name, with_interval=False).estimate for name in entry.main_metrics[:1]]
             rounded = [None if number is None else round(number, SCORE_DIGITS) + 0.0 for number in numbers]
             alike.setdefault((entry.task, entry.questions.digest, *rounded), []).append(entry)
@@ -254,26 +247,27 @@ def _same_answers(entries: Sequence[LeaderboardEntry], rules: BoardRules) -> lis
     for group in alike.values():
         # Answers are compared only where the main number is the same.
         if len(group) > 1:
-            digests = {id(each): _answers_digest(each) for each in group}
+            digests = {id(member): _answers_digest(member) for member in group}
             for entry in group:
-                others = [each for each in group if each is not entry and digests[id(each)] == digests[id(entry)]]
-                own = "another entry of its own name"
-                same[id(entry)] = sorted(
-                    {own if each.model.name == entry.model.name else each.model.name for each in others}
-                )
+                others = [
+                    member for member in group if member is not entry and digests[id(member)] == digests[id(entry)]
+                ]
+                names = {other.model.name for other in others}
+                own = {"another entry of its own name"} if entry.model.name in names else set()
+                same[id(entry)] = sorted(names - {entry.model.name} | own)
     added = []
     for entry in entries:
-        # Those that are ranked by some measures come here twice.
-        names = same.get(id(entry))
-        if names and all(each.code != "same_answers" for each in entry.problems):
-            said = f"The same answers, question by question, as {_list_some(names[:_NAMED], len(names))}."
+        # Entries that `by_measure` ranks are checked twice.
+        copies = same.get(id(entry))
+        if copies and all(problem.code != "same_answers" for problem in entry.problems):
+            said = f"The same answers, question by question, as {_list_some(copies[:_NAMED], len(copies))}."
             entry = entry.with_problems([make_entry_problem(rules, entry, "same_answers", said)])
         added.append(entry)
     return added
 
 
 def _list_some(texts: Sequence[str], count: int) -> str:
-    """The texts, the first of ``count``, and how many more there are: what many entries say of many is square."""
+    """The texts, the first of ``count``, and how many more there are."""
     more = f" and {count - len(texts):,} more" if count > len(texts) else ""
     return f"{', '.join(texts)}{more}"
 
@@ -282,9 +276,9 @@ def _model_key(entry: LeaderboardEntry) -> Hashable:
     return model_names.confusable_form(entry.model.name), entry.model.harness_model, entry.model.arguments, entry.task
 
 
-def _ranking_row_key(entry: LeaderboardEntry, owners: ModelOwners | None) -> Hashable:
-    """What one row of a ranking is of: on a board in public a name, since runner and arguments are anybody's words."""
-    return _model_key(entry) if owners is None else (entry.model.name, entry.task)
+def _ranking_row_key(entry: LeaderboardEntry, trust: TrustRules) -> Hashable:
+    """One row of a ranking; on a public board a name, because submitters choose runner and arguments."""
+    return (entry.model.name, entry.task) if trust.in_public else _model_key(entry)
 
 
 def _data_key(entry: LeaderboardEntry) -> Hashable:
@@ -292,12 +286,12 @@ def _data_key(entry: LeaderboardEntry) -> Hashable:
 
 
 def _question_key(entry: LeaderboardEntry) -> Hashable:
-    """What was asked, and how it is scored."""
+    """The questions and how they are scored."""
     return entry.questions.digest, entry.declared
 
 
 def _condition_key(entry: LeaderboardEntry) -> Hashable:
-    """The same where nothing that a ranking is made of differs but the answers: who, what was asked, and how."""
+    """Equal for entries that differ only in their answers."""
     judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
     prints = (entry.package_version, *sorted(entry.digests.items()))
     return (
@@ -307,9 +301,9 @@ def _condition_key(entry: LeaderboardEntry) -> Hashable:
 
 
 def _answers_digest(entry: LeaderboardEntry) -> str:
-    """A digest of what was read from each reply, and of the scores as a ranking takes them.
+    """A digest of the trials and of the scores as a ranking rounds them.
 
-    Columns of no value are left out, and a zero has no sign: what changes no answer tells no two models apart.
+    It ignores empty columns and the sign of zero, which change no answer.
     """
     digest = hashlib.sha256()
     for name in sorted(entry.answers.column_names):

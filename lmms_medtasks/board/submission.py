@@ -1,6 +1,6 @@
-"""A submission to a board in public, held against the board as it is: what changed, whether it may, what it becomes.
+"""Check a submission to a public board: what it changes, whether it may be merged, where its entries would rank.
 
-The rules are those of the base branch: what a submission brings along of rules, pins, owners and levels does not count.
+The rules are those of the base branch: rules, pins, owners and levels in the submission do not count.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmms_medtasks.board import packs
-from lmms_medtasks.board.boards import Leaderboard, TaskReference
+from lmms_medtasks.board.boards import Leaderboard, TaskReference, join_reasons
 from lmms_medtasks.board.collect import collect_entries
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.site.ranking import ModelStanding, rank_models
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import TrustRules
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import label_column
@@ -27,12 +26,12 @@ from lmms_medtasks.report.document import Cell, Frame, FrameRow, ReportChapter, 
 from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.samples.result_files import SUFFIX
-from lmms_medtasks.short_texts import first_named, interval_text
+from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 NOTHING = Leaderboard((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
-"""Problems that an entry has because of another one, also where the ranking moves."""
+"""Problems that an entry has because of another one, also if the ranking moves."""
 
 _NAMED = 5
 """Tasks of a model that a reason names at most."""
@@ -40,12 +39,10 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class EntryStanding:
-    """Where a new entry would stand on one measure.
+    """Where a new entry would rank on one measure.
 
-    Attributes:
-        model, task, level, measure: names, as on the board. score: the mean and its interval. rank: its rank, the
-            ranks that chance leaves open and the number of models; or why there is none. by_words: whether the judge
-            that compares words gave the score.
+    ``score``: the mean and its interval. ``rank``: its rank, the ranks that chance leaves open and the number of
+    models; or why there is none. ``by_words``: whether the judge that compares words gave the score.
     """
 
     model: str
@@ -59,13 +56,13 @@ class EntryStanding:
 
 @dataclass(frozen=True)
 class CheckedSubmission:
-    """What a submission is.
+    """The result of the check.
 
     Attributes:
-        files: what was done (added, changed, removed) to which file, as seen from the folder of entries. wrong: why it
-            may not be merged, a sentence each. places: where its entries would stand. apart: why others are not
-            ranked. remarks: what is said of the ranked ones. results: its entries, one model on one task each; ranked:
-            how many of them would be. moves: rankings that would be of another version or data, a sentence each.
+        files: action (added, changed, removed) and file, relative to the folder of entries. wrong: why it may not be
+            merged, a sentence each. places: where its entries would rank. apart: why others are not ranked. remarks: on
+            ranked ones. results: number of entries, one model on one task each; ranked: those that would be ranked.
+            moves: rankings that would be of another version or data, a sentence each.
     """
 
     files: tuple[tuple[str, Path], ...] = ()
@@ -78,20 +75,17 @@ class CheckedSubmission:
     moves: tuple[str, ...] = ()
 
     def document(self) -> ReportDocument:
-        """What it is first, then why it is refused, and where its entries would stand."""
-        groups = dict.fromkeys((place.model, place.level) for place in self.places)
+        """The files, then why it is refused, and where its entries would rank."""
+        groups: dict[str, list[EntryStanding]] = {}
+        for standing in self.places:
+            groups.setdefault(f"{standing.model}, {standing.level}", []).append(standing)
         said = (
             ReportSection("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
             ReportSection("refused", "Refused", items=self.wrong),
             ReportSection("moves", "Rankings that move", items=self.moves),
-            *(
-                _standings_section(
-                    ", ".join(group), [place for place in self.places if (place.model, place.level) == group]
-                )
-                for group in groups
-            ),
-            ReportSection("apart", "Not ranked", items=_said_once(self.apart)),
-            ReportSection("remarks", "Ranked, with a remark", items=_said_once(self.remarks)),
+            *(_standings_section(title, standings) for title, standings in groups.items()),
+            ReportSection("apart", "Not ranked", items=_join_problems(self.apart)),
+            ReportSection("remarks", "Ranked, with a remark", items=_join_problems(self.remarks)),
         )
         sections = tuple(each for each in said if each.items or each.tables)
         # A check that holds is no rank.
@@ -111,24 +105,17 @@ def _standings_section(title: str, places: Iterable[EntryStanding]) -> ReportSec
     return ReportSection(title, title, tables=(Frame(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
 
 
-def _said_once(problems: Iterable[EntryProblem]) -> tuple[str, ...]:
-    """Each reason once, with the models and tasks that it is of."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for problem in problems:
-        found.setdefault(problem.reason, {}).setdefault(problem.model, []).append(problem.task)
-    return tuple(
-        f"{reason} ({'; '.join(f'{model}: {first_named(tasks, _NAMED)}' for model, tasks in models.items())})"
-        for reason, models in found.items()
-    )
+def _join_problems(problems: Iterable[EntryProblem]) -> tuple[str, ...]:
+    return tuple(join_reasons(((problem.reason, problem.model, problem.task) for problem in problems), _NAMED))
 
 
 def check_submission(
     base: Path, submitted: Path, account: str, rules: BoardRules, trust: TrustRules, resamples: int
 ) -> CheckedSubmission:
-    """Hold the entries in ``submitted`` against those in ``base`` (either may be missing: then it has none).
+    """Compare the entries in ``submitted`` with those in ``base``; a missing folder has none.
 
-    ``account`` made the submission: it may add, change and remove files in its own folder alone. It must not push an
-    entry of others out of the ranking; that the ranking moves to a newer version of a task is no such thing.
+    ``account`` made the submission: it may add, change and remove files in its own folder only. It must not displace
+    ranked entries of others, unless the ranking moves to a newer version of a task.
     """
     if submitted.is_symlink():
         raise UserError(f"{submitted}: the folder of entries is a link in this submission. Put the folder there.")
@@ -144,59 +131,50 @@ def check_submission(
     wrong += _find_special_files(base, submitted)
     if not files:
         wrong.append("No pack and no run is added, changed or removed.")
-    board, now = (
-        collect_entries([each], rules=rules, trust=trust, by_measure=True) if each.is_dir() else NOTHING
-        for each in (submitted, base)
+    board, current = (
+        collect_entries([folder], rules=rules, trust=trust, by_measure=True) if folder.is_dir() else NOTHING
+        for folder in (submitted, base)
     )
     brought = [file for file in touched if file in after]
     paths = {submitted / file for file in brought}
     # A copy of what is there adds nothing that could be merged.
-    for each in (problem for problem in board.problems if problem.level == "refused" or problem.code == "duplicate"):
-        if (path := Path(each.source)) in paths:
-            reason = _relative_reason(each.reason, submitted)
+    for problem in board.problems:
+        path = Path(problem.source)
+        if path in paths and (problem.level == "refused" or problem.code == "duplicate"):
+            reason = _relative_reason(problem.reason, submitted)
             named_file = str(path.relative_to(submitted))
             wrong.append(reason if named_file in reason else f"{named_file}: {reason}")
     wrong += _find_unused_files(board, submitted, brought)
     mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & paths]
     wrong += _too_many(mine, board)
-    wrong += _displaced_entries(base, now, board, {submitted / file for file in touched}, submitted)
+    wrong += _displaced_entries(base, current, board, {submitted / file for file in touched}, submitted)
     ranked, apart = ([entry for entry in mine if entry.ranked is wanted] for wanted in (True, False))
-    said = [
-        [
-            replace(problem, reason=_relative_reason(problem.reason, submitted))
-            for entry in side
-            for problem in entry.problems
-        ]
-        for side in (apart, ranked)
-    ]
     return CheckedSubmission(
         tuple(sorted(files)),
         tuple(dict.fromkeys(wrong)),
         places=tuple(place for entry in ranked for place in _entry_standings(entry, board, resamples)),
-        apart=tuple(each for each in said[0] if each.level != "flag"),
-        remarks=tuple(said[1]),
+        apart=tuple(each for each in _relative_problems(apart, submitted) if each.level != "flag"),
+        remarks=tuple(_relative_problems(ranked, submitted)),
         results=len(mine),
         ranked=len(ranked),
-        moves=tuple(_changed_references(now, board)),
+        moves=tuple(_changed_references(current, board)),
     )
 
 
 def _find_special_files(base: Path, submitted: Path) -> Iterator[str]:
-    """Links and devices that were not there before: nothing of them is read, and so nothing is checked."""
+    """New links and devices: they are not read, so they are not checked."""
     before, after = (
-        {
-            path.relative_to(folder): reason
-            for path, reason in (*safe_files.list_regular_files(folder, ("",))[1], *safe_files.linked_folders(folder))
-        }
-        if folder.is_dir()
-        else {}
+        [*safe_files.list_regular_files(folder, ("",))[1], *safe_files.linked_folders(folder)]
         for folder in (base, submitted)
     )
-    yield from (_relative_reason(reason, submitted) for path, reason in after.items() if path not in before)
+    known = {path.relative_to(base) for path, _ in before}
+    yield from (
+        _relative_reason(reason, submitted) for path, reason in after if path.relative_to(submitted) not in known
+    )
 
 
 def _too_many(mine: Iterable[LeaderboardEntry], board: Leaderboard) -> Iterator[str]:
-    """Models of which a submission has more entries on a task than a page of a board can be asked to show."""
+    """Models with more entries on a task than a board's page can show."""
     rows = Counter((entry.model.name, entry.task) for entry in board.entries)
     for name, task in dict.fromkeys((entry.model.name, entry.task) for entry in mine):
         most = limits.load_limits()["rows"]
@@ -205,7 +183,7 @@ def _too_many(mine: Iterable[LeaderboardEntry], board: Leaderboard) -> Iterator[
 
 
 def _find_unused_files(board: Leaderboard, folder: Path, files: Iterable[Path]) -> Iterator[str]:
-    """Files that nothing was read from: a page, settings of git, JSON of another form."""
+    """Files that no entry or problem came from: a page, settings of git, JSON of another form."""
     sources = [path for entry in board.entries for path in (entry.source.results, entry.source.samples)]
     read = {path for path in sources if path} | {Path(problem.source) for problem in board.problems}
     logs = tuple(f"{str(path).removesuffix(SUFFIX)}_samples_" for path in read if path.name.endswith(SUFFIX))
@@ -217,12 +195,17 @@ def _find_unused_files(board: Leaderboard, folder: Path, files: Iterable[Path]) 
 
 
 def _relative_reason(reason: str, folder: Path) -> str:
-    """A reason with files as seen from the folder of entries: where the checker has it is nobody's business."""
+    """The reason with paths relative to the entries folder, so that the checker's paths are not published."""
     return reason.replace(f"{folder}{os.sep}", "")
 
 
+def _relative_problems(entries: Iterable[LeaderboardEntry], folder: Path) -> Iterator[EntryProblem]:
+    for problem in (problem for entry in entries for problem in entry.problems):
+        yield replace(problem, reason=_relative_reason(problem.reason, folder))
+
+
 def _changed_references(now: Leaderboard, after: Leaderboard) -> Iterator[str]:
-    """Rankings that would be of another version or other data: who is ranked now has to run that one."""
+    """Rankings that would be of another version or other data: models ranked now have to be run on it."""
     for task, reference in after.references.items():
         before, left = now.references.get(task), len(now.of(task=task, ranked=True))
         if before and left and _is_of_another(before, reference):
@@ -232,14 +215,13 @@ def _changed_references(now: Leaderboard, after: Leaderboard) -> Iterator[str]:
 
 
 def _is_of_another(before: TaskReference | None, after: TaskReference | None) -> bool:
-    """Whether a ranking is of another version or of other data."""
     return before is not None and after is not None and (before.version, before.data) != (after.version, after.data)
 
 
 def _displaced_entries(
     base: Path, now: Leaderboard, board: Leaderboard, touched: set[Path], submitted: Path
 ) -> Iterator[str]:
-    """Entries of others that are ranked now, and would not be any more."""
+    """Entries of other users that this submission would remove from the ranking."""
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
     without_rank = _without_rank(board)
     had_none = _without_rank(now)
@@ -250,25 +232,25 @@ def _displaced_entries(
             continue
         problems = after.problems if after else ()
         if after and not after.ranked and not any(each.task == after.task for each in board.of(ranked=True)):
-            said = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
-            yield _relative_reason(said.strip(), submitted)
+            text = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
+            yield _relative_reason(text.strip(), submitted)
             continue
         moved = _is_of_another(now.references.get(entry.task), board.references.get(entry.task))
-        found = [] if after else ["It is no entry any more."]
+        reasons = [] if after else ["It is no entry any more."]
         if after and not after.ranked:
-            own = [problem for problem in problems if problem.level == "unranked"]
-            found += [each.reason for each in own if each.code in _PUSHED or not moved]
+            limiting = [problem for problem in problems if problem.level == "unranked"]
+            reasons += [each.reason for each in limiting if each.code in _PUSHED or not moved]
         if after and after.ranked:
             lost = (item for item in without_rank[entry.task].items() if item[0] not in had_none[entry.task])
-            found += [f"There would be no ranks by {metric}: {reason}." for metric, reason in lost]
-        if found:
-            said = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"
-            yield _relative_reason(said, submitted)
+            reasons += [f"There would be no ranks by {metric}: {reason}." for metric, reason in lost]
+        if reasons:
+            text = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(reasons)}"
+            yield _relative_reason(text, submitted)
 
 
 def _without_rank(board: Leaderboard) -> dict[str, dict[str, str]]:
-    """Of each task the metrics that nobody has a rank of, and why: too few images have a score of every model."""
-    found: dict[str, dict[str, str]] = {}
+    """Per task: metrics without ranking and why: too few images were scored for all models."""
+    by_task: dict[str, dict[str, str]] = {}
     for task in {entry.task for entry in board.entries}:
         ranked = board.of(task=task, ranked=True)
         metrics = dict.fromkeys(name for entry in ranked for name in entry.main_metrics)
@@ -276,23 +258,22 @@ def _without_rank(board: Leaderboard) -> dict[str, dict[str, str]]:
             metric: rank_models([each for each in ranked if metric in each.metrics], metric, resamples=0).standings[0]
             for metric in metrics
         }
-        found[task] = {metric: first.reason for metric, first in firsts.items() if first.rank is None}
-    return found
+        by_task[task] = {metric: first.reason for metric, first in firsts.items() if first.rank is None}
+    return by_task
 
 
 def _entry_standings(entry: LeaderboardEntry, board: Leaderboard, resamples: int) -> Iterator[EntryStanding]:
-    """Where a ranked entry stands on each measure that its benchmark compares."""
     for metric in entry.main_metrics:
         beside = [each for each in board.of(task=entry.task, ranked=True) if metric in each.metrics]
-        found = rank_models(beside, metric, resamples=resamples).standings
-        own = found[next(row for row, each in enumerate(beside) if each is entry)]
-        by_words = own.mean.estimate is not None and is_lexical_metric(entry, metric)
-        score, rank_of = _format_score(entry, metric, own), _format_rank(own, len(beside))
+        standings = rank_models(beside, metric, resamples=resamples).standings
+        standing = standings[next(row for row, each in enumerate(beside) if each is entry)]
+        by_words = standing.mean.estimate is not None and entry.is_lexical(metric)
+        score, rank_of = _format_score(entry, metric, standing), _format_rank(standing, len(beside))
         yield EntryStanding(entry.model.name, entry.task, entry.level, metric, score, rank_of, by_words)
 
 
-def _format_score(entry: LeaderboardEntry, metric: str, own: ModelStanding) -> str:
-    scale, mean = entry.scale(metric), own.mean
+def _format_score(entry: LeaderboardEntry, metric: str, standing: ModelStanding) -> str:
+    scale, mean = entry.scale(metric), standing.mean
     if mean.estimate is None:
         return "no number"
     unit = f" {scale.unit}" if scale.unit in ("%", "points") else ""
@@ -300,11 +281,11 @@ def _format_score(entry: LeaderboardEntry, metric: str, own: ModelStanding) -> s
     return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
 
 
-def _format_rank(own: ModelStanding, models: int) -> str:
-    if own.rank is None:
-        return f"no rank: {own.reason}"
-    ends = f" [{own.low}, {own.high}]" if own.low is not None else ""
-    return f"rank {own.rank}{ends} of {models}"
+def _format_rank(standing: ModelStanding, models: int) -> str:
+    if standing.rank is None:
+        return f"no rank: {standing.reason}"
+    ends = f" [{standing.low}, {standing.high}]" if standing.low is not None else ""
+    return f"rank {standing.rank}{ends} of {models}"
 
 
 def _file_digests(folder: Path) -> dict[Path, str]:

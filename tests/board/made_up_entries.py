@@ -117,7 +117,7 @@ def made_up_entry(
         harness="0.7.3",
         settings={},
         credentialed=False,
-        source=EntryOrigin("run", Path(f"{model}.json"), None, "2026-01-01"),
+        source=EntryOrigin(kind="run", results=Path(f"{model}.json"), samples=None, date="2026-01-01"),
         questions=EntryQuestions(table, hashlib.sha256(repr(asked).encode()).hexdigest()),
         answers=pa.table(arrays),
         metrics=names,

@@ -207,7 +207,7 @@ def test_own_rules_stand_over_the_built_in_ones(tmp_path, runs):
         ("levels: {broken_log: flag}", "nothing that an entry could be made of"),
         ("board: {'*': {colour: red}}", "Unknown demand 'colour'"),
         ("exit_status: [no_such]", "Unknown problem 'no_such'"),
-        ("exit_status: {}", "a list exit_status"),
+        ("exit_status: {}", "exit_status is {}, expected a list"),
         ("limits: {}", "Unknown section 'limits'"),
         ("[", "line 1, column 2: this is no YAML"),
     ],

@@ -1,1 +1,1 @@
-"""Two runs on the same questions: which is better, by how much, and is it chance; and a gate for CI made of it."""
+"""Compare two runs on the same questions: which is better, by how much, beyond chance or not; and a gate for CI."""

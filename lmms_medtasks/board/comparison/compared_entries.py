@@ -1,5 +1,4 @@
-"""The two sides of a comparison: their entries by task, what keeps two from comparing, and two's scores on the same
-questions. ``compare``, ``gate`` and ``power`` are made of it."""
+"""The two sides of a comparison: entries by task, reasons against comparing them, paired scores."""
 
 from __future__ import annotations
 
@@ -8,18 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from lmms_medtasks.board.boards import Leaderboard
+from lmms_medtasks.board.boards import Leaderboard, join_reasons
 from lmms_medtasks.board.collect import collect_entries, task_names
 from lmms_medtasks.board.entries import EntryProblem, LeaderboardEntry
 from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.trust import rules_of_trust
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.seeding import stable_seed
 from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.statistics.power import DetectableDifference, TestCriterion, detectable_difference
@@ -34,7 +33,7 @@ _Of = TypeVar("_Of")
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """What was read of one side: its folder or file as it was given, and its board."""
+    """One side: its folder or file as given, and its board."""
 
     path: Path
     board: Leaderboard
@@ -47,7 +46,7 @@ class ComparedRuns:
 
     @property
     def shown(self) -> str:
-        """The name with the path, which tells two runs of one model apart."""
+        """The name with the path, which distinguishes two runs of one model."""
         return self.name if self.name == str(self.path) else f"{self.name}  ({self.path})"
 
 
@@ -59,16 +58,18 @@ def read_compared_runs(
     processes: int = 1,
     pins: Path | None = None,
 ) -> ComparedRuns:
-    """Read one side; of what is not as it is pinned in the file ``pins`` the board's problems say so.
+    """Read one side; problems against the pins in the file ``pins`` are among the board's.
 
-    Raises UserError when one of ``tasks``, or all that can be compared, is not there.
+    Raises UserError if one of ``tasks`` is missing, or nothing can be compared.
     """
-    board = collect_entries(
-        [path], tasks=tasks, rules=rules, processes=processes, trust=rules_of_trust.read_trust(pins)
-    )
-    without_entry = [task for task in tasks if task not in entry_tasks(board.entries)]
-    if without_entry:
-        _check_tasks(without_entry, path)
+    trust = rules_of_trust.read_trust(pins)
+    board = collect_entries([path], tasks=tasks, rules=rules, processes=processes, trust=trust)
+    if without_entry := [task for task in tasks if task not in entry_tasks(board.entries)]:
+        names = task_names(path)
+        for task in without_entry:
+            if names and task not in names:
+                hint = nearest_match(task, names)
+                raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")
     if not board.entries:
         wanted = f" of {', '.join(tasks)}" if tasks else ""
         if not board.problems:
@@ -86,29 +87,12 @@ def read_both(
     first: Path, second: Path, *, tasks: Sequence[str] = (), rules: BoardRules | None = None, pins: Path | None = None
 ) -> tuple[ComparedRuns, ComparedRuns]:
     """Read both sides with all processors, see :func:`read_compared_runs`."""
-    processes = os.cpu_count() or 1
-    one, other = (
-        read_compared_runs(path, tasks=tasks, rules=rules, processes=processes, pins=pins) for path in (first, second)
-    )
-    return one, other
-
-
-def _check_tasks(tasks: Sequence[str], path: Path) -> None:
-    """Raises UserError for a task that no run or pack in ``path`` is of, where they are of others."""
-    names = task_names(path)
-    for task in tasks:
-        if names and task not in names:
-            hint = nearest_match(task, names)
-            raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")
-
-
-def has_several(side: ComparedRuns) -> bool:
-    """Whether a side has more than one entry on a task."""
-    return len(entry_tasks(side.board.entries)) < len(side.board.entries)
+    options: dict[str, Any] = {"tasks": tasks, "rules": rules, "processes": os.cpu_count() or 1, "pins": pins}
+    return read_compared_runs(first, **options), read_compared_runs(second, **options)
 
 
 def one_model(side: ComparedRuns) -> None:
-    """Raises UserError when a side has more than one entry on a task: it would not be known which one is meant."""
+    """Raise UserError if a side has more than one entry on a task, because either could be meant."""
     seen: dict[str, LeaderboardEntry] = {}
     for entry in side.board.entries:
         other = seen.setdefault(entry.task, entry)
@@ -120,18 +104,18 @@ def one_model(side: ComparedRuns) -> None:
 
 
 def match_entries(first: ComparedRuns, second: ComparedRuns) -> list[tuple[LeaderboardEntry, LeaderboardEntry]]:
-    """The entries of two sides of one model each, on every task that both have.
+    """The entries of two sides of one model each, on every common task.
 
-    Raises UserError when a side has several entries on a task, or they have no task in common.
+    Raises UserError if a side has several entries on a task, or there is no common task.
     """
     for side in (first, second):
         one_model(side)
     others = {entry.task: entry for entry in second.board.entries}
-    found = [(entry, others[entry.task]) for entry in first.board.entries if entry.task in others]
-    if not found:
-        own, its = (", ".join(entry_tasks(side.board.entries)) for side in (first, second))
-        raise UserError(f"No task in common: {first.path} has {own}; {second.path} has {its}.")
-    return found
+    matched = [(entry, others[entry.task]) for entry in first.board.entries if entry.task in others]
+    if not matched:
+        first_tasks, second_tasks = (", ".join(entry_tasks(side.board.entries)) for side in (first, second))
+        raise UserError(f"No task in common: {first.path} has {first_tasks}; {second.path} has {second_tasks}.")
+    return matched
 
 
 def _describe_entry(entry: LeaderboardEntry) -> str:
@@ -141,7 +125,7 @@ def _describe_entry(entry: LeaderboardEntry) -> str:
 
 
 def incomparable_reasons(first: LeaderboardEntry, second: LeaderboardEntry) -> Iterator[str]:
-    """Why the scores of two entries on a task are not of the same thing; nothing if they are."""
+    """Why the scores of two entries on a task are not comparable; nothing if they are."""
     if first.version != second.version:
         yield f"task version {first.version} and {second.version}"
     if (first.data, first.data_digest) != (second.data, second.data_digest):
@@ -169,7 +153,7 @@ def same_run(first: LeaderboardEntry, second: LeaderboardEntry) -> bool:
 
 
 def asked_in_part(called: str, entries: Sequence[LeaderboardEntry]) -> Iterator[str]:
-    """That not all questions were asked, a sentence; nothing if they were. ``called``: whose entries they are."""
+    """A sentence if not all questions were asked. ``called``: the name of the side."""
     limited = [entry for entry in entries if entry.limited]
     if limited:
         counts = {entry.counts.effective for entry in limited}
@@ -182,28 +166,21 @@ def problems_said(
     sides: Mapping[str, ComparedRuns], chosen: Callable[[EntryProblem], bool], *, most: int | None = None
 ) -> list[str]:
     """The chosen problems of the sides' boards, each reason once, with the sides and the tasks (``most`` are named)."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for called, side in sides.items():
-        for problem in filter(chosen, side.board.problems):
-            found.setdefault(problem.reason, {}).setdefault(called, []).append(problem.task or problem.source)
-    where = {
-        reason: "; ".join(f"{called}: {first_named(list(dict.fromkeys(tasks)), most)}" for called, tasks in own.items())
-        for reason, own in found.items()
-    }
-    return [f"{reason} ({said})" for reason, said in where.items()]
+    found = ((called, problem) for called, side in sides.items() for problem in filter(chosen, side.board.problems))
+    return join_reasons(((each.reason, called, each.task or each.source) for called, each in found), most)
 
 
 def group_reasons(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:
-    """Reason -> what it is said of, in their order; what has no reason ("") is left out."""
-    found: dict[_Reason, list[_Of]] = {}
-    for reason, what in said:
+    """Reason -> its subjects, in order; subjects with the reason "" are left out."""
+    grouped: dict[_Reason, list[_Of]] = {}
+    for reason, subject in said:
         if reason:
-            found.setdefault(reason, []).append(what)
-    return found
+            grouped.setdefault(reason, []).append(subject)
+    return grouped
 
 
 def replies_said(sides: Mapping[str, ComparedRuns]) -> list[str]:
-    """What became of all replies of a side that has some without an answer, and where most of those are: a sentence."""
+    """For each side with replies without an answer: the outcomes of all replies, and the tasks with most of these."""
     texts = []
     for called, side in sides.items():
         every: Counter[str] = Counter()
@@ -221,7 +198,7 @@ def replies_said(sides: Mapping[str, ComparedRuns]) -> list[str]:
 
 
 def explaining_differences(first: LeaderboardEntry, second: LeaderboardEntry) -> Iterator[str]:
-    """What else differs between two entries and may explain a difference of their scores."""
+    """Other differences between two entries that may explain a difference of their scores."""
     for part in sorted({*first.of_task, *second.of_task}):
         if first.digests.get(part) != second.digests.get(part):
             yield f"another {part.replace('_', ' ')}"
@@ -243,17 +220,14 @@ def entry_tasks(entries: Iterable[LeaderboardEntry]) -> list[str]:
 
 @dataclass(frozen=True)
 class PairedScores:
-    """The scores of the n questions that both entries have a score for, sorted by id; the number they make, compared.
+    """The scores of the n questions with a score in both entries, sorted by id, and the numbers compared.
 
-    Of a number that is no mean over questions a row is an image: what it adds to the number, so that the mean over
-    images is the number.
+    For a number that is not a mean over questions a row is an image and its contribution: their mean is the number.
 
     Attributes:
-        of_questions: whether a row is a question.
-        ids: (n,) strings. clusters: the first entry's image of each row, (n,) strings.
-        first, second: (n,) floats.
+        ids: (n,) strings. clusters: (n,) strings, the first entry's images. first, second: (n,) floats.
         change: the numbers, the change, its interval and test.
-        unscored: questions of both without a score in one of them (a failed request, a missing judgement).
+        unscored: questions of both with a score in one only (a failed request, a missing judgement).
         only_first, only_second: questions of this measure that the other entry was not asked.
         by_words: whether each side's number is of the judge that compares words.
     """
@@ -274,8 +248,13 @@ class PairedScores:
 
     @property
     def differences(self) -> np.ndarray:
-        """(n,) floats: second less first."""
+        """(n,) floats: second minus first."""
         return self.second - self.first
+
+    @property
+    def signs(self) -> tuple[str, str]:
+        """The signs of both numbers, "" for none."""
+        return LEXICAL * self.by_words[0], LEXICAL * self.by_words[1]
 
     @property
     def images(self) -> int:
@@ -289,7 +268,7 @@ class PairedScores:
 
     @property
     def lacking(self) -> str:
-        """Why there is nothing to test; "" where there is."""
+        """Why no test is possible; "" if one is."""
         if len(self):
             return ""
         if self.change.contributions:
@@ -297,19 +276,19 @@ class PairedScores:
         return f"{'No question has a score' if self.of_questions else 'There is no value'} in both."
 
     def detectable(self, criterion: TestCriterion, largest: float) -> DetectableDifference:
-        """The smallest true difference that these rows would have shown; ``largest``: that the scale allows."""
+        """The smallest true difference that these rows would have shown; ``largest``: of the scale."""
         return detectable_difference(self.clusters.tolist(), self.differences, criterion, largest=largest)
 
     def most_telling(self, count: int, seed: str = "") -> Sequence[int]:
-        """The ``count`` rows that differ most. Among equals the choice is by a hash of the id, so that it is the same
-        every time and does not favour the beginning of the data; ties between models are none."""
+        """The ``count`` rows that differ most, without ties. A hash of the id decides between equals, so that the
+        choice is reproducible and does not favour the beginning of the data."""
         away = np.round(np.abs(self.differences), 9)
         rows = np.flatnonzero(away > SAME).tolist()
         return sorted(rows, key=lambda row: (-away[row], stable_seed("telling", seed, str(self.ids[row]))))[:count]
 
 
 def pair_scores(first: LeaderboardEntry, second: LeaderboardEntry, metric: str) -> PairedScores:
-    """Join two entries by question id for a metric that both have; of one that is no mean over questions by image."""
+    """Join two entries by question id for a common metric; by image if it is not a mean over questions."""
     change = paired_change(first.make_samples, second.make_samples, first.estimate(metric), metric)
     rows, others = first.scored(metric).rows, second.scored(metric).rows
     one, other, only_first, only_second = rows, others, 0, 0
@@ -320,11 +299,11 @@ def pair_scores(first: LeaderboardEntry, second: LeaderboardEntry, metric: str) 
     unscored = len(np.setxor1d(one, other, assume_unique=True)) - only_first - only_second
     by_words = (False, False)
     if change.first is not None:  # else the second has none as well: no question has a score in both
-        by_words = is_lexical_metric(first, metric), is_lexical_metric(second, metric)
+        by_words = first.is_lexical(metric), second.is_lexical(metric)
     if not first.is_mean(metric):
-        found = change.contributions
-        images = found.clusters if found else np.array([], dtype=str)
-        before, after = (found.sums * (len(images) / found.rows)).T if found else np.zeros((2, 0))
+        parts = change.contributions
+        images = parts.clusters if parts else np.array([], dtype=str)
+        before, after = (parts.sums * (len(images) / parts.rows)).T if parts else np.zeros((2, 0))
         return PairedScores(False, images, images, before, after, change, unscored, only_first, only_second, by_words)
     _, own, its = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     rows, others = rows[own], others[its]

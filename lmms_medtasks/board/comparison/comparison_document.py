@@ -1,4 +1,4 @@
-"""A comparison as documents for all writers, the whole and one screen of it, and as JSON."""
+"""A comparison as documents, in full and as one screen, and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.compared_entries import group_reasons, problems_said, replies_said
 from lmms_medtasks.board.comparison.measure_comparison import RunsComparison, ScoreComparison
-from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import (
     cell_of,
     count_column,
@@ -68,7 +67,7 @@ _NOTES = (
 
 
 def comparison_report(compared: RunsComparison) -> ReportDocument:
-    """Tables of differences (one a unit) and of the most telling questions; texts are made printable, not escaped."""
+    """Tables of differences (one a unit) and of the most discordant questions; texts are printable, not escaped."""
     first, second = compared.sides
     facts = (("A", first.shown), ("B", second.shown))
     sections = [ReportSection("differences", "Differences", tables=tuple(_difference_tables(compared)))]
@@ -80,7 +79,7 @@ def comparison_report(compared: RunsComparison) -> ReportDocument:
 
 
 def comparison_to_json(compared: RunsComparison) -> dict[str, Any]:
-    """Everything of a comparison, JSON-safe; numbers in the measures' own units, nothing rounded."""
+    """The whole comparison, JSON-safe; numbers in the measures' units, not rounded."""
     sides = zip("ab", compared.sides, strict=True)
     return {
         "confidence": current_level(),
@@ -95,7 +94,7 @@ def comparison_to_json(compared: RunsComparison) -> dict[str, Any]:
 
 
 def comparison_screen(compared: RunsComparison) -> ReportDocument:
-    """Who is better in how many numbers, and of each number the difference: those that are told apart first."""
+    """How many numbers are better or worse, and each difference, significant ones first."""
     rows = [
         (_comparison_sign(comparison), comparison)
         for comparison in compared.comparisons
@@ -109,8 +108,7 @@ def comparison_screen(compared: RunsComparison) -> ReportDocument:
         untold = ", none of them told apart" if counts["▲"] + counts["▼"] <= MOST_ROWS else ""
         notes.append(f"and {left} more{untold}")
     untested = group_reasons(
-        (comparison.pairs.lacking.removesuffix("."), _comparison_label(comparison))
-        for comparison in compared.comparisons
+        (each.pairs.lacking.removesuffix("."), _comparison_label(each)) for each in compared.comparisons
     )
     notes += [f"{why}: {first_listed(own, 1)}." for why, own in untested.items()]
     if tested or not rows:
@@ -131,48 +129,45 @@ def comparison_screen(compared: RunsComparison) -> ReportDocument:
     remarks = [flag.text for flag in flags if flag.text not in compared.warnings]
     if (left := len(remarks) - _MOST_REMARKS) > 0:
         remarks[_MOST_REMARKS:] = [f"and {left} remark{'s' if left > 1 else ''} more"]
+    table = Frame("screen", "", columns, made, tuple(notes), marks=_MARKS)
+    more = "All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json"
     sections = (
-        ReportSection(
-            "decision", "", tuple(said[1:]), (Frame("screen", "", columns, made, tuple(notes), marks=_MARKS),)
-        ),
+        ReportSection("decision", "", tuple(said[1:]), (table,)),
         ReportSection("remarks", "Remarks", items=tuple(remarks)),
-        ReportSection(
-            "more", "", ("All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json",)
-        ),
+        ReportSection("more", "", (more,)),
     )
-    first, second = compared.sides
-    return ReportDocument(
-        said[0], (ReportChapter("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections),)
-    )
+    facts = (("B", compared.sides[1].shown), ("against A", compared.sides[0].shown))
+    return ReportDocument(said[0], (ReportChapter("compare", "", facts, (), sections),))
 
 
-def _comparison_label(each: ScoreComparison) -> str:
-    return f"{each.task}, {each.measure}"
+def _comparison_label(comparison: ScoreComparison) -> str:
+    return f"{comparison.task}, {comparison.measure}"
 
 
 _SIGNS = ("▲", "▼", "=", _OTHER)
 
 
-def _comparison_sign(each: ScoreComparison) -> str:
-    if not each.alike:
+def _comparison_sign(comparison: ScoreComparison) -> str:
+    if not comparison.alike:
         return _OTHER
-    if each.p_holm is None or each.p_holm > current_alpha():
+    if comparison.p_holm is None or comparison.p_holm > current_alpha():
         return "="
-    return "▲" if (_estimated_change(each) > 0) is each.scale.higher_is_better else "▼"
+    return "▲" if (_estimated_change(comparison) > 0) is comparison.scale.higher_is_better else "▼"
 
 
-def _estimated_change(each: ScoreComparison) -> float:
-    return each.change.interval.estimate or 0.0
+def _estimated_change(comparison: ScoreComparison) -> float:
+    return comparison.change.interval.estimate or 0.0
 
 
-def _screen_row(sign: str, each: ScoreComparison) -> FrameRow:
-    change, words = each.change, word_signs(each.pairs.by_words)
-    sides = (Cell(write_comparison(each.scale, value), mark=mark)
-             for value, mark in zip((change.first, change.second), words, strict=True))  # fmt: skip
-    difference = Cell(write_comparison(each.scale, change.interval, signed=True), mark=_change_cell(each).mark)
-    p = p_value_cell(each.p_holm if each.alike else None)
-    images = Cell(each.pairs.images if len(each.pairs) else None)
-    return FrameRow((Cell(sign), Cell(_comparison_label(each)), *sides, difference, p, images))
+def _screen_row(sign: str, comparison: ScoreComparison) -> FrameRow:
+    change = comparison.change
+    sides = (Cell(write_comparison(comparison.scale, value), mark=mark)
+             for value, mark in zip((change.first, change.second), comparison.pairs.signs, strict=True))  # fmt: skip
+    mark = _change_cell(comparison).mark
+    difference = Cell(write_comparison(comparison.scale, change.interval, signed=True), mark=mark)
+    p = p_value_cell(comparison.p_holm if comparison.alike else None)
+    images = Cell(comparison.pairs.images if len(comparison.pairs) else None)
+    return FrameRow((Cell(sign), Cell(_comparison_label(comparison)), *sides, difference, p, images))
 
 
 def write_comparison(scale: Measure, value: float | IntervalEstimate | None, *, signed: bool = False) -> str:
@@ -184,7 +179,7 @@ def write_comparison(scale: Measure, value: float | IntervalEstimate | None, *, 
 
 
 def _comparison_notices(compared: RunsComparison) -> list[ReportNotice]:
-    """What must be known of the numbers, each reason once with what it is said of."""
+    """Warnings and notes, each reason once with its tasks."""
     sides = dict(zip("AB", compared.sides, strict=True))
     # A limit is in the warnings.
     refused = problems_said(sides, lambda each: each.level == "refused" and each.code != "limited")
@@ -193,18 +188,14 @@ def _comparison_notices(compared: RunsComparison) -> list[ReportNotice]:
     for comparison in compared.comparisons:
         pairs = comparison.pairs
         if pairs.unscored:
-            counted.append(
-                (f"{pairs.unscored:,} questions have a score in one of both only.", _comparison_label(comparison))
-            )
+            said = f"{pairs.unscored:,} questions have a score in one of both only."
+            counted.append((said, _comparison_label(comparison)))
         # Of a run with a limit that is known already.
         if (pairs.only_first and not comparison.second.limited) or (pairs.only_second and not comparison.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
             counted.append((said, _comparison_label(comparison)))
-    found = [
-        *compared.warnings,
-        *refused,
-        *(f"{first_listed(of, 3)}: {said}" for said, of in group_reasons(counted).items()),
-    ]
+    found = [*compared.warnings, *refused]
+    found += [f"{first_listed(of, 3)}: {said}" for said, of in group_reasons(counted).items()]
     notes = [*noted, *replies_said(sides)]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
         if tasks:
@@ -246,39 +237,37 @@ def _difference_columns(unit: str, digits: int) -> Mapping[str, FrameColumn]:
     }  # fmt: skip
 
 
-def _difference_row(each: ScoreComparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
-    """Its record in the columns' units, with what marks and reasons stand beside the numbers."""
-    record = each.record()
+def _difference_row(comparison: ScoreComparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
+    """Its record in the columns' units, with marks and reasons."""
+    record = comparison.record()
     cells = {key: cell_of(column, record[key]) for key, column in columns.items()}
-    one, other = word_signs(each.pairs.by_words)
+    first_sign, second_sign = comparison.pairs.signs
     cells |= {
-        "task": Cell(each.task, mark="" if each.alike else _OTHER),
+        "task": Cell(comparison.task, mark="" if comparison.alike else _OTHER),
         # Points are shares or not, which their column does not know.
-        **{key: Cell(record[key] and each.scale.factor * record[key]) for key in ("a", "b", "detectable")},
+        **{key: Cell(record[key] and comparison.scale.factor * record[key]) for key in ("a", "b", "detectable")},
         **{key: p_value_cell(record[key]) for key in ("p", "p_holm", "p_questions")},
     }  # fmt: skip
-    cells |= {
-        "a": replace(cells["a"], mark=one),
-        "b": replace(cells["b"], mark=other),
-        "difference": _change_cell(each),
-    }
-    if each.detectable and each.detectable.reason:
-        cells["detectable"] = replace(cells["detectable"], reason=each.detectable.reason)
-    if each.pairs.lacking:
-        cells |= {"images": Cell(None), "p": replace(cells["p"], reason=each.pairs.lacking)}
+    cells |= {"a": replace(cells["a"], mark=first_sign), "b": replace(cells["b"], mark=second_sign)}
+    cells["difference"] = _change_cell(comparison)
+    if comparison.detectable and comparison.detectable.reason:
+        cells["detectable"] = replace(cells["detectable"], reason=comparison.detectable.reason)
+    if comparison.pairs.lacking:
+        cells |= {"images": Cell(None), "p": replace(cells["p"], reason=comparison.pairs.lacking)}
     return FrameRow(tuple(cells.values()))
 
 
-def _change_cell(each: ScoreComparison) -> Cell:
-    """The difference; marked where its interval leaves 0 out and the corrected p shows none, or the reverse."""
-    cell = scaled_cell(each.change.interval, each.scale.factor)
-    if cell.low is None or cell.high is None or each.p_holm is None or not each.alike:
+def _change_cell(comparison: ScoreComparison) -> Cell:
+    """The difference; marked if interval and corrected p disagree about significance."""
+    cell = scaled_cell(comparison.change.interval, comparison.scale.factor)
+    if cell.low is None or cell.high is None or comparison.p_holm is None or not comparison.alike:
         return cell
-    return cell if (cell.low <= 0 <= cell.high) is (each.p_holm > current_alpha()) else replace(cell, mark=_DISAGREES)
+    agrees = (cell.low <= 0 <= cell.high) is (comparison.p_holm > current_alpha())
+    return cell if agrees else replace(cell, mark=_DISAGREES)
 
 
 def _telling_tables(compared: RunsComparison) -> list[Frame]:
-    by_words = {(comparison.task, comparison.measure): comparison.pairs.by_words for comparison in compared.comparisons}
+    signs = {(comparison.task, comparison.measure): comparison.pairs.signs for comparison in compared.comparisons}
     columns = (
         label_column("question"), label_column("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2),
         label_column("asked"), label_column("expected"), label_column("A's answer"), label_column("B's answer"),
@@ -289,29 +278,30 @@ def _telling_tables(compared: RunsComparison) -> list[Frame]:
         notes = ["Texts are cut; where the data's terms forbid it, and in submissions, there are none."]
         if shared:
             notes.append(f"Each prompt begins with: {_shortened_cell(shared).value}")
-        made = tuple(_telling_row(row, shared, by_words[task, row["measure"]]) for row in rows)
+        made = tuple(_telling_row(row, shared, signs[task, row["measure"]]) for row in rows)
         title = f"{task}: the questions that differ most"
         tables.append(Frame(f"telling_{task}", title, columns, made, tuple(notes), marks=_BY_WORDS))
     return tables
 
 
 def _shared_sentences(prompts: Sequence[str]) -> str:
-    """The whole sentences that all prompts begin with; "" of fewer than two prompts."""
+    """The whole sentences that all prompts begin with; "" for fewer than two prompts."""
     start = os.path.commonprefix(prompts) if len(prompts) > 1 else ""
     return start[: start.rfind(". ") + 1]
 
 
-def _telling_row(each: Mapping[str, Any], shared: str, by_words: tuple[bool, bool]) -> FrameRow:
+def _telling_row(question: Mapping[str, Any], shared: str, signs: tuple[str, str]) -> FrameRow:
     """A question with both models' answers, without the sentences that the prompts of the table share."""
-    scores = (Cell(each[side], mark=sign) for side, sign in zip("ab", word_signs(by_words), strict=True))
+    scores = (Cell(question[side], mark=sign) for side, sign in zip("ab", signs, strict=True))
     texts = [Cell(None), Cell(None)]
-    if "asked" in each:
-        texts = [_shortened_cell(_on_one_line(each["asked"]).removeprefix(shared)), _shortened_cell(each["expected"])]
+    if "asked" in question:
+        prompt = _on_one_line(question["asked"]).removeprefix(shared)
+        texts = [_shortened_cell(prompt), _shortened_cell(question["expected"])]
     for side in "ab":
-        replies = each.get(f"{side}_replies")
-        told = dict.fromkeys(reply if reply.strip() else "(empty)" for reply in replies or ())
-        texts.append(Cell(None) if replies is None else _shortened_cell(" | ".join(told)))
-    return FrameRow((Cell(each["id"]), Cell(each["measure"]), *scores, *texts))
+        replies = question.get(f"{side}_replies")
+        shown = dict.fromkeys(reply if reply.strip() else "(empty)" for reply in replies or ())
+        texts.append(Cell(None) if replies is None else _shortened_cell(" | ".join(shown)))
+    return FrameRow((Cell(question["id"]), Cell(question["measure"]), *scores, *texts))
 
 
 def _on_one_line(text: str) -> str:

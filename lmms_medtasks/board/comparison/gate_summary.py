@@ -1,4 +1,4 @@
-"""A gate's decision as a document: its screen, and the summary of a pull request."""
+"""A gate's decision as a document, for a terminal and for the summary of a pull request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.compared_entries import asked_in_part, group_reasons
 from lmms_medtasks.board.comparison.comparison_document import write_comparison
 from lmms_medtasks.board.comparison.gate import EFFECTS, GateResult, GateVerdict
-from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count_column, label_column, p_value, p_value_cell
 from lmms_medtasks.report.document import (
     Cell,
@@ -32,7 +31,7 @@ _SIGNS_SAID = "✕ fails  ? can't tell  ! warning  ✓ passes"
 
 
 def gate_report(gate: GateResult, *, is_screen: bool = False) -> ReportDocument:
-    """The decision first, then the numbers, then what is said of them. A screen names what many have in common once."""
+    """The decision, the numbers, then the remarks. A screen lists reasons that many measures share once."""
     sides = (gate.baseline, gate.candidate)
     limits = [said for called, side in zip(("The baseline", "The candidate"), sides, strict=True)
               for said in asked_in_part(called, side.board.entries)]  # fmt: skip
@@ -45,11 +44,9 @@ def gate_report(gate: GateResult, *, is_screen: bool = False) -> ReportDocument:
         problems = _problem_lines(gate, action, is_screen)
         sections.append(ReportSection(action, title, items=tuple(problems)))
     sections.append(ReportSection("remarks", "Remarks", items=tuple(gate.remarks)))
-    said = "All rows, tests, intervals and what they mean: --format md" if is_screen else _gate_note(gate)
-    sections = [
-        *(section for section in sections if section.items or section.tables),
-        ReportSection("more", "", (said,)),
-    ]
+    note = "All rows, tests, intervals and what they mean: --format md" if is_screen else _gate_note(gate)
+    sections = [section for section in sections if section.items or section.tables]
+    sections.append(ReportSection("more", "", (note,)))
     return ReportDocument(f"Gate: {gate_decision(gate)}", (ReportChapter("gate", "", facts, (), tuple(sections)),))
 
 
@@ -58,11 +55,8 @@ def _verdict_section(verdicts: Sequence[GateVerdict], is_screen: bool) -> Report
     cut = shown[MOST_ROWS:] if is_screen else ()
     outcomes = Counter(each.outcome for each in cut)
     notes = [f"and {len(cut)} more: {', '.join(f'{many} {name}' for name, many in outcomes.items())}"] if cut else []
-    notes += [
-        _SIGNS_SAID,
-        _TESTS,
-        *([_WIDE] if any(verdict.scale.low < 0 and verdict.test for verdict in verdicts) else []),
-    ]
+    notes += [_SIGNS_SAID, _TESTS]
+    notes += [_WIDE] if any(verdict.scale.low < 0 and verdict.test for verdict in verdicts) else []
     columns = (
         label_column(""), replace(label_column("task, measure"), letters=40), _as_long_column(label_column("model")),
         _as_long_column(count_column("images")), _as_long_column(count_column("questions")), FrameColumn("before"),
@@ -81,8 +75,8 @@ def _as_long_column(column: FrameColumn) -> FrameColumn:
 
 
 def _said_once(verdicts: Sequence[GateVerdict]) -> list[str]:
-    """Why verdicts are no matter of their numbers, each reason once with whose it is."""
-    found = group_reasons(
+    """Reasons of verdicts that the numbers do not give, each once with its measures."""
+    grouped = group_reasons(
         (
             (f"{_SIGNS[verdict.effect]} {verdict.outcome.capitalize()}", verdict.detail.removesuffix(".")),
             _verdict_label(verdict),
@@ -91,25 +85,25 @@ def _said_once(verdicts: Sequence[GateVerdict]) -> list[str]:
         if verdict.detail or verdict.test is None
     )
     return [
-        f"{outcome} ({len(named)}): {why[:1].lower()}{why[1:]}: {first_listed(named, _MOST_NAMED)}."
-        for (outcome, why), named in found.items()
+        f"{outcome} ({len(labels)}): {why[:1].lower()}{why[1:]}: {first_listed(labels, _MOST_NAMED)}."
+        for (outcome, why), labels in grouped.items()
     ]
 
 
-def _verdict_label(each: GateVerdict) -> str:
-    return f"{each.task}, {each.measure}"
+def _verdict_label(verdict: GateVerdict) -> str:
+    return f"{verdict.task}, {verdict.measure}"
 
 
 def _problem_lines(gate: GateResult, action: str, is_screen: bool) -> list[str]:
-    """Each once; on a screen the first ones of a kind."""
-    found = group_reasons(
+    """Each problem once; on a screen the first ones of a kind."""
+    grouped = group_reasons(
         (problem.code, f"{problem.task or problem.source}: {problem.reason}")
-        for own, problem in gate.problems
+        for problem_action, problem in gate.problems
         # On a screen a limit that is no reason is said above.
-        if own == action and not (is_screen and (action, problem.code) == ("warn", "limited"))
+        if problem_action == action and not (is_screen and (action, problem.code) == ("warn", "limited"))
     )
     texts: list[str] = []
-    for each in (*found.values(), gate.warnings if action == "warn" else ()):
+    for each in (*grouped.values(), gate.warnings if action == "warn" else ()):
         texts += each[: _FEW if is_screen else None]
         if is_screen and len(each) > _FEW:
             texts.append(f"and {len(each) - _FEW} more like these")
@@ -127,9 +121,8 @@ def _gate_note(gate: GateResult) -> str:
 
 def gate_decision(gate: GateResult) -> str:
     """The decision in a few words: ``failed (2 reasons)``."""
-    failing = sum(verdict.effect == "fail" for verdict in gate.verdicts) + sum(
-        action == "fail" for action, _ in gate.problems
-    )
+    failing = sum(verdict.effect == "fail" for verdict in gate.verdicts)
+    failing += sum(action == "fail" for action, _ in gate.problems)
     counted = ("undecided",) if gate.decision == "undecided" else ("undecided", "warn", "ignore")
     untold = sum(verdict.outcome == "can't tell" and verdict.effect in counted for verdict in gate.verdicts)
     measures = "1 measure" if untold == 1 else f"{untold} measures"
@@ -156,32 +149,31 @@ _NOTE = (
 )
 
 
-def _verdict_row(each: GateVerdict) -> FrameRow:
-    """Its numbers as texts: digits and unit are those of the row's measure."""
-    pairs, test, scale = each.pairs, each.test, each.scale
-    change = (
-        write_comparison(scale, pairs.change.interval, signed=True) if pairs is not None and test is not None else None
-    )
-    one, other = word_signs((False, False) if pairs is None else pairs.by_words)
+def _verdict_row(verdict: GateVerdict) -> FrameRow:
+    """Its numbers as texts, because each row has its own digits and unit."""
+    pairs, test, scale = verdict.pairs, verdict.test, verdict.scale
+    change = write_comparison(scale, pairs.change.interval, signed=True) if pairs and test else None
+    first_sign, second_sign = ("", "") if pairs is None else pairs.signs
     questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((
-        Cell(_SIGNS[each.effect]), Cell(_verdict_label(each)), Cell(each.model),
+        Cell(_SIGNS[verdict.effect]), Cell(_verdict_label(verdict)), Cell(verdict.model),
         Cell(test.clusters if test else 0), Cell(questions),
-        Cell(write_comparison(scale, each.baseline), mark=one), Cell(write_comparison(scale, each.candidate),
-        mark=other), Cell(change), Cell(_largest_possible_drop(each)), Cell(_format_difference(each, each.margin)),
-        Cell(_format_difference(each, each.detectable)), p_value_cell(test.worse_p if test else None),
-        p_value_cell(each.adjusted), p_value_cell(test.not_worse_p if test else None), Cell(each.outcome),
-        Cell(each.detail or None),
+        Cell(write_comparison(scale, verdict.baseline), mark=first_sign),
+        Cell(write_comparison(scale, verdict.candidate), mark=second_sign), Cell(change),
+        Cell(_largest_possible_drop(verdict)), Cell(_format_difference(verdict, verdict.margin)),
+        Cell(_format_difference(verdict, verdict.detectable)), p_value_cell(test.worse_p if test else None),
+        p_value_cell(verdict.adjusted), p_value_cell(test.not_worse_p if test else None), Cell(verdict.outcome),
+        Cell(verdict.detail or None),
     ))  # fmt: skip
 
 
-def _largest_possible_drop(each: GateVerdict) -> str:
-    """The largest drop that can't be ruled out; where that is less than none, the least gain."""
-    text = _format_difference(each, each.most)
+def _largest_possible_drop(verdict: GateVerdict) -> str:
+    """The largest drop that can't be ruled out; if it is negative, the least gain."""
+    text = _format_difference(verdict, verdict.most)
     return f"gain ≥ {text[1:]}" if text.startswith("-") else text
 
 
-def _format_difference(each: GateVerdict, value: float | None) -> str:
-    """A difference of two values with its unit: percentage points where the values are in percent."""
-    unit = " points" if each.scale.unit in ("%", "points") and value is not None else ""
-    return write_comparison(each.scale, value) + unit
+def _format_difference(verdict: GateVerdict, value: float | None) -> str:
+    """A difference of two values with its unit: percentage points for values in percent."""
+    unit = " points" if verdict.scale.unit in ("%", "points") and value is not None else ""
+    return write_comparison(verdict.scale, value) + unit

@@ -1,4 +1,4 @@
-"""``lmms-medtasks compare``: the numbers, a comparison a task and measure."""
+"""``lmms-medtasks compare``: a comparison for each task and measure."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ _RECORDED = ("task", "measure", "wins", "ties", "losses", "p_holm", "test", "p_q
 
 @dataclass(frozen=True)
 class ScoreComparison:
-    """A task's measure in both: how the second entry fared against the first.
+    """The second entry against the first on a task's measure.
 
     Attributes:
-        wins, ties, losses: questions (of a number that is no mean over questions, images) on which the second is
-            better, as good, worse; None where what an image adds is such to first order only.
-        test, p_questions: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
-            p_sign: the sign test's; McNemar's exact test is the same. Of a number that is no mean over questions there
-            is the p value of ``change`` alone, and ``test`` is its: "signs flipped", of a smooth one "signs flipped,
+        wins, ties, losses: questions (of a number that is not a mean over questions, images) on which the second is
+            better, equal, worse; None if an image's contribution is a first-order approximation.
+        test, p_questions: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon"; takes questions as independent.
+            p_sign: of the sign test, equal to McNemar's exact test. A number that is not a mean over questions has only
+            the p value of ``change``, and ``test`` is its: "signs flipped", of a smooth one "signs flipped,
             asymptotic".
         cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores
             of 0 and 1. odds: the matched pairs' odds ratio, wins to losses, (wins + 1/2) / (losses + 1/2).
         rank_biserial: the matched pairs' rank-biserial correlation, from -1 to 1, for other scores.
         p_holm: p of ``change`` after Holm's correction over all comparisons of the call.
-        detectable: the smallest true difference that these questions would have shown with 80 % probability, corrected
-            for all comparisons of the call.
+        detectable: the smallest true difference that would have been shown with 80 % probability, corrected likewise.
 
-    What has no value is None; where no question differs p is 1, and ``p_questions`` and effects are None.
+    Missing values are None; if no question differs, p is 1, and ``p_questions`` and effects are None.
     """
 
     first: LeaderboardEntry
@@ -70,16 +69,16 @@ class ScoreComparison:
 
     @property
     def change(self) -> PairedChange:
-        """Both numbers over the same questions, second less first with its interval over images, and its p value."""
+        """Both numbers over the same questions, second minus first with its interval over images, and p."""
         return self.pairs.change
 
     @property
     def alike(self) -> bool:
-        """Whether both are of the same thing: of one version of the task, one data set, and asked and judged alike."""
+        """Whether both are comparable: one task version, one data set, asked and judged alike."""
         return not any(compared_entries.incomparable_reasons(self.first, self.second))
 
     def record(self) -> dict[str, Any]:
-        """Its numbers by name, JSON-safe, in the measure's own unit: what tables and JSON are made of."""
+        """Its numbers by name, JSON-safe, in the measure's unit; tables and JSON are made of it."""
         pairs, change = self.pairs, self.change
         return {
             **{name: getattr(self, name) for name in _RECORDED},
@@ -97,12 +96,11 @@ class ScoreComparison:
 
 @dataclass(frozen=True)
 class RunsComparison:
-    """Everything about two sides. ``only_first``, ``only_second``: tasks of one side alone.
+    """The comparison of two sides. ``only_first``, ``only_second``: tasks of one side alone.
 
     ``telling``: the questions on which the two differ most: task, measure, id, the scores "a" and "b"; and "asked",
-    "expected", "a_replies" and "b_replies" where they are there and may be shown.
-    ``warnings``: what must be known before any number, a sentence each: that both are not of the same thing, were not
-    asked all questions, or are the same run. ``notes``: what else differs.
+    "expected", "a_replies" and "b_replies" if they may be shown. ``warnings``: sentences to read before any number: not
+    comparable, not all questions asked, the same run. ``notes``: other differences.
     """
 
     sides: tuple[ComparedRuns, ComparedRuns]
@@ -115,9 +113,9 @@ class RunsComparison:
 
 
 def compare(first: ComparedRuns, second: ComparedRuns, *, telling: int = TELLING) -> RunsComparison:
-    """Compare two sides of one model each on every task that both have.
+    """Compare two sides of one model each on every common task.
 
-    Raises UserError when a side has several entries on a task, or they have no task in common.
+    Raises UserError if a side has several entries on a task, or there is no common task.
     """
     matched = compared_entries.match_entries(first, second)
     ones, others = (compared_entries.entry_tasks(side.board.entries) for side in (first, second))
@@ -158,22 +156,22 @@ def _incomparable_warnings(matched: Sequence[tuple[LeaderboardEntry, Leaderboard
 
 
 def _compare_matched(matched: Sequence[tuple[LeaderboardEntry, LeaderboardEntry]]) -> tuple[ScoreComparison, ...]:
-    found = [
+    comparisons = [
         _compare_metric(one, other, name)
         for one, other in matched
         for name in one.main_metrics
         if name in other.metrics
     ]
-    adjusted = adjust_known_p_values([each.change.p for each in found])
+    adjusted = adjust_known_p_values([each.change.p for each in comparisons])
     criterion = TestCriterion(comparisons=max(1, len(adjusted) - adjusted.count(None)))
     return tuple(
         replace(each, p_holm=p, detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low))
-        for each, p in zip(found, adjusted, strict=True)
+        for each, p in zip(comparisons, adjusted, strict=True)
     )
 
 
 def _compare_metric(one: LeaderboardEntry, other: LeaderboardEntry, name: str) -> ScoreComparison:
-    """A measure of both, not yet corrected for the others. Only of shares scores of 0 and 1 are wrong and right."""
+    """A measure of both, not yet corrected for the others. Scores of 0 and 1 are binary only if they are shares."""
     scale, joined = one.scale(name), pair_scores(one, other, name)
     gains = joined.differences if scale.higher_is_better else -joined.differences
     scores = np.concatenate([joined.first, joined.second])
@@ -208,16 +206,16 @@ def cohens_h(first: float, second: float) -> float:
 def _discordant_questions(
     pair: tuple[LeaderboardEntry, LeaderboardEntry], comparisons: Sequence[ScoreComparison], count: int
 ) -> Iterator[dict[str, Any]]:
-    """The questions of a task that differ most, over its measures by their share of the scale, each question once."""
+    """The questions of a task that differ most, by share of the scale, each question once."""
     chosen: dict[str, tuple[float, ScoreComparison, int]] = {}
-    for each in comparisons:
-        if each.first is not pair[0] or not each.pairs.of_questions:
+    for comparison in comparisons:
+        if comparison.first is not pair[0] or not comparison.pairs.of_questions:
             continue
-        for row in each.pairs.most_telling(count, each.task):
-            away = abs(float(each.pairs.differences[row])) / (each.scale.high - each.scale.low)
-            name = str(each.pairs.ids[row])
+        for row in comparison.pairs.most_telling(count, comparison.task):
+            away = abs(float(comparison.pairs.differences[row])) / (comparison.scale.high - comparison.scale.low)
+            name = str(comparison.pairs.ids[row])
             if name not in chosen or chosen[name][0] < away:
-                chosen[name] = (away, each, row)
+                chosen[name] = (away, comparison, row)
     # Stable: questions that differ alike stay in the order in which they were drawn.
     best = sorted(chosen.items(), key=lambda item: -round(item[1][0], 9))[:count]
     logs = SampleLogs()
@@ -225,9 +223,9 @@ def _discordant_questions(
     if any(entry.credentialed for entry in pair):
         shown = [{}, {}]
     for name, (_, each, row) in best:
-        found: dict[str, Any] = {"task": each.task, "measure": each.measure, "id": name}
-        found |= {"a": float(each.pairs.first[row]), "b": float(each.pairs.second[row])}
+        fields: dict[str, Any] = {"task": each.task, "measure": each.measure, "id": name}
+        fields |= {"a": float(each.pairs.first[row]), "b": float(each.pairs.second[row])}
         for side, texts in zip("ba", reversed(shown), strict=True):
             if answer := texts.get(name):
-                found |= {"asked": answer.prompt, "expected": answer.expected, f"{side}_replies": list(answer.replies)}
-        yield found
+                fields |= {"asked": answer.prompt, "expected": answer.expected, f"{side}_replies": list(answer.replies)}
+        yield fields

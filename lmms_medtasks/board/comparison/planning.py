@@ -1,4 +1,4 @@
-"""``lmms-medtasks power``: what a comparison of two models can show, and what a wanted difference takes."""
+"""``lmms-medtasks power``: what a comparison of two models can show, and how many images a difference requires."""
 
 from __future__ import annotations
 
@@ -28,16 +28,14 @@ from lmms_medtasks.statistics.power import ChangeVariances, TestCriterion
 
 TRIALS = (1, 3, 10)
 ALL = "overall"
-"""The measure that is planned for before any run: the mean over all questions of a task."""
+"""The measure planned before any run: the mean over all questions of a task."""
 
 
 @dataclass(frozen=True)
 class PowerPlan:
-    """What is wanted.
+    """The requested difference and when it counts as shown.
 
-    Attributes:
-        difference: a share of the measure's range, above 0 and at most 1. trials: numbers of trials to plan for.
-        criterion: when a difference counts as shown.
+    ``difference``: a share of the measure's range, above 0 and at most 1. ``trials``: numbers of trials to plan for.
     """
 
     difference: float
@@ -45,7 +43,6 @@ class PowerPlan:
     trials: tuple[int, ...] = TRIALS
 
     def __post_init__(self) -> None:
-        """Raises UserError for a difference or a number of trials out of range."""
         if not 0 < self.difference <= 1:
             raise UserError(
                 f"The requested difference is {100 * self.difference:g} points: give one above 0 and at most 100, such "
@@ -61,10 +58,10 @@ class PlannedPower:
     """What a measure of a task can show.
 
     Attributes:
-        images, questions, trials: that the smallest difference is of; ``trials`` per question. ``questions`` is None of
-            a number that is no mean over questions: nothing is known then of how trials vary.
-        shown: the smallest difference that these show, None where it can't be told, with the ``reason``.
-        needed: for each number of trials the images that the wanted difference takes; None where none do.
+        images, questions, trials: of the data planned with; ``trials`` per question. ``questions`` is None for a number
+            that is not a mean over questions: the variance of its trials is unknown.
+        shown: the smallest difference that these show, None if unknown, with the ``reason``.
+        needed: number of trials -> images that the requested difference requires; None if no number suffices.
     """
 
     task: str
@@ -78,28 +75,28 @@ class PlannedPower:
 
 
 def of_runs(first: ComparedRuns, second: ComparedRuns, plan: PowerPlan) -> list[PlannedPower]:
-    """From two runs of the same tasks: their changes have the variances that are planned with.
+    """Plan with the variances of the changes between two runs of the same tasks.
 
-    Raises UserError where the two have no task, or no number of one, in common.
+    Raises UserError without a common task, or a common number of one.
     """
-    found = [
+    planned = [
         _of_entries(one, other, metric, plan)
         for one, other in compared_entries.match_entries(first, second)
         for metric in one.main_metrics
         if metric in other.metrics
     ]
-    if not found:
+    if not planned:
         raise UserError(f"{first.path} and {second.path} have tasks in common, and no number of them: nothing to plan.")
-    return found
+    return planned
 
 
 def plan_before_run(
     sizes: Mapping[str, tuple[int, int, int]], plan: PowerPlan, changed: float, correlation: float
 ) -> list[PlannedPower]:
-    """Before any run, from each task's images, questions and trials: task -> these three.
+    """Plan before any run; ``sizes``: task -> images, questions, trials.
 
     ``changed``: the share of questions that one model has right and the other wrong; ``correlation``: of the changes of
-    two questions about one image. Both are assumptions. Trials are taken as one, since nothing is known of them.
+    two questions about one image. Both are assumptions. The variance of trials is unknown, so one is planned.
 
     Raises UserError for a share or a correlation out of range.
     """
@@ -115,30 +112,25 @@ def plan_before_run(
         )
     total = changed - plan.difference**2
     varied = ChangeVariances(correlation * total, (1 - correlation) * total, 0.0, trials_known=False)
-    found = []
+    planned = []
     for task, (images, questions, trials) in sizes.items():
-        each = questions / images
-        error = float(np.sqrt(varied.of_mean(images, each)))
+        per_image = questions / images
+        error = float(np.sqrt(varied.of_mean(images, per_image)))
         shown = power.detectable_with_error(error, images, plan.criterion)
         reason = FEW if shown is None else ""
         if shown is not None:
             shown += 1 / questions  # a step of an exact test, which the number of images has too
             if shown > changed:  # no difference is larger than the share of questions that change
                 shown, reason = None, power.BEYOND
-        needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
-        found.append(PlannedPower(task, ALL, images, questions, trials, shown, reason, needed))
-    return found
+        needed = {1: power.images_needed(plan.difference, varied, questions=per_image, criterion=plan.criterion)}
+        planned.append(PlannedPower(task, ALL, images, questions, trials, shown, reason, needed))
+    return planned
 
 
 def power_report(found: Sequence[PlannedPower], plan: PowerPlan, notes: Sequence[str]) -> ReportDocument:
     """A row a task and measure; ``notes``: where its numbers are from."""
     trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
-    heads = (
-        replace(label_column("task, measure"), letters=40),
-        count_column("images"),
-        count_column("questions"),
-        count_column("T"),
-    )
+    heads = (replace(label_column("task, measure"), letters=40), *map(count_column, ("images", "questions", "T")))
     columns = (*heads, FrameColumn("shows", digits=1), *(count_column(f"T={number}") for number in trials))
     rows = tuple(
         FrameRow((
@@ -156,7 +148,6 @@ def power_report(found: Sequence[PlannedPower], plan: PowerPlan, notes: Sequence
 
 
 def _plan_meaning(plan: PowerPlan) -> str:
-    """What the numbers of :class:`PlannedPower` are, for below a table."""
     asked = plan.criterion
     corrected = "" if asked.comparisons == 1 else f", corrected for {asked.comparisons} comparisons"
     return (
@@ -179,8 +170,8 @@ def _of_entries(one: LeaderboardEntry, other: LeaderboardEntry, metric: str, pla
     needed: dict[int, int | None] = {}
     if seen.clusters >= MINIMUM:
         several = trials > 1 and joined.of_questions
-        noise, own = (_trial_variances(each, joined.ids) if several else None for each in (one, other))
-        both = noise + own if noise is not None and own is not None else None
+        noise, other_noise = (_trial_variances(each, joined.ids) if several else None for each in (one, other))
+        both = noise + other_noise if noise is not None and other_noise is not None else None
         varied = power.estimate_variances(clusters, changes, both, trials)
         each = len(changes) / seen.clusters
         for number in plan.trials if varied.trials_known else (trials,):
@@ -193,11 +184,11 @@ def _of_entries(one: LeaderboardEntry, other: LeaderboardEntry, metric: str, pla
 
 
 def _trial_variances(entry: LeaderboardEntry, ids: np.ndarray) -> np.ndarray | None:
-    """Of each of these questions the variance of one trial; None where trials have no right answer to agree with."""
+    """The variance of one trial for each of these questions; None without right answers or several trials."""
     rows = entry.samples.take(np.searchsorted(entry.questions.ids, ids))
-    found = []
+    variances = []
     for expected, trials in zip(rows.column("expected"), rows.column("trials"), strict=True):
         if expected is None or len(trials) < 2:
             return None
-        found.append(np.var([float(trial == expected) for trial in trials], ddof=1))
-    return np.array(found)
+        variances.append(np.var([float(trial == expected) for trial in trials], ddof=1))
+    return np.array(variances)

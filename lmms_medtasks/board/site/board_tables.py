@@ -1,4 +1,4 @@
-"""The board's own tables: a task's ranking, and problems; and the numbers of its models with their signs."""
+"""The board's tables: a task's ranking, and problems; and the numbers of its models with their signs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_folders_above, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, ModelRanking, ModelStanding, rank_models
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.report.cells import NONE, count_column, label_column, percent_column, percent_of, scaled_cell
 from lmms_medtasks.report.document import MARKS as NO_INTERVAL
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
@@ -27,24 +26,22 @@ from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.published import PublishedScores, published_scores
 from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.suite import Measure
 
 TaskMeasure = tuple[str, str]
 """A task and a measure of it."""
 
-# --- Signs beside a number: what a reader must know before it is compared ---------------------------------------------
+# --- Signs beside a number --------------------------------------------------------------------------------------------
 
 READABLE = 0.9
-"""Share of the replies that could be read below which a number is marked."""
+"""Numbers with a smaller share of readable replies are marked."""
 HARD_TO_READ = "†"
 UNREAD = f"under {READABLE:.0%} of the replies could be read".replace("%", " %")
-"""What a sentence says in place of a claim about a model whose number :data:`HARD_TO_READ` marks."""
+"""Replaces a claim about a model whose number :data:`HARD_TO_READ` marks."""
 BY_WORDS = "judged by lexical: words compared, no score"
-"""What a badge says of numbers that :data:`LEXICAL` marks."""
+"""The badge of numbers that :data:`LEXICAL` marks."""
 SAID = {HARD_TO_READ: f"{UNREAD[:1].upper()}{UNREAD[1:]}; the others count as wrong.", LEXICAL: MEANINGS[LEXICAL]}
-"""What each sign means."""
 _TOGETHER = {**SAID, HARD_TO_READ + LEXICAL: " ".join(SAID.values())}
 MARKS = {
     signs + why: f"{meaning} {said}".rstrip()
@@ -52,7 +49,7 @@ MARKS = {
     for why, said in {"": "", **NO_INTERVAL}.items()
     if why not in SAID
 }
-"""The same of a cell's whole mark, for a table: signs, and why there is no interval."""
+"""Meanings of a cell's whole mark, for a table: signs, and why there is no interval."""
 _FEWER = "‡"
 RANK_MARKS = {
     **MARKS,
@@ -62,11 +59,11 @@ RANK_MARKS = {
 
 def number_signs(entry: LeaderboardEntry, metric: str) -> str:
     """The signs of an entry's number, "" for none."""
-    return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * is_lexical_metric(entry, metric)
+    return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * entry.is_lexical(metric)
 
 
 def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
-    """Whether too few replies could be read, of the questions of this metric: a task may ask others beside them."""
+    """Whether too few replies to this metric's questions could be read; a task may have other questions too."""
     if entry.declaration is None or entry.counts.parsed == entry.counts.replies:
         return False
     parsed, replies = entry.declaration.read_replies(entry.scored(metric))
@@ -74,16 +71,16 @@ def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
 
 
 def sign_legend(cells: Iterable[Cell]) -> tuple[tuple[str, str], ...]:
-    """Each sign that one of the cells has, with its meaning."""
-    used = {sign for each in cells for sign in each.mark}
+    """Each sign of these cells, with its meaning."""
+    used = {sign for cell in cells for sign in cell.mark}
     return tuple((sign, meaning) for sign, meaning in SAID.items() if sign in used)
 
 
 def guessing_score(entry: LeaderboardEntry, metric: str) -> float | None:
-    """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
+    """The mean score of a uniform guess on the metric's questions, in its measure's unit.
 
-    What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
-    numbers that are no mean of the benchmark's first measure, and questions without options.
+    The benchmark's report declares it (``guessing``), else the questions do. None for other numbers than means of the
+    benchmark's first measure, and for questions without options.
     """
     suite, shown = entry.declaration, entry.scale(metric)
     if suite is None or not entry.is_mean(metric) or shown.unit != "%":
@@ -104,7 +101,7 @@ def guessing_score(entry: LeaderboardEntry, metric: str) -> float | None:
 
 @dataclass(frozen=True)
 class PageLinks:
-    """Where pages are, seen from the page that a table stands on."""
+    """Addresses of pages, relative to the current one."""
 
     model: Callable[[str], str]
     suite: Callable[[str], str]
@@ -113,10 +110,11 @@ class PageLinks:
 class BoardStandings:
     """The standings of a board's ranked entries, each computed once."""
 
-    def __init__(self, board: Leaderboard, resamples: int, known: KnownModels | None = None) -> None:
-        self.board = board
-        self.resamples = resamples
-        self.known = known or KnownModels()
+    def __init__(
+        self, board: Leaderboard, resamples: int, known: KnownModels | None = None, roots: Sequence[Path] = ()
+    ) -> None:
+        """``roots``: folders whose names are left out of paths."""
+        self.board, self.resamples, self.known, self.roots = board, resamples, known or KnownModels(), roots
         arguments = {entry.model.key: entry.settings.get("arguments", "") for entry in board.entries}
         self.titles = model_titles(board.models, arguments)
         self.ranking = functools.cache(self._ranking)
@@ -129,19 +127,18 @@ class BoardStandings:
         return [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
 
     def _ranking(self, task: str, measure: str) -> tuple[list[str], ModelRanking]:
-        """The keys of the models, and how they stand in this order, with what is said of each two of them."""
+        """The keys of the models, and their ranking in this order."""
         entries = self._entries(task, measure)
         return [entry.model.key for entry in entries], rank_models(entries, measure, resamples=self.resamples)
 
     def _of(self, task: str, measure: str) -> dict[str, ModelStanding]:
-        """By the key of the model."""
         keys, found = self.ranking(task, measure)
         return dict(zip(keys, found.standings, strict=True))
 
     def alike(self, task: str, measure: str, best: str) -> list[str]:
-        """The other models that ``best`` is not better than beyond chance, by the test of the ranks, in its order.
+        """The other models that ``best`` is not significantly better than, by the test of the ranks, in its order.
 
-        A model can be told apart from another one and not from the best: its rank alone does not say it.
+        Ranks do not show this: a model can differ from another one and not from the best.
         """
         keys, found = self.ranking(task, measure)
         if found.pairs is None:
@@ -149,25 +146,25 @@ class BoardStandings:
         place = keys.index(best)
         return [key for row, key in enumerate(keys) if row != place and not found.pairs.better[place, row]]
 
-    def marked(self, found: Cell, entry: LeaderboardEntry, metric: str) -> Cell:
-        """The cell of an entry's number with its signs before its own mark; one without a number has none."""
+    def marked(self, cell: Cell, entry: LeaderboardEntry, metric: str) -> Cell:
+        """The cell of an entry's number with its signs before its mark; unchanged without a number."""
         key = id(entry), metric
         if key not in self._signs:
             self._signs[key] = number_signs(entry, metric)
-        return found if found.value is None else replace(found, mark=self._signs[key] + found.mark)
+        return cell if cell.value is None else replace(cell, mark=self._signs[key] + cell.mark)
 
     def number(self, entry: LeaderboardEntry, metric: str) -> Number | None:
-        """An entry's number with its signs, in its measure's unit; None where no question has a score.
+        """An entry's number with its signs, in its measure's unit; None if no question has a score.
 
-        Where too few replies could be read it has no level of guessing: nothing is said of the model.
+        If too few replies could be read it has no guessing level, so that no sentence judges the model by it.
         """
         standing = self.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
-        mean = standing.mean if standing else entry.interval(metric, self.resamples > 0)
+        mean = standing.mean if standing else entry.interval(metric, with_interval=self.resamples > 0)
         if mean.estimate is None:
             return None
         about, shown = suite_words.suite_texts(entry.suite), entry.scale(metric)
-        found = self.marked(replace(mean_cell(mean, shown), mark=""), entry, metric)
-        chance = None if HARD_TO_READ in found.mark else guessing_score(entry, metric)
+        cell = self.marked(replace(scaled_cell(mean, shown.factor), mark=""), entry, metric)
+        chance = None if HARD_TO_READ in cell.mark else guessing_score(entry, metric)
         # A ratio may be beyond the scale.
         top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
         return Number(
@@ -178,23 +175,22 @@ class BoardStandings:
             top=shown.factor * top,
             chance=None if chance is None else shown.factor * chance,
             higher_is_better=shown.higher_is_better,
-            cell=found,
+            cell=cell,
             decimals=shown.digits,
         )
 
     def _numbers(self, task: str, measure: str) -> dict[str, Number]:
-        """The ranked models' numbers, best first, by the key of the model."""
+        """Key of each ranked model -> its number, best first."""
         entries = self._entries(task, measure)
         made = {entry.model.key: number for entry in entries if (number := self.number(entry, measure))}
         ranks = {key: each.rank or 0 for key, each in self.of(task, measure).items()}
-        return dict(
-            sorted(made.items(), key=lambda item: (ranks[item[0]], -item[1].worth, self.titles[item[0]].lower()))
-        )
+        ordered = sorted(made, key=lambda key: (ranks[key], -made[key].worth, self.titles[key].lower()))
+        return {key: made[key] for key in ordered}
 
     def places(self, task: str, measure: str) -> dict[str, int]:
-        """By the key of each ranked model of the task its place on all pages; those without a number come last."""
+        """Key of each ranked model of the task -> its index on all pages; those without a number come last."""
         best = dict.fromkeys(self.numbers(task, measure))
-        others = {each.model.key for each in self.board.of(task=task, ranked=True)} - best.keys()
+        others = {entry.model.key for entry in self.board.of(task=task, ranked=True)} - best.keys()
         rest = sorted(others, key=lambda key: self.titles[key])
         return {key: place for place, key in enumerate([*best, *rest])}
 
@@ -205,7 +201,7 @@ class BoardStandings:
         return [(self.known.facts_of(row.model).name or row.model, row) for row in rows]
 
     def title(self, entry: LeaderboardEntry) -> str:
-        """The model's name, no two alike on the board."""
+        """The model's name, unique on the board."""
         return self.titles[entry.model.key]
 
 
@@ -225,14 +221,14 @@ _PUBLISHED = (
 
 
 def intervals_note(entries: Iterable[LeaderboardEntry]) -> str:
-    """What the brackets of these entries' numbers are."""
+    """The meaning of the brackets of these entries' numbers."""
     return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)} (docs/intervals_and_tests.md)."
 
 
 def published_scores_of_task(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
-    """The published rows that have numbers of the task's measures, in the paper's order.
+    """The published rows with numbers of the task's measures, in the paper's order.
 
-    None for a task whose folder is neither installed nor given: who knows what it is. ``told``: an entry's settings.
+    Returns [] if the folder of the task is unknown. ``told``: an entry's settings.
     """
     suite = installed.task_declaration(task, told)
     return [] if suite is None else list(published_scores(suite, task))
@@ -251,62 +247,52 @@ def ranking_table(task: str, standings: BoardStandings, links: PageLinks) -> Fra
     for entry in sorted(entries, key=lambda each: best[each.model.key]):
         cells: list[Cell] = []
         for name in measures:
-            found = standings.of(task, name).get(entry.model.key)
-            own, rank = standing_cells(found, entry.scale(name)) if found else (NONE, NONE)
-            cells += [standings.marked(own, entry, name), rank]
+            standing = standings.of(task, name).get(entry.model.key)
+            number, rank = standing_cells(standing, entry.scale(name)) if standing else (NONE, NONE)
+            cells += [standings.marked(number, entry, name), rank]
         said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
         model = Cell(standings.title(entry), href=links.model(entry.model.key))
         read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
         unanswered = Cell(common_metrics.describe_outcomes(entry.outcomes, common_metrics.READINGS) or None)
         counted = (Cell(len(entry.questions)), read, unanswered, judged, Cell(entry.level or None))
         rows.append(FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry))))
-    below = standings.published(task)
-    for called, row in below:
+    published = standings.published(task)
+    for called, row in published:
         cells = [cell for name in measures for cell in (row.cells.get(name, NONE), NONE)]
         rows.append(FrameRow((Cell(called), Cell(row.source), *cells, *[NONE] * (len(_COUNTS) + 1)), "reference"))
     first = {name: next(iter(standings.of(task, name).values()), None) for name in measures}
     without = (f"No ranks by {name}: {each.reason}." for name, each in first.items() if each and each.rank is None)
     notes = (intervals_note(entries), *without, SHORT)
-    printed = (_PUBLISHED.format(paper=below[0][1].paper),) if below else ()
+    printed = (_PUBLISHED.format(paper=published[0][1].paper),) if published else ()
     heads = (label_column("model"), label_column("source"), *columns, *_COUNTS, label_column("notes"))
     return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, printed, RANK_MARKS)
 
 
-def harness_version(entry: LeaderboardEntry) -> str | None:
-    """The version of the harness, None where it is not recorded."""
-    return None if entry.harness.startswith(("unknown", "?")) else entry.harness
-
-
-def problems_table(found: Iterable[EntryProblem], roots: Sequence[Path]) -> Frame:
-    """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
+def problems_table(problems: Iterable[EntryProblem], roots: Sequence[Path]) -> Frame:
+    """Problems as a table: status, location, reason; the same problem in several tasks of a run is one row."""
     rows, without = [], without_folders_above if len(roots) > 1 else without_roots
-    for each, own in told_once(found):
-        level = "copy" if each.code == "duplicate" and each.level == "flag" else _LEVELS[each.level]
-        texts = (level, shown_name(each.model), ", ".join(own), each.source, each.reason)
+    for problem, of_tasks in told_once(problems):
+        level = "copy" if problem.code == "duplicate" and problem.level == "flag" else _LEVELS[problem.level]
+        texts = (level, shown_name(problem.model), ", ".join(of_tasks), problem.source, problem.reason)
         rows.append(FrameRow(tuple(Cell(without(text, roots) or None) for text in texts)))
     columns = tuple(map(label_column, ("status", "model", "tasks", "file", "reason")))
     return Frame("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
 
 
 def metric_column(metric: str, shown: Measure) -> FrameColumn:
-    """A metric's column."""
     return FrameColumn(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
-
-
-def mean_cell(interval: IntervalEstimate | None, shown: Measure) -> Cell:
-    """A mean as it is shown."""
-    return scaled_cell(interval, shown.factor)
 
 
 _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
 
 
 def problem_codes(entry: LeaderboardEntry) -> Cell:
-    """In short: the reasons in full stand in the overview's table of problems, and on the model's page."""
+    """The codes; the reasons in full are on the overview and on the model's page."""
     return Cell(", ".join(dict.fromkeys(problem.code.replace("_", " ") for problem in entry.problems)) or None)
 
 
-def standing_cells(found: ModelStanding, shown: Measure) -> tuple[Cell, Cell]:
+def standing_cells(standing: ModelStanding, shown: Measure) -> tuple[Cell, Cell]:
     """A mean and its rank."""
-    mark = _FEWER if found.rank is not None and found.common < found.mean.n else ""
-    return mean_cell(found.mean, shown), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE
+    mark = _FEWER if standing.rank is not None and standing.common < standing.mean.n else ""
+    rank = Cell(standing.rank, standing.low, standing.high, mark) if standing.rank else NONE
+    return scaled_cell(standing.mean, shown.factor), rank

@@ -1,4 +1,4 @@
-"""Headline numbers of models, and the sentences on them that a site's pages begin with."""
+"""Headline numbers of models, and the sentences at the top of a site's pages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from itertools import islice
 from lmms_medtasks.board.entries import LeaderboardEntry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import HARD_TO_READ, UNREAD, BoardStandings, TaskMeasure
-from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.suite_words import SuiteTexts
-from lmms_medtasks.report.cells import label_column
+from lmms_medtasks.report.cells import label_column, negate_estimate
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import (
@@ -25,12 +24,16 @@ from lmms_medtasks.report.findings import (
 )
 from lmms_medtasks.report.published import published_span
 from lmms_medtasks.short_texts import join_with_and, listed_or_counted
+from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals
+from lmms_medtasks.statistics.sums import DifferenceOf
+from lmms_medtasks.suites.contributions import draw_together
+from lmms_medtasks.suites.estimates import EMPTY
 
 NAMED = 3
-"""Models that are named at most; of more their number is said."""
+"""Models that are named at most; more are counted."""
 NOBODY = "no model is ranked yet"
 _CLAUSES = 2
-"""Of a suite's finding, on the first page."""
+"""Clauses of a suite's finding on the first page."""
 
 
 # --- Of a suite, and of the first page --------------------------------------------------------------------------------
@@ -39,9 +42,9 @@ _CLAUSES = 2
 def suite_finding(
     about: SuiteTexts, standings: BoardStandings, head: TaskMeasure | None, most: int | None = None
 ) -> str:
-    """Who is best at a suite's headline, what it loses, who is not told apart from it, who is no better than guessing.
+    """The best model of a suite's headline, its loss, models not significantly worse, models no better than guessing.
 
-    ``head``: the headline's task and metric, None where nobody has one. ``most``: clauses that are said.
+    ``head``: the headline's task and metric, None without entries. ``most``: clauses at most.
     """
     if head is None:
         return f"{NOBODY}."
@@ -50,7 +53,7 @@ def suite_finding(
 
 
 def of_board(standings: BoardStandings, heads: Iterable[tuple[SuiteTexts, TaskMeasure]]) -> str:
-    """The board's finding: that on the first of the suites with a rank."""
+    """The finding of the first suite with a rank."""
     for about, head in heads:
         if any(each.rank == 1 for each in standings.of(*head).values()):
             return f"{about.title}: {suite_finding(about, standings, head, _CLAUSES)}"
@@ -100,7 +103,7 @@ class _Field:
         return ", ".join(said)
 
     def _relation(self, leaders: Sequence[str]) -> str:
-        """Who is not told apart from the best by the test of ranks; else that it is better beyond chance."""
+        """Models not significantly worse than the best; if there are none, that it is significantly better."""
         numbers, first = self.standings.numbers(*self.head), self.standings.of(*self.head)[leaders[0]]
         if len(numbers) == 1:
             return "the only model that is ranked"
@@ -119,6 +122,36 @@ class _Field:
         return listed_or_counted([self.standings.titles[key] for key in keys], NAMED, of, join_with_and)
 
 
+def headline_change(
+    standings: BoardStandings, about: SuiteTexts, model: str, head: TaskMeasure
+) -> IntervalEstimate | None:
+    """The change of a ranked model's share from the number before degradation to its suite's headline ``head``.
+
+    None if a number is missing, is no share, or the suite's headline has no number before it.
+    """
+    before = about.before(*head)
+    own = {entry.task: entry for entry in standings.board.of(suite=about.name, ranked=True) if entry.model.key == model}
+    if before is None or not all(task in own and metric in own[task].metrics for task, metric in (before, head)):
+        return None
+    change = negate_estimate(loss(own[before[0]], before[1], own[head[0]], head[1]))
+    if change is None or change.estimate is None or own[head[0]].scale(head[1]).unit != "%":
+        return None
+    return change if standings.resamples else replace(change, low=None, high=None)
+
+
+def loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str) -> IntervalEstimate:
+    """The number ``good`` minus ``bad``, in their measure's unit, with an interval over clusters.
+
+    ``first``, ``second``: one model's entries with these metrics. All questions of both count, as in the papers; common
+    images make the interval narrower.
+    """
+    clean, degraded = (first.samples, first.estimate(good)), (second.samples, second.estimate(bad))
+    groups, statistics = draw_together(good=clean, bad=degraded)
+    if not {"good", "bad"} <= statistics.keys():
+        return EMPTY
+    return estimate_intervals(groups, {"loss": DifferenceOf(statistics["good"], statistics["bad"])})["loss"]
+
+
 # --- Of a model -------------------------------------------------------------------------------------------------------
 
 
@@ -126,11 +159,8 @@ class _Field:
 class ModelHeadline:
     """A model on a benchmark's headline measure.
 
-    Attributes:
-        suite, title: the benchmark's name, the same for people.
-        number: with the range of the paper's models.
-        rank: among the ranked models, None where it is not ranked. place: ``rank 1–3 of 12``, "" without a rank.
-        apart: why it is not ranked, "" where it may be.
+    ``number``: with the range of the paper's models. ``rank``: None if it is not ranked. ``place``: ``rank 1–3 of 12``,
+    "" without a rank. ``apart``: why it is not ranked, "" if it may be.
     """
 
     suite: str
@@ -154,11 +184,11 @@ class ModelHeadline:
 
 
 def model_headlines(own: Sequence[LeaderboardEntry], standings: BoardStandings) -> list[ModelHeadline]:
-    """The headline of each suite that a model has a number in, suites in the order of ``own``.
+    """The headline of each suite in which a model has a number, suites in the order of ``own``.
 
-    The measure is the suite's headline on the board where the model has it, else the first of its own.
+    The suite's headline on the board if the model has it, else the model's first measure.
     """
-    found = []
+    headlines = []
     for suite in dict.fromkeys(entry.suite for entry in own):
         about = suite_words.suite_texts(suite)
         entries = [entry for entry in own if entry.suite == suite]
@@ -175,9 +205,9 @@ def model_headlines(own: Sequence[LeaderboardEntry], standings: BoardStandings) 
                 # Of another task than the board's headline the task is said.
                 elsewhere = wanted[0] is not None and head != wanted[0]
                 title = f"{chosen.number.title} ({head[0]})" if elsewhere else chosen.number.title
-                found.append(replace(chosen, number=replace(chosen.number, title=title)))
+                headlines.append(replace(chosen, number=replace(chosen.number, title=title)))
                 break
-    return found
+    return headlines
 
 
 def _model_headline(entry: LeaderboardEntry, metric: str, standings: BoardStandings) -> ModelHeadline | None:
@@ -187,28 +217,27 @@ def _model_headline(entry: LeaderboardEntry, metric: str, standings: BoardStandi
     standing = standings.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
     field = len(standings.numbers(entry.task, metric))
     place = "" if standing is None or standing.rank is None else f"rank {standing.ranks} of {field}"
+    published = published_span(entry.declaration, entry.task, metric) if entry.declaration else None
     return ModelHeadline(
         suite=entry.suite,
         title=suite_words.suite_texts(entry.suite).title,
-        number=replace(
-            number, published=published_span(entry.declaration, entry.task, metric) if entry.declaration else None
-        ),
+        number=replace(number, published=published),
         rank=standing.rank if standing else None,
         place="the only one ranked" if place and field == 1 else place,
         apart=next((problem.reason for problem in entry.problems if problem.level == "unranked"), ""),
     )
 
 
-def model_finding(title: str, found: Sequence[ModelHeadline]) -> str:
-    """A model's finding: its best place, and where it is no better than guessing."""
-    if not found:
+def model_finding(title: str, headlines: Sequence[ModelHeadline]) -> str:
+    """A model's best place, and where it is no better than guessing."""
+    if not headlines:
         return f"{title}: no benchmark's headline number is known."
-    hard = [each for each in found if HARD_TO_READ in each.number.cell.mark]
-    read = [each for each in found if each not in hard]
+    hard = [each for each in headlines if HARD_TO_READ in each.number.cell.mark]
+    read = [each for each in headlines if each not in hard]
     said = [f"{UNREAD} on {join_with_and([each.title for each in hard])}: {NOTHING_SAID} there"] if hard else []
     placed = sorted((each for each in read if each.place), key=lambda each: ("only" in each.place, each.rank or 0))
     for best in (placed or read)[:1]:
         of = f", its best place on {len(placed)} benchmarks" if len(placed) > 1 else ""
         said.append(f"{best.number.shown} on {best.title}, {best.place or 'not ranked'}{of}")
-    said += said_of_guessing([(each.number.guessing, each.title) for each in found], "on")
+    said += said_of_guessing([(each.number.guessing, each.title) for each in headlines], "on")
     return f"{title}: {'; '.join(said)}."

@@ -1,4 +1,4 @@
-"""The folder that a site is written into: beside the old one until it is whole, then in its place."""
+"""The folder of a site: written beside the old one until it is complete, then put in its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from lmms_medtasks.errors import UserError
 
 MARKER = "site.json"
-"""What tells a folder of ours from any other: only such a one is replaced."""
+"""Marks a site of ours: only such a folder is replaced."""
 
 
 class SiteFolder:
@@ -29,7 +29,7 @@ class SiteFolder:
         self.data(path, text.encode("utf-8", "replace"))
 
     def data(self, path: str, content: bytes) -> None:
-        """Write a file. Raises ValueError when it is there already, or the path leads out of the folder."""
+        """Write a file. Raises ValueError if it exists already, or the path leads out of the folder."""
         self._write(path, (content,))
 
     def texts(self, path: str, texts: Iterable[str]) -> None:
@@ -46,7 +46,7 @@ class SiteFolder:
                 self.files[path] = sum(map(file.write, contents))
 
     def new_texts(self, texts: Mapping[str, str]) -> None:
-        """Write text files, but those that are there: the CSV of a table that two pages show."""
+        """Write text files that do not exist yet: two pages may show one table, with one CSV."""
         for path, text in texts.items():
             if path not in self.files:
                 self.text(path, text)
@@ -54,10 +54,9 @@ class SiteFolder:
 
 @contextmanager
 def replace_folder(output: Path) -> Iterator[SiteFolder]:
-    """A folder that takes the place of ``output`` when the block ends well, and is gone when it does not.
+    """A folder that replaces ``output`` if the block succeeds, and is removed if it fails.
 
-    Raises UserError when ``output`` is there and is no site of ours, can't be written, or is being built by another
-    process.
+    Raises UserError if ``output`` is not a site of ours, can't be written, or is being built by another process.
     """
     output = output.absolute()
     check_output_folder(output)
@@ -84,7 +83,7 @@ def replace_folder(output: Path) -> Iterator[SiteFolder]:
 
 
 def check_output_folder(output: Path) -> None:
-    """Raise UserError when ``output`` holds something that is not ours to replace."""
+    """Raise UserError if ``output`` holds something other than a site of ours."""
     if output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
     if output.is_dir() and any(output.iterdir()) and not (output / MARKER).is_file():
@@ -106,7 +105,7 @@ def _explain_write_errors(place: Path) -> Iterator[None]:
 
 
 def _lock_folder(handle: int, part: Path, output: Path) -> None:
-    """Take the folder for this process, until it closes ``handle`` or dies."""
+    """Lock the folder for this process, until it closes ``handle`` or dies."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

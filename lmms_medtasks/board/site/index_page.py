@@ -1,13 +1,12 @@
-"""The board's first page: what was found, the table of all models, a drawing beside it, the suites, and the remarks.
+"""The board's first page: finding, table of all models, chart, suites, and remarks.
 
-The table has models by suites, and below them the published models, each with what a filter asks of it.
+The table has models by suites, and below them the published models, each with the facts for filters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lmms_medtasks.board.boards import Leaderboard
 from lmms_medtasks.board.entries import EntryModel
@@ -46,9 +45,9 @@ class LeaderboardScore:
     """A model's number in a column.
 
     Attributes:
-        cell: in the column's unit, with its interval; without a value where there is none. rank: "2–3", or "".
-        why: where there is no number but its suite's page has something, "not ranked" or "other tasks".
-        guessed: whether it has no tint as it is no better than guessing. source: where a published one is printed.
+        cell: in the column's unit, with its interval; without a value for none. rank: "2–3", or "".
+        why: "not ranked" or "other tasks" if there is no number but the suite's page has something.
+        guessed: whether it has no tint because it is no better than guessing. source: of a published number.
     """
 
     cell: Cell
@@ -60,14 +59,13 @@ class LeaderboardScore:
 
     @property
     def sort(self) -> float | None:
-        """What rows are sorted by."""
+        """The sort key of rows."""
         if not isinstance(self.cell.value, int | float):
             return None
         return self.cell.value if self.head.shown.higher_is_better else -self.cell.value
 
     @property
     def number(self) -> str:
-        """The number."""
         return "" if self.sort is None else f"{self.cell.value:.{self.head.shown.digits}f}"
 
     @property
@@ -82,7 +80,7 @@ class LeaderboardScore:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model. ``measured``: run here, else published. ``note``: what it is. ``verified``: what was verified of it."""
+    """A model. ``measured``: run here, else published. ``note``: a description. ``verified``: its trust level."""
 
     name: str
     href: str
@@ -94,13 +92,13 @@ class ModelRow:
 
     @property
     def places(self) -> tuple[object, ...]:
-        """Sorts rows best first by the first column, then by the next ones."""
+        """The sort key: best first by the first column, then by the next ones."""
         return (*((score.sort is None, -(score.sort or 0.0)) for score in self.scores), self.name.lower())
 
 
 @dataclass(frozen=True)
 class LeaderboardTable:
-    """The table: its columns, the measured rows, the best published ones of each suite, and the others, folded."""
+    """The columns, the measured rows, the best published ones of each suite, and the others, folded."""
 
     heads: tuple[SuiteColumn, ...]
     measured: tuple[ModelRow, ...]
@@ -119,7 +117,7 @@ class LeaderboardTable:
 
     @property
     def legend(self) -> Iterator[tuple[int, str]]:
-        """What the table has to be explained: a tint, or 0, and its meaning."""
+        """Each tint of the table, or 0, with its meaning."""
         own = [score for row in self.measured for score in row.scores]
         shown = [*own, *(score for row in self.published for score in row.scores)]
         tints = {score.cell.tier for score in own}
@@ -139,55 +137,49 @@ class LeaderboardTable:
 
 
 def write_index_page(
-    pages: PageWriter,
-    standings: BoardStandings,
-    links: PageLinks,
-    suites: Sequence[str],
-    *,
-    roots: Sequence[Path],
-    stamp: str,
+    pages: PageWriter, standings: BoardStandings, links: PageLinks, suites: Sequence[str], stamp: str
 ) -> None:
-    """Write the first page, and the one that says how it is measured."""
-    board, found = standings.board, leaderboard_table(standings, links)
-    heads = [(head.about, (head.task, head.measure)) for head in found.heads]
+    """Write the first page, and the one on how models are measured."""
+    board, table = standings.board, leaderboard_table(standings, links)
+    heads = [(head.about, (head.task, head.measure)) for head in table.heads]
     filters = {
-        "open": any(row.facts.open_weights for row in found.rows),
-        "size": any(row.facts.parameters_b for row in found.rows),
-        "verified": any(row.verified for row in found.rows),
+        "open": any(row.facts.open_weights for row in table.rows),
+        "size": any(row.facts.parameters_b for row in table.rows),
+        "verified": any(row.verified for row in table.rows),
     }
-    many = len(found.heads) > MANY_SUITES
-    has_ranks = any(score.rank for row in found.measured for score in row.scores)
+    many = len(table.heads) > MANY_SUITES
+    has_ranks = any(score.rank for row in table.measured for score in row.scores)
     pages.page(
         "index.html", "index.html", "overview",
         headline=no_break_markup(finding_words.of_board(standings, heads)),
-        warnings=_board_warnings(board), found=found, links=links, table=leaderboard_export(found, standings),
+        warnings=_board_warnings(board), found=table, links=links, table=leaderboard_export(table, standings),
         drawn=suite_chart(heads[0][0], standings, links, heads[0][1]) if heads else None, many=many,
         filters=[name for name, there in filters.items() if there],
-        ranks_of=found.heads[0].about.title if has_ranks else "",
+        ranks_of=table.heads[0].about.title if has_ranks else "",
         cards=[suite_words.suite_texts(name) for name in suites],
-        problems=board_tables.problems_table(board.problems, roots), stamp=stamp,
+        problems=board_tables.problems_table(board.problems, standings.roots), stamp=stamp,
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
-        heads=found.heads, levels=LEVELS, board=board, references=board.references,
+        heads=table.heads, levels=LEVELS, board=board, references=board.references,
     )  # fmt: skip
 
 
 def _board_warnings(board: Leaderboard) -> list[tuple[str, str]]:
-    """What a reader must know before the numbers, a line each: the word that stands out, and what it means."""
-    said = []
+    """Warnings before the numbers: a word that stands out, and its meaning."""
+    warnings = []
     ranked = [entry for entry in board.entries if entry.ranked]
     if mini := sum(entry.variant == "mini" for entry in ranked):
         count = "All" if mini == len(ranked) else f"{mini} of {len(ranked)}"
         text = f"{count} ranked entries are on drawn phantoms (mini data), and do not compare with the published rows."
-        said.append(("Practice data.", text))
+        warnings.append(("Practice data.", text))
     if refused := board.refused_count:
-        said.append(("Refused.", f"{refused} {'run or task' if refused == 1 else 'runs or tasks'} refused."))
+        warnings.append(("Refused.", f"{refused} {'run or task' if refused == 1 else 'runs or tasks'} refused."))
     tasks = sum(bool(reference.unverified) for reference in board.references.values())
     parts = [f"Questions, data or judge of {tasks} of {len(board.references)} tasks are not pinned."] if tasks else []
     if board.entries and not board.owned:
         parts.append("A model's name is whatever its submitter wrote.")
-    return [*said, *([("Unverified.", " ".join(parts))] if parts else [])]
+    return [*warnings, *([("Unverified.", " ".join(parts))] if parts else [])]
 
 
 def leaderboard_table(standings: BoardStandings, links: PageLinks) -> LeaderboardTable:
@@ -201,7 +193,10 @@ def leaderboard_table(standings: BoardStandings, links: PageLinks) -> Leaderboar
         levels = {entry.level for entry in board.entries if entry.ranked and entry.model.key == model.key}
         title, facts = standings.titles[model.key], standings.known.facts_of(model.name)
         href = links.model(model.key)
-        measured.append(ModelRow(title, href, scores, facts, True, _model_summary(facts), _least_verified(levels)))
+        row = ModelRow(
+            title, href, scores, facts, measured=True, note=_model_summary(facts), verified=_least_verified(levels)
+        )
+        measured.append(row)
     measured.sort(key=lambda row: row.places)
     printed = sorted(_published_rows(heads, standings), key=lambda row: row.places)
     best = set()
@@ -220,7 +215,7 @@ def _suite_columns(board: Leaderboard) -> Iterator[SuiteColumn]:
 
 
 def _rank_tiers(found: Mapping[str, ModelStanding]) -> dict[str, int]:
-    """By model: 1 where nobody is better beyond chance, 2 for the next group, 3 for all others."""
+    """Model -> 1 if none is significantly better, 2 for the next group, 3 for all others."""
     lows = sorted({each.low for each in found.values() if each.low is not None})
     return {model: min(3, 1 + lows.index(each.low)) for model, each in found.items() if each.low is not None}
 
@@ -231,9 +226,8 @@ def _model_score(standings: BoardStandings, head: SuiteColumn, model: EntryModel
     if standing is None:
         own = [entry for entry in standings.board.of(suite=head.about.name) if entry.model.key == model.key]
         ran = any(entry.task == head.task for entry in own)
-        return LeaderboardScore(
-            NONE, head, why="not ranked" if ran else "other tasks" if any(e.ranked for e in own) else ""
-        )
+        why = "not ranked" if ran else "other tasks" if any(entry.ranked for entry in own) else ""
+        return LeaderboardScore(NONE, head, why=why)
     if number is None:
         return LeaderboardScore(NONE, head, standing.ranks)
     untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
@@ -242,46 +236,44 @@ def _model_score(standings: BoardStandings, head: SuiteColumn, model: EntryModel
 
 
 def _model_summary(facts: ModelFacts) -> str:
-    """What a model is, below its name."""
     size = f"{facts.parameters_b:g} B" if facts.parameters_b else ""
     weights = {True: "open weights", False: "closed weights", None: ""}[facts.open_weights]
     return facts.about or ", ".join(filter(None, (size, weights)))
 
 
 def _least_verified(levels: set[str]) -> str:
-    """The least that was verified of all ranked entries; "" where of one only its arithmetic was."""
+    """The lowest trust level of ranked entries; "" if it is the arithmetic only."""
     if not levels or levels - {RECOMPUTED, OWN_RUN}:
         return ""
     return RECOMPUTED if RECOMPUTED in levels else OWN_RUN
 
 
 def _published_rows(heads: Sequence[SuiteColumn], standings: BoardStandings) -> Iterator[ModelRow]:
-    """The published models with a number in a column; one that several papers have is one row."""
+    """The published models with a number in a column; one row for a model of several papers."""
     rows: dict[str, ModelRow] = {}
     for head in heads:
         for name, each in standings.published(head.task):
             cell = each.cells.get(head.measure, NONE)
             if isinstance(cell.value, int | float):
                 note = "people, no model" if each.kind == "human" else ""
-                row = rows.setdefault(
-                    confusable_form(name), ModelRow(name, "", (), standings.known.facts_of(each.model), note=note)
-                )
-                own = LeaderboardScore(Cell(float(cell.value)), head, source=each.source)
-                rows[confusable_form(name)] = replace(row, scores=(*row.scores, own))
+                made = ModelRow(name, "", (), standings.known.facts_of(each.model), note=note)
+                row = rows.setdefault(confusable_form(name), made)
+                score = LeaderboardScore(Cell(float(cell.value)), head, source=each.source)
+                rows[confusable_form(name)] = replace(row, scores=(*row.scores, score))
     for row in rows.values():
         # Of several rows of one name in a paper the first counts.
         scores = {score.head.task: score for score in reversed(row.scores)}
         yield replace(row, scores=tuple(scores.get(head.task, LeaderboardScore(NONE, head)) for head in heads))
 
 
-def leaderboard_export(found: LeaderboardTable, standings: BoardStandings) -> Frame:
-    """The same as a table of files: for each suite the number with its interval and the ranks that chance leaves."""
+def leaderboard_export(table: LeaderboardTable, standings: BoardStandings) -> Frame:
+    """The table for files: for each suite the number with its interval, and the ranks that chance leaves open."""
     columns: list[FrameColumn] = [label_column("model"), label_column("source")]
-    for head in found.heads:
+    for head in table.heads:
         name = f"{head.about.title}: {head.task}, {head.measure}"
         columns += [board_tables.metric_column(name, head.shown), label_column(f"rank, {name}")]
     rows = []
-    for row in found.rows:
+    for row in table.rows:
         cells: list[Cell] = [Cell(row.name, href=row.href), Cell("measured" if row.measured else "published")]
         for score in row.scores:
             cells += [score.cell, Cell(score.rank or None)]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-import importlib.resources
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import SiteFolder
-from lmms_medtasks.report import report_page as report_page
+from lmms_medtasks.report import report_page
 from lmms_medtasks.report.csv_writer import render_csv
 from lmms_medtasks.report.document import Frame, ReportChapter
 from lmms_medtasks.statistics import confidence
@@ -22,23 +21,22 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 POLICY = (
-    # file: beside 'self': what 'self' is of a page that was opened as a file is left to the browser.
+    # file: too, because browsers differ in what 'self' means for a page opened as a file.
     "default-src 'none'; script-src 'self' file:; style-src 'self' 'unsafe-inline' file:; img-src 'self' file: data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Scripts and pictures of the site itself only. Styles also inside a page: bars have their widths there."""
+"""Scripts and images of the site only. Styles also inside a page, for the widths of bars."""
 
-_ASSETS = "lmms_medtasks.board.site"
 _OWN = ReportChapter("", "", (), (), ())
-"""The part that the site's own tables are of."""
+"""The part of the site's own tables."""
 SCRIPTS = ("site.js", "index.js", "questions.js")
 STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
-"""One style sheet of the site: what all pages have, then what each kind of page has."""
+"""Joined to one style sheet: for all pages, then for each kind of page."""
 
 
 @dataclass(frozen=True)
 class PageBody:
-    """A part of a report as our templates made it, which escape texts. ``files``: the CSV of its tables, by path."""
+    """A part of a report as HTML with escaped texts. ``files``: the CSV of its tables, by path."""
 
     html: str
     files: Mapping[str, str]
@@ -47,8 +45,8 @@ class PageBody:
 class PageWriter:
     """Writes pages into a folder; all have the same head, with links to all suites."""
 
-    def __init__(self, folder: SiteFolder, title: str, suites: Sequence[tuple[str, str]], questions: bool) -> None:
-        """``suites``: name and title of each suite that has pages; ``questions``: whether it has a question browser."""
+    def __init__(self, folder: SiteFolder, title: str, suites: Sequence[tuple[str, str]], *, questions: bool) -> None:
+        """``suites``: name and title of each suite with pages. ``questions``: whether there is a question browser."""
         self._folder = folder
         self._title = title
         self._suites = tuple(suites)
@@ -87,15 +85,13 @@ class PageWriter:
     def body(self, path: str, part: ReportChapter) -> PageBody:
         """A report's part for the page ``path``; its files are not written."""
         files: dict[str, str] = {}
-        values = {
-            "link": _section_anchor,
-            "csv_link": _csv_links(_path_to_root(path), path.removesuffix(".html"), files),
-        }
+        csv_link = _csv_links(_path_to_root(path), path.removesuffix(".html"), files)
+        values = {"link": _section_anchor, "csv_link": csv_link}
         made: Any = _page_environment().get_template("parts.html").make_module(values)
         return PageBody(str(made.article(part)), files)
 
     def _browser(self, path: str) -> str:
-        """The question browser that a page leads to: of its own suite, else of the first; "" where there is none."""
+        """The question browser that a page links to: of its suite, else of the first; "" without one."""
         names = [name for name, _ in self._suites]
         own = PurePosixPath(path).stem
         name = own if own in names else next(iter(names), "")
@@ -107,7 +103,7 @@ def _path_to_root(path: str) -> str:
 
 
 def _csv_links(root: str, data: str, files: dict[str, str]) -> Callable[[ReportChapter, Frame], str]:
-    """What gives the address of a table's CSV, which goes to ``files``."""
+    """A function that gives the address of a table's CSV and adds it to ``files``."""
 
     def link(part: ReportChapter, table: Frame) -> str:
         place = f"data/{data}/{file_name(_section_anchor(part, table))}.csv"
@@ -134,4 +130,4 @@ def _page_environment() -> Environment:
 
 
 def _read_asset(name: str) -> str:
-    return importlib.resources.files(_ASSETS).joinpath("assets").joinpath(name).read_text("utf-8")
+    return Path(__file__).with_name("assets").joinpath(name).read_text("utf-8")

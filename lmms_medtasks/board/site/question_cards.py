@@ -1,6 +1,6 @@
-"""Questions as cards that need no script: pictures, text, options, what each model answered.
+"""Questions as cards without scripts: images, text, options, each model's answers.
 
-A page gives :meth:`QuestionCards.of` a task's entries and the ids that it wants, and each card to the macro of
+A page gets the cards of a task's entries from :meth:`QuestionCards.of`, and passes each to the macro of
 ``templates/question_card.html``.
 """
 
@@ -31,16 +31,16 @@ _CUT = 300
 
 
 class ShownReply(NamedTuple):
-    """A reply: the answer that was read from it, or its text. ``mark``: ✓ ✗ ~, "" where it has no score of its own."""
+    """A reply: its parsed answer, or its text. ``mark``: ✓ ✗ ~, "" if it has no separate score."""
 
     text: str
     mark: str
 
 
 class AnsweredForm(NamedTuple):
-    """What a model got for one form of a question.
+    """A model's answer to one form of a question.
 
-    ``condition``: "clean", "mild", "severe", of a task without such the task's name where its model has several; or "".
+    ``condition``: "clean", "mild", "severe"; without these the task's name if its model has several; or "".
     """
 
     model: str
@@ -56,11 +56,12 @@ class QuestionCard:
 
     Attributes:
         address: permanent, relative to the site's folder. name: of the link to it.
-        text: the question; the whole prompt where it can't be told from it. options: letter and text of each.
-        right: letters of the right options, or the right answer where there are no options; "" where it is not known.
+        text: the question; the whole prompt if the question can't be separated from it. options: letter and text of
+            each.
+        right: letters of the right options, or the right answer without options; "" if unknown.
         answers: of each model, to each form of the question that it was asked, mildest first.
-        note: why a picture is missing, or the replies are; "" for nothing.
-        withheld: why neither text nor picture may be shown; "" where they may.
+        note: why an image or the replies are missing; "" for nothing. withheld: why neither text nor image may be
+            shown.
     """
 
     address: str
@@ -85,9 +86,8 @@ class QuestionCards:
     def of(self, task: str, ids: Sequence[str], entries: Sequence[LeaderboardEntry]) -> list[QuestionCard]:
         """The cards of these questions of ``task``, in the order of ``ids``; models in the order of ``entries``.
 
-        ``entries`` may hold those of other tasks of the suite: what their models answered to other forms of the
-        question (clean, mild, severe, with the same degradation) stands beside it. An id that no entry of ``task`` has
-        gives no card.
+        ``entries`` may include other tasks of the suite, whose forms of the question (clean, mild, severe, with the
+        same degradation) are shown too. An id without an entry of ``task`` has no card.
         """
         own = [entry for entry in entries if entry.task == task]
         withheld = self._data.withheld(own)
@@ -106,10 +106,9 @@ class QuestionCards:
         withheld: str,
         entries: Sequence[LeaderboardEntry],
     ) -> QuestionCard:
-        telling = (
-            entry for entry in entries if entry.task == asked.task and not withheld and self._data.may_tell(entry)
-        )
-        logged = (self._data.logs.of(each, [form.id]).get(form.id) for each in telling)
+        same_task = [] if withheld else [entry for entry in entries if entry.task == asked.task]
+        telling = filter(self._data.may_tell, same_task)
+        logged = (self._data.logs.of(entry, [form.id]).get(form.id) for entry in telling)
         text, options, right = question_content(material, next(filter(None, logged), None))
         answers = self._answers(form, entries, not withheld)
         notes = [material.note] if material else []
@@ -130,23 +129,20 @@ class QuestionCards:
     def _answers(
         self, form: QuestionForm, entries: Iterable[LeaderboardEntry], told: bool
     ) -> tuple[tuple[AnsweredForm, ...], ...]:
-        found: dict[str, list[tuple[int, str, AnsweredForm]]] = {}
+        by_model: dict[str, list[tuple[int, str, AnsweredForm]]] = {}
         for entry in entries:
+            task = suite_words.suite_texts(entry.suite).name_of(entry.task)
+            may_tell = told and self._data.may_tell(entry)
             for row in _rows_of_forms(entry, form):
-                level, task = (
-                    question_forms(entry, [row])[0].severity,
-                    suite_words.suite_texts(entry.suite).name_of(entry.task),
-                )
-                answered = self._answered(
-                    entry, row, suite_words.level_word(level), told and self._data.may_tell(entry)
-                )
-                found.setdefault(entry.model.key, []).append((level or 0, task, answered))
+                level = question_forms(entry, [row])[0].severity
+                answered = self._answered(entry, row, suite_words.level_word(level), may_tell)
+                by_model.setdefault(entry.model.key, []).append((level or 0, task, answered))
         return tuple(
             tuple(
                 each if each.condition or len(rows) == 1 else each._replace(condition=task)
                 for _, task, each in sorted(rows, key=lambda item: item[:2])
             )
-            for rows in found.values()
+            for rows in by_model.values()
         )
 
     def _answered(self, entry: LeaderboardEntry, row: int, condition: str, told: bool) -> AnsweredForm:
@@ -164,7 +160,7 @@ class QuestionCards:
 
 
 def _rows_of_forms(entry: LeaderboardEntry, form: QuestionForm) -> list[int]:
-    """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
+    """The rows of this question, its clean form, and other levels of the same degradation."""
     rows = set(rows_of(entry, [form.id]))
     if "pair" in entry.questions.table.column_names:
         column = entry.questions.tag("pair")
@@ -184,7 +180,7 @@ def _is_form_of(other: QuestionForm, form: QuestionForm) -> bool:
 
 
 def question_address(suite: str, task: str, question: str) -> str:
-    """The permanent address of a question, relative to the site's folder; it stays when a board is built anew.
+    """The permanent address of a question, relative to the site's folder; it stays when a board is rebuilt.
 
     The addresses of lists are in the head of ``assets/questions.js``.
 
@@ -199,14 +195,14 @@ def question_address(suite: str, task: str, question: str) -> str:
 def mark_replies(
     trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], cut: int = _CUT
 ) -> tuple[ShownReply, ...]:
-    """The replies to a question, with the marks that its score bears out.
+    """The replies to a question, with marks that agree with its score.
 
-    ``trials``: what was read of each. ``normal``: the question's score from 0 to 1. ``texts``: the replies themselves,
-    of which ``cut`` characters are shown.
-    Where answers are read, each reply has a mark of its own if the share of right ones is the score.
+    ``trials``: the parsed answers. ``normal``: the question's score from 0 to 1. ``texts``: the replies, cut to ``cut``
+    characters. Parsed answers have a mark each if the share of right ones is the score.
     """
     if expected is None:
-        return tuple(ShownReply(_shorten_visible(text, cut), score_mark(normal)) for text in texts)
+        shown = [shorten_text(replace_invisible(text).strip(), cut) or "(empty)" for text in texts]
+        return tuple(ShownReply(text, score_mark(normal)) for text in shown)
     right = [trial == expected for trial in trials if trial != FAILED]
     borne_out = bool(right) and not np.isnan(normal) and abs(float(np.mean(right)) - normal) < 1e-6
     return tuple(
@@ -219,21 +215,18 @@ def mark_replies(
 def question_content(
     material: QuestionTexts | None, shown: ShownAnswer | None
 ) -> tuple[str, tuple[tuple[str, str], ...], str]:
-    """Text, options and right answer of a question: the data's, as far as the model was asked just that.
+    """Text, options and right answer of a question: the data's, if the model was asked exactly that.
 
-    A prompt that has another wording, or options in another order, is shown as it is.
+    A prompt with another wording, or options in another order, is shown unchanged.
     """
     if shown is None:
         return "", (), ""
     if material is None or not material.question or material.question not in (shown.prompt or material.question):
         return replace_invisible(shown.prompt), (), replace_invisible(shown.expected)
     text, options = material.question, list(zip(LETTERS, material.options, strict=False))
+    named = tuple((letter, replace_invisible(option)) for letter, option in options)
     if not shown.prompt:  # a log without texts
-        return (
-            replace_invisible(text),
-            tuple((letter, replace_invisible(option)) for letter, option in options),
-            replace_invisible(material.answer),
-        )
+        return replace_invisible(text), named, replace_invisible(material.answer)
     if not options:
         return replace_invisible(text), (), replace_invisible(shown.expected)
     if not all(_option_line_pattern(letter, option).search(shown.prompt) for letter, option in options):
@@ -241,13 +234,8 @@ def question_content(
     for letter, option in options:
         text = _option_line_pattern(letter, option).sub("", text)
     kept = "\n".join(line.rstrip() for line in text.strip().splitlines())
-    named = tuple((letter, replace_invisible(option)) for letter, option in options)
     return replace_invisible(re.sub(r"\n{3,}", "\n\n", kept)), named, material.answer
 
 
 def _option_line_pattern(letter: str, option: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*{letter}[.):]?[ \t]+{re.escape(option)}[ \t]*$\n?", re.MULTILINE)
-
-
-def _shorten_visible(text: str, length: int) -> str:
-    return shorten_text(replace_invisible(text).strip(), length) or "(empty)"

@@ -1,7 +1,7 @@
-"""What may be shown of a task's questions: their texts and options from the prepared data, and their pictures.
+"""Texts and options of a task's questions from the prepared data, and their images.
 
-A picture is as the data has it, or as a model saw it degraded. It is called by what it is made of: the bytes of the
-source, the degradation with its code and parameters, and the form of the file. So each is written once, and made once.
+An image is as the data has it, or degraded as a model saw it. Its name is a digest of its recipe: the bytes of the
+source, the degradation with its code and parameters, and the file format. So each is made and written once.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _FORM = f"webp lossless {question_pictures.LONGEST} 1"
 """Changes when the same source gives another file."""
 
 _BESIDE = ("shown_as", "name", "picture")
-"""What a record says beside the parameters: the window or background that the picture was shown with, the degradation,
-and of a degraded task the digest of the picture."""
+"""Keys of a record that are not parameters: the window or background of the image, the degradation, and in a degraded
+task the digest of the image."""
 
 _Degraded = tuple[str, Mapping[str, Any], str | None] | None
 """Name, recorded parameters and modality; None: clean."""
@@ -66,9 +66,9 @@ _UNREADABLE = "Its image can't be read."
 
 @dataclass(frozen=True)
 class SiteImage:
-    """A picture of a question. ``path``: in the site. ``label``: "clean", "severe: motion blur", "" where there is one.
+    """An image of a question. ``path``: in the site. ``label``: "clean", "severe: motion blur", "" for a single one.
 
-    ``alt``: for those who can't see it. ``width``, ``height``: in pixels.
+    ``alt``: alternative text. ``width``, ``height``: in pixels.
     """
 
     path: str
@@ -80,9 +80,9 @@ class SiteImage:
 
 @dataclass(frozen=True)
 class QuestionTexts:
-    """What the data has of a question. ``answer``: the letter of the right option, or the right answer.
+    """A question's texts. ``answer``: the letter of the right option, or the right answer.
 
-    ``note``: why there is no picture, or only the clean one; "" for nothing.
+    ``note``: why there is no image, or only the clean one; "" for nothing.
     """
 
     question: str = ""
@@ -94,10 +94,9 @@ class QuestionTexts:
 
 @dataclass(frozen=True)
 class QuestionForm:
-    """How a question was shown: tags of its row. ``pair`` names the question that it is a form of.
+    """The form of a question, from tags of its row. ``pair``: the question that it is a form of.
 
-    ``cluster``: its picture. Data sets of one benchmark may number their questions alike: forms of one question have
-    the same.
+    ``cluster``: its image. Data sets of one benchmark may number their questions alike: forms of one question share it.
     """
 
     id: str
@@ -109,7 +108,7 @@ class QuestionForm:
 
     @property
     def label(self) -> str:
-        """``clean``, ``severe: motion blur``; "" of a task without degradations."""
+        """``clean``, ``severe: motion blur``; "" for a task without degradations."""
         if self.severity is None:
             return ""
         level = suite_words.level_word(self.severity)
@@ -117,21 +116,14 @@ class QuestionForm:
 
 
 def question_forms(entry: LeaderboardEntry, rows: Sequence[int]) -> list[QuestionForm]:
-    """The forms of these rows of an entry's questions."""
     names = ("id", "pair", "cluster", "degradation", "severity", "modality")
-    return [
-        QuestionForm(
-            id,
-            pair or id,
-            str(cluster),
-            str(name or ""),
-            int(level) if isinstance(level, int | float) else None,
-            str(modality) if modality else None,
-        )
-        for id, pair, cluster, name, level, modality in zip(
-            *(_column_values(entry, name, rows) for name in names), strict=True
-        )
-    ]
+    columns = (_column_values(entry, name, rows) for name in names)
+    forms = []
+    for id, pair, cluster, degradation, level, modality in zip(*columns, strict=True):
+        severity = int(level) if isinstance(level, int | float) else None
+        shown_on = str(modality) if modality else None
+        forms.append(QuestionForm(id, pair or id, str(cluster), str(degradation or ""), severity, shown_on))
+    return forms
 
 
 def _column_values(entry: LeaderboardEntry, name: str, rows: Sequence[int]) -> list[Any]:
@@ -140,21 +132,21 @@ def _column_values(entry: LeaderboardEntry, name: str, rows: Sequence[int]) -> l
 
 
 class QuestionData:
-    """Texts and pictures of a build's questions; ``logs`` are the sample logs, each gone through once."""
+    """Texts and images of a build's questions; ``logs`` are the sample logs, each scanned once."""
 
     def __init__(
-        self, folder: SiteFolder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE, owned: bool = False
+        self, folder: SiteFolder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE, *, owned: bool = False
     ) -> None:
-        """``owned``: of a board that strangers submit to; it takes no text from their logs."""
+        """``owned``: whether strangers submit to the board; no text of their logs is shown."""
         self._shown = shown
         self._owned = owned
         self._pictures = ImageWriter(folder, cache)
         self._split, self._read_run = functools.cache(DocumentSplit), functools.cache(results.read_result_file)
-        self.logs = SampleLogs(shown.local)
+        self.logs = SampleLogs(local=shown.local)
 
     def withheld(self, entries: Sequence[LeaderboardEntry]) -> str:
-        """Why no text of these entries of a task is shown; "" where texts are."""
-        # A submission says of its data what it likes: it keeps nothing back of what the board's own runs may show.
+        """Why no text of these entries of a task is shown; "" if texts are."""
+        # Submissions can't withhold texts that the board's own runs may show.
         if not self._shown.local and any(entry.credentialed and self._is_trusted(entry) for entry in entries):
             return _TERMS[True]
         logged = [entry for entry in entries if entry.source.samples]
@@ -165,13 +157,13 @@ class QuestionData:
         return _TERMS[False] if any(map(self._is_trusted, logged)) else _STRANGERS
 
     def may_tell(self, entry: LeaderboardEntry) -> bool:
-        """Whether questions and replies of an entry may be shown, and are there."""
+        """Whether questions and replies of an entry are available and may be shown."""
         if entry.source.samples is None or not self._is_trusted(entry):
             return False
         return self._shown.text_of(entry, self._data_sets(entry))
 
     def may_be_published(self, entry: LeaderboardEntry) -> bool:
-        """Whether texts and images of an entry may be shown to anybody without being asked for."""
+        """Whether anybody may see texts and images of an entry without requesting them."""
         names, anybody = self._data_sets(entry), suite_words.AllowedData()
         return anybody.text_of(entry, names) and anybody.images_of(entry, names)
 
@@ -179,17 +171,17 @@ class QuestionData:
         return [name for name, _ in list_task_splits(self._read_run(entry.source.results), entry.task)]
 
     def _is_trusted(self, entry: LeaderboardEntry) -> bool:
-        """Whether a log's texts are what was asked and replied: pins cover ids and answers, but no texts."""
+        """Whether a log's texts are those asked and replied: pins cover ids and answers, but no texts."""
         return not self._owned or entry.level == OWN_RUN
 
     def of(
         self, entries: Sequence[LeaderboardEntry], ids: Collection[str], pictures: bool = True
     ) -> dict[str, QuestionTexts]:
-        """What the data has of these questions of one task, of the first entries that may tell; {} where none may.
+        """The data of these questions of one task, from the first entries that may be shown; {} if none may.
 
-        ``pictures``: whether to make those of the questions too.
+        ``pictures``: whether to make the images too.
         """
-        found: dict[str, QuestionTexts] = {}
+        texts: dict[str, QuestionTexts] = {}
         missing = set(ids)
         for entry in entries:
             if not missing:
@@ -197,11 +189,11 @@ class QuestionData:
             if not self.may_tell(entry):
                 continue
             for id, material in self._materials(entry, missing, pictures):
-                if id not in found or material.pictures and not found[id].pictures or not material.note:
-                    found[id] = material
-            # Another run may know these: it was asked what this one was not, or recorded what this one did not.
-            missing = {id for id in missing if id not in found or found[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
-        return found
+                if id not in texts or material.pictures and not texts[id].pictures or not material.note:
+                    texts[id] = material
+            # Another run may have these images or parameters.
+            missing = {id for id in missing if id not in texts or texts[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
+        return texts
 
     def _materials(
         self, entry: LeaderboardEntry, ids: Collection[str], pictures: bool
@@ -237,11 +229,10 @@ class QuestionData:
     def _clean(
         self, entry: LeaderboardEntry, splits: Sequence[DocumentSplit], asked: Collection[QuestionForm]
     ) -> dict[str, tuple[SiteImage, ...]]:
-        """By pair, the clean pictures of questions whose degraded ones the data itself has."""
+        """By pair, the clean images of questions that the data itself has degraded."""
         pairs = {form.pair for form in asked if form.severity}
-        named = {
-            form.pair: form.id for form in question_forms(entry, range(len(entry.questions))) if form.severity == 0
-        }
+        forms = question_forms(entry, range(len(entry.questions)))
+        named = {form.pair: form.id for form in forms if form.severity == 0}
         wanted = {named[pair]: pair for pair in pairs & named.keys()}
         return {
             wanted[document.id]: self._plain(document, suite_words.level_word(0))
@@ -257,7 +248,7 @@ class QuestionData:
         document: QuestionDocument,
         clean: Mapping[str, tuple[SiteImage, ...]],
     ) -> QuestionTexts:
-        # Degraded for this run: a benchmark's own degradations are told by the question's tags.
+        # Degraded for this run; the degradations of a benchmark are tags of its questions.
         ordered = entry.task.partition(MARK)[2] if isinstance(entry, DegradedEntry) else ""
         try:
             if not form.severity and not ordered:
@@ -287,23 +278,22 @@ class QuestionData:
 
 
 def _label_images(written: Sequence[Written], label: str) -> tuple[SiteImage, ...]:
-    found = []
+    images = []
     for number, (path, width, height) in enumerate(written, start=1):
-        place = [f"image {number} of {len(written)}"] if len(written) > 1 else []
-        said = ", ".join([label, *place] if label else place)
-        found.append(SiteImage(path, said, f"Image of the question: {said}".removesuffix(": "), width, height))
-    return tuple(found)
+        position = [f"image {number} of {len(written)}"] if len(written) > 1 else []
+        text = ", ".join([label, *position] if label else position)
+        images.append(SiteImage(path, text, f"Image of the question: {text}".removesuffix(": "), width, height))
+    return tuple(images)
 
 
 def _image_document_id(form: QuestionForm, declared: str | None, split: DocumentSplit) -> str | None:
-    """The id of the document that a question's picture is of."""
     if declared is not None:
         return declared if declared in split else None
     return next((name for name in (form.id, form.pair) if name in split), None)
 
 
 def _declared_documents(entry: LeaderboardEntry, rows: Sequence[int]) -> list[str | None]:
-    """The documents whose pictures these questions have where their benchmark says so (``pictures`` in board.yml)."""
+    """The documents with these questions' images, if their benchmark declares them (``pictures`` in board.yml)."""
     for pattern, template in suite_words.suite_texts(entry.suite).pictures.items():
         if fnmatch.fnmatchcase(entry.task, pattern):
             names = [name for name in entry.questions.tags if f"{{{name}}}" in template]
@@ -317,11 +307,11 @@ Written = tuple[str, int, int]
 
 
 class NotMade(UserError):
-    """A picture that can't be read, or not be degraded as a run recorded it."""
+    """An image that can't be read, or not be degraded as a run recorded it."""
 
 
 class ImageWriter:
-    """Writes each picture into the site once; no metadata of the file goes along."""
+    """Writes each image into the site once, without the file's metadata."""
 
     def __init__(self, folder: SiteFolder, cache: BuildCache = NO_CACHE) -> None:
         self._folder = folder
@@ -329,10 +319,10 @@ class ImageWriter:
         self._written: dict[str, Written] = {}
 
     def write(self, image: Mapping[str, Any], degraded: _Degraded = None) -> Written:
-        """A picture as the data has it, or degraded with the parameters that a run recorded: what its model saw.
+        """Write an image as the data has it, or degraded with the parameters that a run recorded.
 
-        Raises NotMade where it can't be read, where the degradation is not known here, takes other parameters, or draws
-        none as large.
+        Raises NotMade if it can't be read, or if the degradation is unknown here, takes other parameters, or draws
+        smaller ones.
         """
         with _explain_image_errors(degraded):
             source = image["bytes"] if image["bytes"] is not None else Path(image["path"]).read_bytes()
@@ -375,7 +365,7 @@ def _make_image(source: bytes, degraded: _Degraded) -> bytes:
 
 @contextmanager
 def _explain_image_errors(degraded: _Degraded) -> Iterator[None]:
-    """Tell what is wrong with a picture from a cache or a site that can't be written."""
+    """Separate faults of an image from a cache or a site that can't be written."""
     # A log may say anything; some degradations need a package that a board does without (Numba).
     wrong = (UserError, OSError) if degraded is None else (UserError, OSError, ImportError, *packs.UNCOMPUTABLE)
     try:

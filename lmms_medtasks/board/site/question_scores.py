@@ -1,4 +1,4 @@
-"""The models' scores on a task's questions: as texts, from 0 (worst) to 1 (best), and as what they are filtered by."""
+"""The models' scores on a task's questions: as texts, from 0 (worst) to 1 (best), and as codes for filters."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from lmms_medtasks.suites.suite import Measure
 
 _BETWEEN = 8
 RIGHT, WRONG, MIDDLE, MISSING, DIFFER = 1, 2, 4, 8, 16
-"""What any model was, and whether their scores differ, as bits."""
+"""Bits: the verdict of any model, and whether their scores differ."""
 _BITS = "0123456789abcdefghijklmnopqrstuv"
 
 
 @dataclass(frozen=True)
 class QuestionScores:
-    """A model's scores on n questions, of which k are distinct: a board may have millions, most of them alike.
+    """A model's scores on n questions, of which k are distinct: a board may have millions, most of them equal.
 
-    A question has the first main mean that has a value for it.
+    A question has its first main mean with a value.
 
     Attributes:
-        places: (n,) integers as small as can be, the place of each question's score among the distinct ones.
-        distinct: (k,) floats, the scores as they are; NaN for none. shares: (k,) floats, them from 0 to 1.
-        measure: (k,) integers, the unit of each. units: those of the measures.
+        places: (n,) integers of the smallest type, the index of each question's score among the distinct ones.
+        distinct: (k,) floats, NaN for none. shares: (k,) floats, scaled to 0 to 1.
+        measure: (k,) integers, index of the score's unit in ``units``.
     """
 
     places: np.ndarray
@@ -36,11 +36,11 @@ class QuestionScores:
 
     @property
     def normal(self) -> np.ndarray:
-        """(n,) floats from 0 to 1, NaN where there is none."""
+        """(n,) floats from 0 to 1, NaN for none."""
         return self.shares[self.places]
 
     def text(self, row: int) -> str | None:
-        """``33.3%``, None where there is none."""
+        """``33.3%``, None without a score."""
         return self._text(int(self.places[row]))
 
     def said(self, rows: slice) -> list[tuple[str, str]]:
@@ -58,7 +58,7 @@ class QuestionScores:
         return f"{shown.factor * value:.{shown.digits}f}{unit}"
 
     def ordered(self, order: np.ndarray) -> QuestionScores:
-        """The same of the questions in another order, (n,) places."""
+        """The scores in another order of the questions, (n,) indices."""
         return replace(self, places=self.places[order])
 
 
@@ -96,25 +96,25 @@ def shares_of(values: np.ndarray, scale: Measure) -> np.ndarray:
 
 
 def score_mark(normal: float) -> str:
-    """✓ of the best score, ✗ of the worst, ~ between, "" of none."""
+    """✓ for the best score, ✗ for the worst, ~ between, "" for none."""
     return "" if np.isnan(normal) else "✓" if normal >= 1 else "✗" if normal <= 0 else "~"
 
 
 def score_characters(shares: np.ndarray, places: np.ndarray) -> str:
-    """A character a question: 0 worst, 9 best, 1 to 8 between, - none. ``places``: of its score among ``shares``."""
+    """A character a question: 0 worst, 9 best, 1 to 8 between, - none. ``places``: indices into ``shares``."""
     found = np.array([ord(score_character(value)) for value in shares.tolist()], dtype=np.uint8)
     return bytes(found[places]).decode()
 
 
 def score_character(value: float) -> str:
-    """The character of a score from 0 to 1, NaN of none."""
+    """The character of a score from 0 to 1, NaN for none."""
     if np.isnan(value):
         return "-"
     return "0" if value <= 0 else "9" if value >= 1 else str(1 + min(_BETWEEN - 1, int(value * _BETWEEN)))
 
 
 def score_verdicts(normals: Iterable[np.ndarray], count: int) -> str:
-    """For each question what any model was, and whether they differ: a digit of base 32 each.
+    """For each question the verdicts of all models, and whether they differ: a digit of base 32 each.
 
     ``normals``: of each model the scores of the ``count`` questions from 0 to 1; one is in memory at a time.
     """

@@ -1,8 +1,7 @@
-"""A suite's questions: their page, and the files that it loads, each made when it is asked for.
+"""A suite's questions: their page, and the files that it loads, each made on request.
 
 A leaderboard writes all of them into its site, the page of one run makes those that somebody looks at. All are scripts
-that hand a JSON value to the browser's code: a page that was opened as a file may load a script beside it, but not
-fetch a file.
+that pass a JSON value to the browser's code: a page that was opened as a file may load scripts, but not fetch files.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from lmms_medtasks.short_texts import shorten_text
 from lmms_medtasks.visible_text import replace_invisible
 
 SHARD_BYTES = 200_000
-"""Bytes of a file of questions, about: it has as many as would fit if all were as long as the first ones."""
+"""Bytes of a file of questions, about, as estimated from the first ones."""
 
 _BLOCK = 64
 _MOST_KNOWN = 2**16
-"""Readings of replies that are remembered at most."""
+"""Marked replies that are cached at most."""
 _LONGEST, _SHORTEST, _SUITE_BYTES = 2_000, 60, 60_000_000
 _TAG_VALUES = 40
 _DIGITS = 3
@@ -53,11 +52,12 @@ def write_question_pages(
     single: bool = False,
     terms: str = "",
 ) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
-    """Write the page of these entries' questions, all of one suite; yields its other files, with what makes each.
+    """Write the page of these entries' questions, all of one suite; yields its other files, with a function to make
+    each.
 
-    The task that stands for the benchmark on the board comes first. The scores of each task are CSV in
-    ``data/questions/``. ``models``: key -> title, and the name of its page. ``single``: see :class:`TaskQuestions`.
-    ``terms``: of a page of one run, what it says of the data's terms.
+    The headline's task comes first. The scores of each task are CSV in ``data/questions/``. ``models``: key -> title,
+    and the name of its page. ``single``: see :class:`TaskQuestions`. ``terms``: a note on the data's terms, for the
+    page of one run.
     """
     about = suite_words.suite_texts(suite)
     cut, head = reply_length(entries), about.headline_of([entry for entry in entries if entry.ranked] or entries)
@@ -66,7 +66,7 @@ def write_question_pages(
         file = file_name(task)
         own = [entry for entry in entries if entry.task == task]
         titles = [models[entry.model.key] for entry in own]
-        questions = TaskQuestions(own, data, cut, single)
+        questions = TaskQuestions(own, data, cut, single=single)
         for name, make in questions.files():
             yield f"questions/{suite}/{file}/{name}", make
         path = f"data/questions/{suite}-{file}.csv"
@@ -87,7 +87,7 @@ def write_question_pages(
 
 
 def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[QuestionScores]) -> Iterator[str]:
-    """The score of each question: a line a question, a column a model. No table of cells: there may be millions."""
+    """The scores: a line a question, a column a model. Made line by line, because there may be millions of cells."""
     yield csv_line(("question", *names, "row"))
     texts = [[number_text(value, _DIGITS) for value in each.distinct.tolist()] for each in found]
     for row, id in enumerate(ids.tolist()):
@@ -102,23 +102,25 @@ def reply_length(entries: Sequence[LeaderboardEntry]) -> int:
 
 
 def data_script(name: str, *values: object) -> tuple[str]:
-    """A script that hands values to the browser's code."""
+    """A script that passes values to the browser's code."""
     return (f"medtasks.{name}({','.join(map(script_safe_json, values))});\n",)
 
 
 def script_safe_json(value: Any) -> str:
-    """JSON that neither ends a script element nor starts one, whatever its texts say."""
+    """JSON that neither ends nor starts a script element, whatever its texts."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 class TaskQuestions:
-    """The questions of a task in the order in which people count, with the scores of each entry.
+    """The questions of a task in natural order, with the scores of each entry.
 
-    ``ids``: (n,) strings. ``scores``: of each entry. ``withheld``: why no text is shown, "" where texts are.
+    ``ids``: (n,) strings. ``scores``: of each entry. ``withheld``: why no text is shown, "" if texts are.
     """
 
-    def __init__(self, entries: Sequence[LeaderboardEntry], data: QuestionData, cut: int, single: bool = False) -> None:
+    def __init__(
+        self, entries: Sequence[LeaderboardEntry], data: QuestionData, cut: int, *, single: bool = False
+    ) -> None:
         """``cut``: characters of a reply at most. ``single``: a file for each question, with the replies' words."""
         self._entries = entries
         self._data = data
@@ -133,7 +135,7 @@ class TaskQuestions:
         self._read_once = functools.lru_cache(_MOST_KNOWN)(self._read)
 
     def files(self) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
-        """The name of each file and what makes its text."""
+        """Each file's name and a function that makes its text."""
         yield "index.js", self._index
         for number in range(len(self.scores)):
             yield f"model-{number}.js", functools.partial(self._digits, number)
@@ -141,13 +143,12 @@ class TaskQuestions:
             rows = range(number * self._size, min((number + 1) * self._size, len(self.ids)))
             yield f"{number}.js", functools.partial(self._shard, number, rows)
         if self._single:
-            # To search for words must not take the time to make a picture of each question.
+            # Without images, so that a search for words is fast.
             every = range(len(self.ids))
             yield "all.js", lambda: self._shard("all", every, pictures=False)
 
     @functools.cached_property
     def _size(self) -> int:
-        """Questions of a file."""
         if self._single or not len(self.ids):
             return 1
         rows = range(min(_BLOCK, len(self.ids)))
@@ -178,12 +179,11 @@ class TaskQuestions:
     def _shard(self, name: int | str, rows: range, pictures: bool = True) -> tuple[str]:
         """Some of the questions, in the order of the list.
 
-        They are ``scores``: pairs of a score's text and its digit, and ``questions``: mappings of ``id``, ``text``,
-        ``options``, ``right``, ``pictures`` (path, label, alternative text, width, height), ``note``, ``answers`` and
-        ``who``.
-        ``answers`` are distinct pairs of the place of a score and of replies: null where there are none to show, a
-        text of letters of which the right one is ``right`` (those first), or a list of pairs of text and mark. ``who``
-        has for each entry the place of its answer, -1 where it was not asked.
+        ``scores``: pairs of a score's text and digit. ``questions``: mappings of ``id``, ``text``, ``options``,
+        ``right``, ``pictures`` (path, label, alternative text, width, height), ``note``, ``answers`` and ``who``.
+        ``answers``: distinct pairs of the index of a score and replies: null if none may be shown, a text of letters of
+        which the right one is ``right`` (those first), or pairs of text and mark. ``who``: for each entry the index of
+        its answer, -1 if it was not asked.
         """
         materials = self._material(rows, pictures) if self._single else self._materials
         scores: dict[tuple[str, str], int] = {}
@@ -194,7 +194,7 @@ class TaskQuestions:
         return data_script("shard", name, {"scores": list(scores), "questions": questions})
 
     def _questions(self, asked: range, materials: Mapping[str, QuestionTexts]) -> Iterator[dict[str, Any]]:
-        """As :meth:`_shard` describes; an answer has its score itself."""
+        """As :meth:`_shard` describes; answers have the score in place of its index."""
         telling = [self._data.may_tell(entry) for entry in self._entries]
         for start in range(asked.start, asked.stop, _BLOCK):
             rows = slice(start, min(start + _BLOCK, asked.stop))
@@ -204,9 +204,8 @@ class TaskQuestions:
                 own = entry.questions
                 if own.digest not in self._places:
                     self._places[own.digest] = _find_positions(own.ids, self._known)[self._order]
-                blocks.append(
-                    _Block(entry, self._places[own.digest][rows], scores, rows, self._data, ids if may else ())
-                )
+                places = self._places[own.digest][rows]
+                blocks.append(_Block(entry, places, scores, rows, self._data, ids if may else ()))
             for row, id in enumerate(ids):
                 yield self._question(row, id, blocks, materials.get(id))
 
@@ -214,8 +213,8 @@ class TaskQuestions:
         texts = [block.shown.get(id) for block in blocks]
         text, options, right = question_content(material, next(filter(None, texts), None))
         pictures, note = ([astuple(picture) for picture in material.pictures], material.note) if material else ([], "")
-        told = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
-        question = {"id": id, **{name: value for name, value in told.items() if value}}
+        fields = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
+        question = {"id": id, **{name: value for name, value in fields.items() if value}}
         answers: dict[_Answer, int] = {}
         who = []
         for own, shown in zip(blocks, texts, strict=True):
@@ -232,9 +231,8 @@ class TaskQuestions:
             return self._read(trials, expected, normal, shown.replies, right)
         if self._single and len(shown.replies) == len(trials):
             read = mark_replies(trials, expected, normal, ())
-            return tuple(
-                (self._in_words(one.text, said), one.mark) for one, said in zip(read, shown.replies, strict=True)
-            )
+            pairs = zip(read, shown.replies, strict=True)
+            return tuple((self._in_words(reply.text, words), reply.mark) for reply, words in pairs)
         return self._read_once(trials, expected, normal, (), right)
 
     def _read(
@@ -242,18 +240,18 @@ class TaskQuestions:
     ) -> _Replies:
         replies = mark_replies(trials, expected, normal, texts, self._cut)
         if replies and all(len(reply.text) == 1 and reply.mark == "✗✓"[reply.text == right] for reply in replies):
-            # Trials have no order that means anything, and so fewer models have replies of their own.
+            # The order of trials has no meaning; sorted, more models share their replies.
             return "".join(sorted((reply.text for reply in replies), key=lambda text: (text != right, text)))
         return replies
 
     def _in_words(self, read: str, reply: str) -> str:
-        """What was read of a reply, and the reply where it says more."""
+        """The parsed answer, with the reply if it says more."""
         said = shorten_text(replace_invisible(reply).strip(), self._cut)
         return read if said.rstrip(".") in ("", read) else f"{read} – {said}"
 
 
 class _Block:
-    """An entry's part of some questions: which it was asked, its scores, and what was read of its replies."""
+    """An entry's part of some questions: whether they were asked, scores, and parsed replies."""
 
     def __init__(
         self,
@@ -264,9 +262,9 @@ class _Block:
         data: QuestionData,
         told: Sequence[str],
     ) -> None:
-        """``places``: (n,) where the entry has each question. ``rows``: where all of the task's questions have it.
+        """``places``: (n,) rows of the questions in the entry. ``rows``: their rows in the task.
 
-        ``told``: the ids of those whose texts and replies may be shown; () for none, of which none is read.
+        ``told``: ids whose texts may be shown. If empty, no text is read from disk.
         """
         self.asked: list[bool] = (places >= 0).tolist()
         self.said = scores.said(rows)
@@ -278,14 +276,14 @@ class _Block:
 
 
 def _find_positions(own: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """(n,) where each of ``ids`` stands among ``own``, -1 for nowhere; both are sorted."""
+    """(n,) index of each of ``ids`` in ``own``, -1 if missing; both are sorted."""
     found = np.full(len(ids), -1, dtype=np.int32)
     found[np.searchsorted(ids, own)] = np.arange(len(own))
     return found
 
 
 def _decoded_values(table: pa.Table, name: str, places: np.ndarray) -> list[Any]:
-    """The values of a column in these rows, None where there is none; only these are decoded."""
+    """The values of a column in these rows, None for none; only these are decoded."""
     if name not in table.column_names:
         return [None] * len(places)
     column = table.column(name).combine_chunks()
@@ -300,31 +298,31 @@ def shown_tags(
 ) -> dict[str, dict[str, list[Any]]]:
     """The tags that divide the questions into a few groups: their values, "" first for none, and each question's code.
 
-    ``words``: the values for people. Of the entry with most questions. ``ids``: sorted. ``order``: their places in the
-    list that the codes are of.
+    ``words``: the values for people. Of the entry with most questions. ``ids``: sorted. ``order``: their indices in the
+    list of the codes.
     """
     most = max(entries, key=lambda entry: len(entry.questions)).questions
-    found = {}
+    tags = {}
     about = suite_words.suite_texts(entries[0].suite)
-    place = np.searchsorted(ids, most.ids)
+    positions = np.searchsorted(ids, most.ids)
     for name in most.tags:
-        own = most.codes(name)
-        if 1 < len(np.unique(own)) <= _TAG_VALUES:
+        question_codes = most.codes(name)
+        if 1 < len(np.unique(question_codes)) <= _TAG_VALUES:
             codes = np.zeros(len(ids), dtype=int)
-            codes[place] = own
+            codes[positions] = question_codes
             values = ["", *(str(value) for value in most.tag(name).dictionary.to_pylist())]
             words = [about.value_of(name, value) for value in values]
-            found[name] = {"values": values, "words": words, "codes": codes[order].tolist()}
-    return found
+            tags[name] = {"values": values, "words": words, "codes": codes[order].tolist()}
+    return tags
 
 
 def natural_order(names: Sequence[str] | np.ndarray) -> np.ndarray:
-    """(n,) integers: the places of ``names`` in the order in which people count: q2 before q10."""
+    """(n,) integers: the indices of ``names`` in natural order: q2 before q10."""
     keys = [(re.sub("[0-9]+", _sorted_as, str(name)), str(name)) for name in names]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=int)
 
 
 def _sorted_as(number: re.Match[str]) -> str:
-    """A number behind the count of its digits: it may have more than an integer is read from."""
+    """A number after the count of its digits: it may be too long for an integer."""
     figures = number[0].lstrip("0")
     return f"{len(figures):09}{figures}"

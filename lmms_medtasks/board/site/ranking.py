@@ -1,4 +1,4 @@
-"""Where each model stands on a measure: its mean, its rank, and the ranks that chance leaves open."""
+"""The standing of each model on a measure: its mean, its rank, and the ranks that chance leaves open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ SHORT = (
     f"a column hold together in {LEVEL} of samples. With fewer than {LEAST_CLUSTERS} images there are no ranks. More "
     "at the foot of the page."
 )
-"""For below a table."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,10 @@ class ModelStanding:
     """A model on a measure.
 
     Attributes:
-        mean: over all its questions with a score, in the measure's own unit, with its interval.
-        rank, low, high: on the questions common to all; None where these are of fewer than 10 images. ``low`` and
-            ``high`` are None with one model, or without resamples.
-        common: number of these questions.
-        reason: why there is no rank; "" where there is one.
+        mean: over all its scored questions, in the measure's unit, with its interval.
+        rank, low, high: on the questions common to all; None with fewer than 10 images. ``low`` and ``high`` are None
+            with one model, or without resamples. common: number of these questions. reason: why there is no rank, or
+            "".
     """
 
     mean: IntervalEstimate
@@ -53,7 +51,7 @@ class ModelStanding:
 class ModelRanking:
     """Models on a measure. ``standings``: in the order of the entries.
 
-    ``pairs``: of each two of them who is better beyond chance, and by how much (in the measure's own unit, more being
+    ``pairs``: for each two models who is significantly better, and by how much (in the measure's unit, more being
     better); None with one model, with too few images, or without resamples.
     """
 
@@ -64,20 +62,19 @@ class ModelRanking:
 def rank_models(entries: Sequence[LeaderboardEntry], metric: str, *, resamples: int = RESAMPLES) -> ModelRanking:
     """The standing of each of ``entries`` (all of one task, with this metric), in their order.
 
-    ``resamples``: of the means' intervals; with 0 ranks have no interval either.
-
-    The same entries give the same standings whatever else is on the board, and whatever their order.
+    ``resamples``: of the means' intervals; with 0 ranks have no interval either. Neither the rest of the board nor the
+    order of the entries changes a standing.
     """
     if not entries:
         return ModelRanking([], None)
-    means = [entry.interval(metric, resamples > 0) for entry in entries]
+    means = [entry.interval(metric, with_interval=resamples > 0) for entry in entries]
     found = image_contributions([each.make_samples for each in entries], entries[0].estimate(metric), metric)
     common, images = (found.rows, len(found.sums)) if found else (0, 0)
     if found is None or images < LEAST_CLUSTERS:
         why = f"only {count_noun(images, 'image')} with a score of every model, {LEAST_CLUSTERS} are needed"
         if not entries[0].is_mean(metric):
             why = (found.reason or why) if found else "a model has no value on the questions of all"
-        return ModelRanking([ModelStanding(each, None, None, None, common, why) for each in means], None)
+        return ModelRanking([ModelStanding(mean, None, None, None, common, why) for mean in means], None)
     sums = found.sums if entries[0].scale(metric).higher_is_better else -found.sums
     pairs = rank_intervals(sums, sizes=found.sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common

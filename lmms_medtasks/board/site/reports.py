@@ -1,7 +1,8 @@
-"""The reports of the runs behind a board: a page for each model, and the comparison of a suite's models."""
+"""The reports of a board's runs: a page for each model, and the comparison of a suite's models."""
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,12 +28,12 @@ from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.suites import registry
 
 _FAILED = (UserError, *packs.UNCOMPUTABLE)
-"""What making a report raises: a log of strangers may hold anything, and only what an entry is made of was checked."""
+"""Errors of making a report: strangers' logs may hold anything, and only the parts of an entry were checked."""
 
 
 @dataclass(frozen=True)
 class ModelReport:
-    """The parts of a comparison, or why there are none."""
+    """The parts of a comparison, or the reason why there are none."""
 
     parts: tuple[PageBody, ...] = ()
     reason: str = ""
@@ -42,8 +43,8 @@ class ModelReport:
 class SuiteReports:
     """Makes the reports of a board's runs.
 
-    ``titles``: model key -> the name that all pages give it. ``roots``: folders whose names are left out of paths.
-    ``cache``: where tables of logs, and what was made of them, may be kept.
+    ``titles``: model key -> its name on all pages. ``roots``: folders whose names are left out of paths. ``cache``:
+    keeps tables of logs and reports.
     """
 
     titles: Mapping[str, str]
@@ -54,8 +55,8 @@ class SuiteReports:
     def page(self, own: Sequence[LeaderboardEntry], home: str) -> str:
         """The report of a model's runs, as ``lmms-medtasks report`` writes it; ``own``: all its entries.
 
-        A benchmark whose report can't be made is left out, and the page says why. ``home``: where the page leads back.
-        Raises UserError where there is no report.
+        Benchmarks without a report are left out, and the page says why. ``home``: the page that it links back to.
+        Raises UserError if there is no report.
         """
         if not any(entry.source.samples for entry in own):
             raise UserError("a submission has a score for each question, not what a report is made from.")
@@ -78,7 +79,7 @@ class SuiteReports:
     def _reasons_by(
         self, entries: Iterable[LeaderboardEntry], group_of: Callable[[LeaderboardEntry], str]
     ) -> dict[str, str]:
-        """By group why no report can be made of its entries, "" where one can."""
+        """Group -> why there is no report of its entries, "" if there is one."""
         groups: dict[str, list[LeaderboardEntry]] = {}
         for entry in entries:
             if entry.source.samples:
@@ -96,38 +97,35 @@ class SuiteReports:
         return report_document(self._runs_of(own), options)
 
     def _written(self, document: ReportDocument, home: str) -> str:
-        # Published rows stand on the suite's page, once for all models: here they would be a quarter of a page.
+        # Published rows are on the suite's page, once for all models.
         document = replace(document, parts=tuple(part.without(*PUBLISHED) for part in document.parts))
         if document.first:
-            others = tuple(without_folders_above(each, self.roots) for each in document.first.others)
+            others = tuple(without_folders_above(other, self.roots) for other in document.first.others)
             document = replace(document, first=replace(document.first, others=others))
         return report_page.render_html(document, home)
 
     def comparison(
         self, suite: str, entries: Sequence[LeaderboardEntry], body: Callable[[ReportChapter], PageBody]
     ) -> ModelReport:
-        """The comparison of a suite's models, of their ranked entries; ``body``: from a part to its HTML.
+        """The comparison of a suite's models, of their ranked entries; ``body``: renders a part as HTML.
 
-        An entry that is shown apart takes no other one of its model with it. A model whose report can't be made keeps
-        no other one from being compared.
+        Entries that are not ranked, and models without a report, do not keep the others from being compared.
         """
         compared = [entry for entry in entries if entry.ranked and entry.source.samples]
         if not _are_several(compared):
-            return ModelReport(
-                reason="Models are compared where at least two have runs here. A submission has scores only."
-            )
+            reason = "Models are compared where at least two have runs here. A submission has scores only."
+            return ModelReport(reason=reason)
         made_of = ["comparison", suite, [self.titles[entry.model.key] for entry in entries], *self._made_of(entries)]
         try:
-            return self._cache_of(entries).kept(
-                made_of, lambda: self._sound(suite, compared, body), _report_bytes, _report_of
-            )
+            make = functools.partial(self._sound, suite, compared, body)
+            return self._cache_of(entries).kept(made_of, make, _report_bytes, _report_of)
         except _FAILED as error:
             return ModelReport(reason=self._reason(error))
 
     def _sound(
         self, suite: str, entries: Sequence[LeaderboardEntry], body: Callable[[ReportChapter], PageBody]
     ) -> ModelReport:
-        """The comparison of all models, or where it can't be made of those whose own report can."""
+        """The comparison of all models, or if it fails of those with a report."""
         try:
             return ModelReport(tuple(map(body, self._parts(suite, entries))))
         except _FAILED:
@@ -141,37 +139,36 @@ class SuiteReports:
         return ModelReport(tuple(body(replace(part, flags=(*part.flags, note))) for part in parts))
 
     def _parts(self, suite: str, entries: Sequence[LeaderboardEntry]) -> list[ReportChapter]:
-        """The parts of a suite's report that compare models."""
         ours, runs = reported_suites(), self._runs_of(entries)
-        # One contributed benchmark may have several declarations: of the suite's name as their title.
-        found = [
+        # A contributed benchmark may have several declarations, with the suite's name as their title.
+        declared_runs = [
             (name, each)
             for name, each in runs_holding(runs).items()
             if suite == (name if name in ours else each[0].title)
         ]
         made: list[ReportChapter] = []
-        for name, (declared, asked) in found:
-            prefix = f"{name if len(found) > 1 else suite}-"
+        for name, (declared, task_runs) in declared_runs:
+            prefix = f"{name if len(declared_runs) > 1 else suite}-"
             options = ReportOptions(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
-            made += [make() for make in suite_report(declared, report_of(declared), asked, options).comparisons]
+            made += [make() for make in suite_report(declared, report_of(declared), task_runs, options).comparisons]
         return made
 
     def _runs_of(self, entries: Iterable[LeaderboardEntry]) -> list[ResultFile]:
-        """The runs that entries are from, each once; packs are none. Only tasks that have an entry are left in them."""
-        found: dict[Path, list[LeaderboardEntry]] = {}
+        """The runs of these entries, each once, with only their tasks; packs have none."""
+        entries_by_run: dict[Path, list[LeaderboardEntry]] = {}
         for entry in entries:
             if entry.source.samples is not None:
-                found.setdefault(entry.source.results, []).append(entry)
+                entries_by_run.setdefault(entry.source.results, []).append(entry)
         return [
-            _restrict_run(results.read_result_file(path), [entry.task for entry in own], self._title_of(own))
-            for path, own in sorted(found.items())
+            _restrict_run(results.read_result_file(path), [entry.task for entry in group], self._title_of(group))
+            for path, group in sorted(entries_by_run.items())
         ]
 
     def _title_of(self, own: Sequence[LeaderboardEntry]) -> str:
         return self.titles[own[0].model.key]
 
     def _made_of(self, entries: Iterable[LeaderboardEntry]) -> list[Any]:
-        """What reports of these entries depend on."""
+        """The cache key of reports of these entries."""
         files = [
             [without_folders_above(str(entry.source.results), self.roots), entry.task, entry.ranked,
              *entry.source.sha256.items()]
@@ -180,7 +177,7 @@ class SuiteReports:
         return [self.resamples, files]
 
     def _cache_of(self, entries: Iterable[LeaderboardEntry]) -> BuildCache:
-        # It does not know the code of someone's own benchmark.
+        # The cache key does not cover the code of contributed benchmarks.
         return self.cache if {entry.suite for entry in entries} <= set(registry.names()) else NO_CACHE
 
     def _reason(self, error: BaseException) -> str:
@@ -190,7 +187,7 @@ class SuiteReports:
 
 
 def _restrict_run(run: ResultFile, tasks: Sequence[str], title: str) -> ResultFile:
-    """The run with these tasks alone, and with the board's name of its model, which has no folder of a checkpoint."""
+    """The run with these tasks only, and with the board's name of its model, which shows no local folder."""
     config = run.content.get("config") or {}
     arguments = config.get("model_args") or {}
     if not isinstance(arguments, Mapping):

@@ -1,4 +1,4 @@
-"""The question page of a run for browsers of this machine: every file is made when it is asked for, none written."""
+"""Serve the question page of a run to browsers of this machine: every file is made on request, none is written."""
 
 from __future__ import annotations
 
@@ -37,28 +37,30 @@ _TERMS = "The terms of this data limit to whom it may be shown: it is shown on t
 def read_run_to_view(run: Path, tasks: Sequence[str] = ()) -> tuple[list[LeaderboardEntry], list[str]]:
     """The latest log of each model and task below ``run``, and why others can't be shown. ``tasks``: only these.
 
-    No link out of the folder is followed. Raises UserError where nothing can be shown.
+    Links out of the folder are not followed. Raises UserError if nothing can be shown.
     """
     board = collect_entries([run], tasks=tasks)
     degraded, reasons = degraded_entries(run, tasks)
     entries = [*(each for each in board.entries if each.source.samples), *degraded]
     logged = sorted(entries, key=lambda each: each.source.date)
-    found = {(entry.model.key, entry.task): entry for entry in logged}
-    # It does not matter here that boards rank no degraded tasks.
+    latest = {(entry.model.key, entry.task): entry for entry in logged}
+    # Boards refuse degraded tasks, which are shown here.
     shown = {str(each.source.results) for each in degraded}
-    told = (
-        each.reason for each in board.refused if each.code != "unknown_task" or each.task or each.source not in shown
+    refusals = (
+        problem.reason
+        for problem in board.refused
+        if problem.code != "unknown_task" or problem.task or problem.source not in shown
     )
-    reasons = list(dict.fromkeys([*reasons, *told]))
-    if not found:
+    reasons = list(dict.fromkeys([*reasons, *refusals]))
+    if not latest:
         asked = f" of {first_listed(list(tasks))}" if tasks else ""
         none = f"No sample log{asked} in {run}. Give the result folder of a run that was made with --log_samples."
         raise UserError(" ".join(reasons) or none)
-    return list(found.values()), reasons
+    return list(latest.values()), reasons
 
 
 class _Memory(SiteFolder):
-    """Pages and pictures that were made."""
+    """A site that is kept in memory."""
 
     def __init__(self) -> None:
         super().__init__(Path())
@@ -69,7 +71,7 @@ class _Memory(SiteFolder):
 
 
 class RunFiles:
-    """The files of a run's question pages, by their paths; ``start`` is that of the first page."""
+    """The files of a run's question pages, by path; ``start``: the path of the first page."""
 
     def __init__(self, entries: Sequence[LeaderboardEntry]) -> None:
         models = {entry.model.key: entry.model for entry in entries}
@@ -85,13 +87,11 @@ class RunFiles:
             own = [entry for entry in entries if entry.suite == name]
             shown = {key: (title, slugs[key]) for key, title in titles.items()}
             terms = "" if all(map(data.may_be_published, own)) else _TERMS
-            self._makers |= dict(
-                questions.write_question_pages(pages, name, own, data, shown, single=True, terms=terms)
-            )
+            self._makers |= questions.write_question_pages(pages, name, own, data, shown, single=True, terms=terms)
         self.start = f"questions/{names[0]}.html?was=lost"
 
     def content(self, path: str) -> bytes | None:
-        """A file; None where there is none of this path."""
+        """A file; None for an unknown path."""
         with self._lock:
             if path in self._makers:
                 return "".join(self._makers[path]()).encode("utf-8", "replace")
@@ -103,9 +103,9 @@ class _TerminalClosed(Exception):
 
 
 class RunServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """Answers browsers of this machine that know ``address``: it has a random part. ``port`` 0: any that is free.
+    """Answers browsers of this machine that know ``address``: it has a random part. ``port`` 0: any free one.
 
-    Raises UserError where the port is taken.
+    Raises UserError if the port is taken.
     """
 
     allow_reuse_address = True
@@ -127,18 +127,18 @@ class RunServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
                 self._input.register(sys.stdin.fileno(), 0)
 
     def serve(self) -> None:
-        """Answer until Ctrl-C, or until the terminal or the pipe that is the standard input is closed."""
+        """Answer until Ctrl-C, or until the terminal or the pipe of the standard input is closed."""
         with self, suppress(KeyboardInterrupt, _TerminalClosed):
             self.serve_forever()
 
     def service_actions(self) -> None:
-        """What is done twice a second."""
-        # Nothing is read: a process in the background that reads from its terminal is stopped.
+        """Stop if the standard input is closed; called twice a second."""
+        # Nothing is read, because a background process that reads from its terminal is stopped.
         if self._input.poll(0):
             raise _TerminalClosed
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of browsers that went away."""
+        """Ignore browsers that went away."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
             super().handle_error(request, client_address)
 
@@ -147,10 +147,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: RunServer
     server_version, sys_version = "lmms-medtasks", ""
     timeout = 30
-    """Seconds that a browser may take to ask."""
+    """Seconds that a browser has for a request."""
 
     def do_GET(self) -> None:
-        # A page elsewhere may send a browser here under a name of its own, which then stands in Host.
+        # Another site may direct a browser here under its own name, which is then in Host.
         if self.headers.get_all("Host") not in [[f"{name}:{self.server.port}"] for name in (HOST, "localhost")]:
             return self.send_error(HTTPStatus.FORBIDDEN, "This page is for this machine alone")
         try:
@@ -179,4 +179,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of each request."""
+        """Log no requests."""

@@ -24,12 +24,11 @@ from lmms_medtasks.board.site.board_tables import (
     PageLinks,
     TaskMeasure,
     guessing_score,
-    mean_cell,
     metric_column,
     sign_legend,
 )
 from lmms_medtasks.board.site.suite_words import SuiteTexts
-from lmms_medtasks.report.cells import NONE, label_column
+from lmms_medtasks.report.cells import NONE, label_column, scaled_cell
 from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 from lmms_medtasks.report.reported_suites import report_of
@@ -45,8 +44,8 @@ OPEN, OPEN_PUBLISHED = 12, 8
 class SuiteChart:
     """A chart with its numbers: of measured models, then of published ones, each the best first.
 
-    ``series``: its columns' names and whose numbers they are. ``guide``: the line of guessing of a plane. ``chance``:
-    what guessing gets on the last series.
+    ``series``: column's name -> task and measure. ``guide``: the line of guessing of a plane. ``chance``: what guessing
+    gets on the last series.
     """
 
     chart: Chart
@@ -66,7 +65,7 @@ class SuiteChart:
 
     @property
     def drawings(self) -> list[tuple[str, Markup]]:
-        """Its SVG elements with their titles; the first has none and is open, the others are folded below theirs."""
+        """Its SVG elements with their titles; the first has none and is open, the others are folded."""
         own, printed = self.rows("run"), self.rows("reference")
         if self.chart.kind == "plane":
             return [("", self._drawn(own + printed))]
@@ -87,12 +86,12 @@ class SuiteChart:
 def suite_chart(
     about: SuiteTexts, standings: BoardStandings, links: PageLinks, head: TaskMeasure | None
 ) -> SuiteChart | None:
-    """The chart of a suite; ``head``: the task and measure of its headline. None with nothing to draw."""
+    """The chart of a suite; ``head``: the task and measure of its headline. None without anything to draw."""
     said = about.chart or {"kind": "ranges", "title": "How each model does", "series": {}}
     kind, entries = said["kind"], standings.board.of(suite=about.name)
     series = _ranked_series(said["series"], entries, bool(head))
     if head and head not in series.values() and (kind == "ranges" or not series):
-        # The headline is of another task than what is declared, or nothing is.
+        # The declared series lack the headline.
         series = {head[1].replace("_", " "): head}
     if not series or (kind == "plane" and len(series) < 2):
         return None
@@ -115,7 +114,7 @@ def suite_chart(
     rows += [FrameRow((Cell(name), *printed[name]), "reference") for name in sorted(printed, key=place)]
     if not rows:
         return None
-    if len(series) < min(2, len(said["series"])):  # of one of several series the title says too much
+    if len(series) < min(2, len(said["series"])):  # the title is of all series
         said = {**said, "title": "How each model does"}
     columns = (label_column("model"), *(metric_column(name, each) for name, each in zip(series, measures, strict=True)))
     frame = Frame("chart", f"{said['title']}: the numbers", columns, tuple(rows), (said.get("about", ""),), marks=MARKS)
@@ -131,7 +130,7 @@ def suite_chart(
 
 
 def _guess_guide(entry: LeaderboardEntry | None) -> Guide | None:
-    """The line that the report of the entry's benchmark draws in its plane."""
+    """The guessing line of the plane in the report of the entry's benchmark."""
     suite = entry.declaration if entry else None
     views = report_of(suite).views if suite else ()
     charts = (figure for view in views for figure in view.figures if isinstance(figure, Chart))
@@ -142,23 +141,23 @@ def _guess_guide(entry: LeaderboardEntry | None) -> Guide | None:
 def _ranked_series(
     said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[LeaderboardEntry], ranked: bool
 ) -> dict[str, TaskMeasure]:
-    """The declared series that a ranked entry has; where none is ranked, that any entry has."""
+    """The declared series that a ranked entry has; without ranked entries, that any entry has."""
     have = sorted({(entry.task, metric) for entry in entries if entry.ranked or not ranked for metric in entry.metrics})
-    found = {}
+    series = {}
     for name, patterns in said.items():
         fitting = (each for task, metric in patterns for each in have
                    if fnmatch.fnmatchcase(each[0], task) and each[1] == metric)  # fmt: skip
         if (of := next(fitting, None)) is not None:
-            found[name] = of
-    return found
+            series[name] = of
+    return series
 
 
 def _measured_cells(
     measures: Sequence[TaskMeasure], standings: BoardStandings, with_intervals: bool
 ) -> dict[str, list[Cell]]:
-    """Of each ranked model with a number, by its key, a cell a measure.
+    """Key of each ranked model with a number -> a cell a measure.
 
-    ``with_intervals``: also of metrics that are not ranked by.
+    ``with_intervals``: also of metrics without a ranking.
     """
     cells: dict[str, list[Cell]] = {}
     for place, (task, metric) in enumerate(measures):
@@ -169,13 +168,13 @@ def _measured_cells(
                 mean = standings.of(task, metric)[entry.model.key].mean
             else:
                 mean = entry.interval(metric, with_interval=with_intervals and standings.resamples > 0)
-            shown = standings.marked(mean_cell(mean, entry.scale(metric)), entry, metric)
+            shown = standings.marked(scaled_cell(mean, entry.scale(metric).factor), entry, metric)
             cells.setdefault(entry.model.key, [NONE] * len(measures))[place] = shown
     return cells
 
 
 def _published_cells(measures: Sequence[TaskMeasure], standings: BoardStandings) -> dict[str, list[Cell]]:
-    """The same of each published model, by its name."""
+    """Name of each published model -> a cell a measure."""
     cells: dict[str, list[Cell]] = {}
     for place, (task, metric) in enumerate(measures):
         for name, row in standings.published(task):

@@ -1,4 +1,4 @@
-"""The page of a suite: what was found, the chart, who is better than whom, five questions; all tables folded below."""
+"""The page of a suite: finding, chart, who is better than whom, five questions; all tables folded below."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from lmms_medtasks.board.site.reports import ModelReport
 from lmms_medtasks.board.site.suite_charts import SuiteChart, suite_chart
 from lmms_medtasks.board.site.suite_words import SuiteTexts
 from lmms_medtasks.board.site.telling_questions import DiscordantQuestion, discordant_questions
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.report.cells import label_column, make_frame, p_value
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, judge_label
@@ -29,9 +28,9 @@ from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites import registry
 
 _MOST_ON_CARDS = 40
-"""Models whose answers stand on a question's card; the question's own page has all."""
+"""Models on a question's card; the question's own page has all."""
 _FEW_NAMES = 4
-"""Tasks or tables that are named where they are folded; more are counted."""
+"""Folded tasks or tables that are named; more are counted."""
 MOST = 10
 """Models in the matrix, the best; the file has all pairs."""
 BETTER, WORSE, ALIKE = "▲", "▼", "="
@@ -53,7 +52,7 @@ def write_suite_page(
 ) -> None:
     """Write the page of the suite ``name``; ``compared``: the comparison of its ranked models.
 
-    ``links``: as seen from a suite's page. ``cards``: of questions; None where the site has none.
+    ``links``: relative to a suite's page. ``cards``: of questions; None if the site has none.
     """
     board, about = standings.board, suite_words.suite_texts(name)
     entries = board.of(suite=name)
@@ -74,7 +73,7 @@ def write_suite_page(
         drawn=drawn,
         finding=f"{about.title}: {finding_words.suite_finding(about, standings, head)}",
         warnings=warnings, badges=badges,
-        # Whose every entry of the headline's task is set apart, so that the ranking lacks them.
+        # Models missing from the ranking because none of their entries qualifies.
         unplaced=_list_or_count(sorted((standings.titles[key] for key in apart), key=str.lower), "models"),
         pairs_note=_NOTE.format(cluster=cluster, level=confidence.format_current_level()),
         cluster=cluster, published=list(_printed_tables_of(name, standings.known)),
@@ -90,9 +89,10 @@ def _of_headline(
     head: TaskMeasure,
     drawn: SuiteChart | None,
 ) -> dict[str, Any]:
-    """What the page has of the headline ``head``."""
+    """The page's values on the headline ``head``."""
     board, numbers, unit = standings.board, standings.numbers(*head), standings.board.scale(*head).unit
-    mean = board.of(task=head[0], ranked=True)[0].mean_beside(head[1])
+    entry = board.of(task=head[0], ranked=True)[0]
+    mean = head[1] if entry.is_mean(head[1]) else next(iter(entry.main_means), None)
     # The ranking in short, best first.
     places = [
         {"rank": standings.of(*head)[key].ranks or "–", "name": standings.titles[key], "href": links.model(key),
@@ -112,7 +112,7 @@ def _of_headline(
 def _discordant_cards(
     about: SuiteTexts, standings: BoardStandings, cards: QuestionCards, mean: TaskMeasure, drawn: SuiteChart | None
 ) -> list[tuple[DiscordantQuestion, QuestionCard]]:
-    """Questions that tell of ``mean``, with cards: of the best models, what they answered under each condition."""
+    """Discordant questions of ``mean`` with cards: the best models' answers under each condition."""
     series = {of: name for name, of in drawn.series.items()} if drawn else {}
     start = about.before(*mean)
     asked_twice = start in series and mean in series
@@ -121,23 +121,20 @@ def _discordant_cards(
     best = {key: place for place, key in enumerate([*standings.numbers(*mean)][:_MOST_ON_CARDS])}
     # Tasks apart from these may have other questions of the same id.
     tasks = {mean[0], *(task for task, _ in (series if asked_twice else ()))}
-    own = sorted(
-        (each for each in standings.board.of(suite=about.name, ranked=True)
-         if each.task in tasks and each.model.key in best),
-        key=lambda entry: (best[entry.model.key], entry.task),
-    )  # fmt: skip
+    ranked = standings.board.of(suite=about.name, ranked=True)
+    own = [entry for entry in ranked if entry.task in tasks and entry.model.key in best]
+    own.sort(key=lambda entry: (best[entry.model.key], entry.task))
     return list(zip(chosen, cards.of(mean[0], [each.id for each in chosen], own), strict=True))
 
 
 def _number_badges(entries: Sequence[LeaderboardEntry], head: TaskMeasure | None) -> tuple[list[str], list[str]]:
-    """What limits the headline's numbers, and what they are of, short texts."""
+    """Warnings on the headline's numbers, and short facts of them."""
     own = [entry for entry in entries if entry.ranked and head and entry.task == head[0]] or list(entries)
     entry = max(own, key=lambda each: len(each.questions))
     data = sorted({each.data for each in own})
-    warnings = [
-        f"{each} data, not the {'' if each == 'mini' else 'whole '}benchmark" for each in data if each != "full"
-    ]
-    if any(is_lexical_metric(each, name) for each in entries if each.ranked for name in each.main_metrics):
+    names = {each: "benchmark" if each == "mini" else "whole benchmark" for each in data if each != "full"}
+    warnings = [f"{each} data, not the {whole}" for each, whole in names.items()]
+    if any(each.is_lexical(name) for each in entries if each.ranked for name in each.main_metrics):
         warnings.append(f"{LEXICAL} {BY_WORDS}")
     rows = entry.scored(head[1]) if head and head[1] in entry.main_means else entry.samples
     cluster = entry.declaration.cluster if entry.declaration else "image"
@@ -156,7 +153,7 @@ def _number_badges(entries: Sequence[LeaderboardEntry], head: TaskMeasure | None
 
 
 def _printed_tables_of(suite: str, known: KnownModels) -> Iterator[Frame]:
-    """The published tables of a suite, folded, with the names that all pages give the models."""
+    """The published tables of a suite, folded, with the model names of all pages."""
 
     def named(cell: Cell) -> Cell:
         name = known.facts_of(cell.value).name if isinstance(cell.value, str) else None
@@ -179,7 +176,7 @@ def _list_or_count(names: Sequence[str], what: str) -> str:
 class PairCell(NamedTuple):
     """A row's model against a column's: ``sign`` is one of ▲ ▼ =.
 
-    ``difference``, ``interval``: by how much the row's model leads, as shown; of errors, by how many fewer it has.
+    ``difference``, ``interval``: the lead of the row's model, as shown; for errors, how many fewer it has.
     """
 
     sign: str
@@ -191,8 +188,8 @@ class PairCell(NamedTuple):
 class PairMatrix:
     """The best models and their pairs, ``None`` on the diagonal.
 
-    ``table``: all pairs, each once, the better-placed model first. ``more``: models that are left out of ``rows``.
-    ``unit``: of the differences.
+    ``table``: all pairs, each once, the better-placed model first. ``more``: models left out of ``rows``. ``unit``: of
+    the differences.
     """
 
     names: tuple[str, ...]
@@ -204,13 +201,13 @@ class PairMatrix:
 
     @property
     def signs(self) -> dict[str, str]:
-        """The signs that its rows have, with what they say."""
+        """The signs of its rows, with their meanings."""
         used = {pair.sign for row in self.rows for pair in row if pair}
         return {sign: said for sign, said in _SAID.items() if sign in used}
 
 
 def pair_matrix(standings: BoardStandings, head: TaskMeasure, links: PageLinks) -> PairMatrix | None:
-    """The pairs of a measure's ranking, None where the models were not compared."""
+    """The pairs of a measure's ranking, None if the models were not compared."""
     keys, found = standings.ranking(*head)
     pairs = found.pairs
     if pairs is None:
@@ -220,7 +217,7 @@ def pair_matrix(standings: BoardStandings, head: TaskMeasure, links: PageLinks) 
     order = sorted(range(len(keys)), key=lambda place: places[keys[place]])
     signs = np.where(pairs.better, BETTER, np.where(pairs.better.T, WORSE, ALIKE))
 
-    # What a later step tells apart is above 0, or below it, though the first step's interval holds 0.
+    # A later step of the test may find a difference although the first step's interval contains 0.
     lows = np.where(pairs.better, np.maximum(pairs.difference_low, 0.0), pairs.difference_low)
     highs = np.where(pairs.better.T, np.minimum(pairs.difference_high, 0.0), pairs.difference_high)
 
@@ -244,13 +241,7 @@ def pair_matrix(standings: BoardStandings, head: TaskMeasure, links: PageLinks) 
         (titles[row], titles[column], _SAID[str(signs[row, column])], led(row, column), float(pairs.p[row, column]))
         for row, column in itertools.combinations(order, 2)
     )
-    columns = (
-        label_column("model"),
-        label_column("other model"),
-        label_column("beyond chance"),
-        lead,
-        p_value("p, no better"),
-    )
+    columns = (*map(label_column, ("model", "other model", "beyond chance")), lead, p_value("p, no better"))
     table = make_frame("pairs", "Each two models", columns, rows)
     best = order[:MOST]
     if table is None:

@@ -1,21 +1,18 @@
-"""What the site says of each suite, and what of its data may be shown: the ``board.yml`` in each benchmark's folder.
+"""Texts and terms of each suite: the ``board.yml`` in each benchmark's folder.
 
-Which number stands for it, and what its numbers are called, its headline says (:mod:`lmms_medtasks.report.headlines`).
+Its headline (:mod:`lmms_medtasks.report.headlines`) names the number on the overview and labels its numbers.
 
 The file's keys:
-    place: where its page stands among the others', from 1.
-    short, question: its name where there is little room; what it asks, a sentence.
+    place: the number of its page, from 1. short, question: a short name; what it asks, a sentence.
     open: tasks (patterns) that come first on the suite's page, in this order.
-    about, read: what it is, and how its numbers are read, for people in a hurry.
-    paper: its address on the web.
-    names: task (a pattern) -> its name for people.
-    values: tag -> value -> its words, where the value itself is a code ("iid").
-    chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_charts.py).
-    pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
-        where it is neither the question's own nor that of the question it is a form of.
-    terms: what of each data set may stand in a site that anybody can read, its texts and its images.
-        shown: always. asked: where --texts SET or --images SET asks for it, which says that one has read its terms.
-        never: only what was drawn by us (mini data). withheld: not even that, as of credentialed data.
+    about, read: a description, and how its numbers are read, for people in a hurry. paper: its address on the web.
+    names: task (a pattern) -> its name for people. values: tag -> value -> its words, if the value is a code ("iid").
+    chart: of its models (lmms_medtasks/board/site/suite_charts.py).
+    pictures: task pattern -> id of the document with a question's images, with the question's tags in braces, if it
+        is neither the question itself nor the one that it is a form of.
+    terms: which texts and images of each data set a public site may show.
+        shown: always. asked: if --texts SET or --images SET requests it, which confirms that its terms were read.
+        never: only mini data, which we drew. withheld: not even that, such as credentialed data.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ from lmms_medtasks.suites.suite import Measure
 
 @dataclass(frozen=True)
 class SuiteTexts:
-    """What is said of a suite: as its ``board.yml`` has it, beside its title and its headline's columns."""
+    """The texts of a suite: its ``board.yml``, title and headline's columns."""
 
     name: str
     title: str
@@ -61,13 +58,13 @@ class SuiteTexts:
         return declared or text.replace("_", " ")
 
     def name_of(self, task: str) -> str:
-        """A task's name for people; without one its own, without the suite's."""
+        """A task's name for people; if none is configured, its own without the suite's."""
         named = next((name for pattern, name in self.names.items() if fnmatch.fnmatchcase(task, pattern)), "")
         short = task.removeprefix(f"{self.name}_").replace("_", " ")
         return named or short[:1].upper() + short[1:]
 
     def heading_of(self, task: str, measure: str) -> str:
-        """What stands above or before a number of a task's measure: its words, or names where nobody wrote any."""
+        """Label of a task's measure, or the names of both if no label is configured."""
         return self.words_of(task, measure) or f"{self.name_of(task)}, {measure.replace('_', ' ')}"
 
     def column_of(self, task: str, measure: str, shown: Measure) -> str:
@@ -76,16 +73,16 @@ class SuiteTexts:
         return self.heading_of(task, measure) + (f" ({unit})" if unit != "%" else "")
 
     def words_of(self, task: str, measure: str) -> str:
-        """What the suite's headline calls a number; "" where it does not."""
+        """Label of a number in the suite's headline; "" if it is not part of it."""
         return next((column.words for column in self.columns if column.words and column.fits(task, measure)), "")
 
     def before(self, task: str, measure: str) -> tuple[str, str] | None:
-        """The task and measure that the number is lost from, None where that is none."""
+        """The task and measure from which the number's loss is computed, None if none is configured."""
         found = next((column.before for column in self.columns if column.fits(task, measure)), None)
         return found and (found[0] or task, found[1])
 
     def headline_of(self, entries: Sequence[LeaderboardEntry]) -> tuple[str, str] | None:
-        """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
+        """Task and measure of the suite on the overview; None without an entry with a measure."""
         have = [(entry.task, measure) for entry in entries for measure in entry.metrics]
         ordered = sorted(have, key=lambda each: (each[0], have.index(each)))
         found = (each for column in self.columns if column.heads for each in ordered if column.fits(*each))
@@ -105,30 +102,24 @@ _LEVELS = {0: "clean", 1: "mild", 2: "severe"}
 
 
 def level_word(severity: int | None) -> str:
-    """``clean``, ``mild``, ``severe``; "" of no level."""
+    """``clean``, ``mild``, ``severe``; "" without a severity."""
     return "" if severity is None else _LEVELS.get(severity, f"level {severity}")
 
 
 @functools.cache
 def suite_texts(suite: str) -> SuiteTexts:
-    """What is said of a suite; its name where nothing is."""
-    from lmms_medtasks.report.reported_suites import reported_suites
+    """The texts of a suite; only its name if it has none."""
+    from lmms_medtasks.report.reported_suites import declared_report, reported_suites
 
     titles = {name: module.title for name, module in reported_suites().items()}
     known = _read_board_texts()
-    # A benchmark that is not installed has a page of its own.
+    # A benchmark that is not installed has its own page.
     said = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
-    columns, title = _headline_columns(suite), titles.get(suite) or said.get("title") or suite or "Other"
+    report = declared_report(suite)
+    columns = report.headline.columns if report and report.headline else DEFAULT_COLUMNS
+    title = titles.get(suite) or said.get("title") or suite or "Other"
     own = {name: value for name, value in said.items() if name not in ("place", "terms", "title")}
     return SuiteTexts(suite, title, columns=columns, **own)
-
-
-def _headline_columns(suite: str) -> tuple[BoardColumn, ...]:
-    """Those of the headline that the benchmark's folder declares."""
-    from lmms_medtasks.report.reported_suites import declared_report
-
-    report = declared_report(suite)
-    return report.headline.columns if report and report.headline else DEFAULT_COLUMNS
 
 
 def sort_suites(names: Iterable[str]) -> list[str]:
@@ -140,9 +131,9 @@ def sort_suites(names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class AllowedData:
-    """For which data sets texts and images were asked for, beyond what is shown anyway.
+    """Data sets whose texts and images were requested, beyond those that are always shown.
 
-    ``local``: of a page that this machine alone shows: all of them, whatever the terms say of showing them to others.
+    ``local``: whether only this machine shows the page: then all data, whatever the terms for others.
     """
 
     texts: frozenset[str] = frozenset()
@@ -159,7 +150,7 @@ class AllowedData:
 
 
 def parse_allowed_data(texts: Iterable[str], images: Iterable[str]) -> AllowedData:
-    """What was asked for. Raises UserError for a data set that is unknown or whose terms forbid it."""
+    """The requested data sets. Raises UserError for one that is unknown or whose terms forbid it."""
     for kind, names in (("texts", texts), ("images", images)):
         for name in names:
             if name not in _data_terms():
@@ -182,13 +173,13 @@ _UNKNOWN: Mapping[str, str] = {"texts": "withheld", "images": "withheld"}
 
 @functools.cache
 def _data_terms() -> Mapping[str, Mapping[str, str]]:
-    """Data set -> what may be shown of it."""
+    """Data set -> kind (texts, images) -> its terms."""
     return {name: terms for said in _read_board_texts().values() for name, terms in said.get("terms", {}).items()}
 
 
 @functools.cache
 def _read_board_texts() -> Mapping[str, Mapping[str, Any]]:
-    """Suite -> its ``board.yml``, in the order of their places; tasks of no installed benchmark come last."""
+    """Suite -> its ``board.yml``, in the order of their pages; tasks of no installed benchmark come last."""
     found = {folder.name: folders.read_yaml(folder / "board.yml") for folder in folders.folders_with_file("board.yml")}
     ours = sorted(found, key=lambda name: (found[name]["place"], name))
     rest = folders.read_yaml(Path(__file__).with_name("contributed.yml"))

@@ -1,8 +1,7 @@
-"""Five questions of a suite that tell something of its models, chosen by rule from their scores.
+"""Five discordant questions of a suite, chosen by rule from the models' scores.
 
-The rules know neither texts nor pictures, and no suite: they look at who is right and who is wrong on the headline's
-questions, and where a suite asks each question twice (clean and degraded) also at the first time. The same scores give
-the same questions.
+The rules use neither texts nor images nor the suite: only who is right on the headline's questions, and if each
+question was asked twice (clean and degraded) also on the first ones. Equal scores give equal questions.
 """
 
 from __future__ import annotations
@@ -38,36 +37,36 @@ _Rule = tuple[str, np.ndarray]
 def discordant_questions(
     standings: BoardStandings, head: TaskMeasure, first: TaskMeasure | None = None, names: tuple[str, str] = ("", "")
 ) -> list[DiscordantQuestion]:
-    """At most five questions of a headline's task; ``first``: task and measure of the same questions asked first.
+    """At most five questions of a headline's task; ``first``: task and measure of their first form.
 
-    ``names``: of the two ways of asking ("clean", "severe"), where there are two.
+    ``names``: of the two conditions ("clean", "severe"), if there are two.
     """
     entries = [entry for entry in standings.board.of(task=head[0], ranked=True) if head[1] in entry.metrics]
     if not entries:
         return []
-    found = _Scores(standings, head, first, entries)
-    if first and not len(found.ids):
-        # The two ways of asking are of different questions: no question was asked twice.
-        found = _Scores(standings, head, None, entries)
+    scores = _Scores(standings, head, first, entries)
+    if first and not len(scores.ids):
+        # No question was asked twice.
+        scores = _Scores(standings, head, None, entries)
     chosen: list[DiscordantQuestion] = []
     used: set[int] = set()
     images: set[str] = set()
-    rules = found.rules(names)
+    rules = scores.rules(names)
     # Each rule once, then again in the same order while there is room; the last one tells least.
     for heading, strength in (*rules[:-1] * MOST, *rules[-1:]):
-        row = found.strongest(strength, used, images)
+        row = scores.strongest(strength, used, images)
         if row is None or len(chosen) == MOST:
             continue
         used.add(row)
-        images.add(str(found.clusters[row]))
-        chosen.append(found.telling(row, heading, names))
+        images.add(str(scores.clusters[row]))
+        chosen.append(scores.telling(row, heading, names))
     return chosen
 
 
 class _Scores:
-    """Who is right: (models, questions) booleans, the best model first, over the questions with a score of every model.
+    """Who is right: (models, questions) booleans, the best model first, over the questions scored for every model.
 
-    ``first``: of the same questions as they were asked first, None where they were asked once.
+    ``first``: of the same questions as they were asked first, None if they were asked once.
     """
 
     def __init__(
@@ -80,9 +79,8 @@ class _Scores:
         self._first = first
         placed = standings.of(*head)
         sign = -1 if entries[0].scale(head[1]).higher_is_better else 1
-        entries = sorted(
-            entries, key=lambda each: (sign * (placed[each.model.key].mean.estimate or 0.0), standings.title(each))
-        )
+        means = {key: standing.mean.estimate or 0.0 for key, standing in placed.items()}
+        entries = sorted(entries, key=lambda entry: (sign * means[entry.model.key], standings.title(entry)))
         before: dict[str, LeaderboardEntry] = {}
         if first:
             found = standings.board.of(task=first[0], ranked=True)
@@ -103,14 +101,14 @@ class _Scores:
         self.was_right, self.was_wrong = start >= 1 - _ALMOST, start <= _ALMOST
 
     def rules(self, names: tuple[str, str]) -> list[_Rule]:
-        """All rules, those that tell most first, and last the one for what room is left."""
+        """All rules, the most telling ones first, and last the one that fills up."""
         if not self.values.size:
             return []
         right, wrong, many = self.right, self.wrong, len(self.right)
         others = right[1:].mean(axis=0) if many > 1 else np.zeros(len(self.ids))
         most = "most others are correct" if many > 2 else "the other is correct"
         share = self.values.mean(axis=0)
-        # Rounded: a third and two thirds are as much disputed as each other.
+        # Rounded, so that a third and two thirds are equally disputed.
         disputed = np.round(0.5 - np.abs(share - 0.5), 4)
         first, last = names
         when = f" when {last}" if self._first else ""
@@ -126,24 +124,21 @@ class _Scores:
         if self._first is None:
             return plain
         lost, won = self.was_right & wrong, self.was_wrong & right
+        never = wrong.all(axis=0) & self.was_wrong.all(axis=0)
         return [
             (f"Correct when {first}, wrong when {last}", _masked_strength(lost[0], lost.sum(axis=0))),
             plain[0],
             (f"Wrong when {first}, correct when {last}", _masked_strength(won[0], won.sum(axis=0))),
-            (
-                f"Nobody is correct, {first} or {last}",
-                _masked_strength(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0),
-            ),
+            (f"Nobody is correct, {first} or {last}", _masked_strength(never, 1.0)),
             *plain[1:],
         ]
 
     def strongest(self, strength: np.ndarray, used: set[int], images: set[str]) -> int | None:
-        """The question that the rule holds for most, not chosen yet; of several one of another image, then by id."""
+        """The unused question with the most strength; of equals one of an unused image, then by id."""
         rows = [row for row in np.flatnonzero(~np.isnan(strength)).tolist() if row not in used]
         return min(rows, key=lambda row: (-strength[row], self.clusters[row] in images, row), default=None)
 
     def telling(self, row: int, heading: str, names: tuple[str, str]) -> DiscordantQuestion:
-        """A question with who is right on it."""
         many = len(self.right)
         counts = [(names[1], self.right[:, row])]
         if self._first:
@@ -162,13 +157,12 @@ def _masked_strength(mask: np.ndarray | np.bool_, strength: np.ndarray | float) 
 
 
 def _common_ids(entries: Sequence[LeaderboardEntry]) -> np.ndarray:
-    """(n,) strings, sorted: the questions of all entries."""
     distinct = {entry.questions.digest: entry.questions.ids for entry in entries}
     return functools.reduce(np.intersect1d, distinct.values()) if distinct else np.array([], dtype=str)
 
 
 def _answer_shares(entry: LeaderboardEntry, metric: str, ids: np.ndarray) -> np.ndarray:
-    """(n,) floats: how good the answer to each question is, from 0 to 1; NaN where it has no score."""
+    """(n,) floats: the answer to each question from 0 (worst) to 1, NaN without a score."""
     share, own = shares_of(entry.scores(metric), entry.scale(metric)), entry.questions.ids
     places = np.minimum(np.searchsorted(own, ids), len(own) - 1)
     return np.where(own[places] == ids, share[places], np.nan).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Builds the site of a board."""
+"""Build the site of a board."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Leaderboard
-from lmms_medtasks.board.entries import EntryModel
 from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks
@@ -24,15 +23,14 @@ from lmms_medtasks.report.report_options import RESAMPLES
 
 @dataclass(frozen=True)
 class SiteOptions:
-    """What was asked of a site.
+    """The options of a site.
 
     Attributes:
         title: of all pages. resamples: as for a report; 0: no intervals. reports: whether each model has a report and
-            each suite a comparison. questions: whether there is a question browser. stamp: a line for the foot of the
-            overview (a commit, a date), "" for none: nothing else in a site says when it was built.
-        shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
-            whose names are left out of paths. cache: where images, and what is of one model alone, may be kept for
-            the next build; it changes no byte.
+            each suite a comparison. questions: whether there is a question browser. stamp: a line at the foot of the
+            overview (a commit, a date), "" for none; nothing else in a site depends on the time.
+        roots: folders whose names are left out of paths. cache: keeps images and models' reports for the next build; it
+            changes no byte.
     """
 
     title: str = "lmms-medtasks leaderboard"
@@ -49,8 +47,8 @@ class SiteOptions:
 def build_site(board: Leaderboard, output: Path, options: SiteOptions | None = None) -> dict[str, int]:
     """Write the site of ``board`` to ``output`` and return its files with their sizes in bytes.
 
-    The same board and options give the same bytes. What is in ``output`` is replaced when the new site is whole; it
-    must be a site of ours or empty (UserError).
+    The same board and options give the same bytes. The old site in ``output`` is replaced when the new one is complete;
+    other content raises UserError.
     """
     with replace_folder(output) as folder:
         _write_pages(board, folder, options or SiteOptions())
@@ -58,16 +56,13 @@ def build_site(board: Leaderboard, output: Path, options: SiteOptions | None = N
 
 
 def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -> None:
-    standings = BoardStandings(board, options.resamples, options.models)
+    standings = BoardStandings(board, options.resamples, options.models, options.roots)
     slugs = file_names.model_slugs(board.models)
     suites = suite_words.sort_suites(name for name in board.suites if name == file_names.slugify(name))
-    pages = PageWriter(
-        folder, options.title, [(name, suite_words.suite_texts(name).title) for name in suites], options.questions
-    )
-    asked = QuestionData(folder, options.shown, options.cache, board.owned)
-    reports = (
-        SuiteReports(standings.titles, options.resamples, options.roots, options.cache) if options.reports else None
-    )
+    titled = [(name, suite_words.suite_texts(name).title) for name in suites]
+    pages = PageWriter(folder, options.title, titled, questions=options.questions)
+    asked = QuestionData(folder, options.shown, options.cache, owned=board.owned)
+    reports = SuiteReports(standings.titles, options.resamples, options.roots, options.cache)
 
     def links(root: str) -> PageLinks:
         return PageLinks(
@@ -77,11 +72,11 @@ def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -
 
     pages.assets()
     with progress_bar(1 + len(board.models) + len(suites) * (1 + options.questions), "Writing pages", "pages") as step:
-        index_page.write_index_page(pages, standings, links(""), suites, roots=options.roots, stamp=options.stamp)
+        index_page.write_index_page(pages, standings, links(""), suites, options.stamp)
         step(1)
         for name in suites:
             body = functools.partial(pages.body, f"suites/{name}.html")
-            compared = reports.comparison(name, board.of(suite=name), body) if reports else ModelReport()
+            compared = reports.comparison(name, board.of(suite=name), body) if options.reports else ModelReport()
             for part in compared.parts:
                 folder.new_texts(part.files)
             cards = QuestionCards(asked, standings.title) if options.questions else None
@@ -89,33 +84,19 @@ def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -
             step(1)
             if options.questions:
                 titles = {key: (standings.titles[key], slug) for key, slug in slugs.items()}
-                for path, make in questions.write_question_pages(
-                    pages, name, board.of_known_questions(name), asked, titles
-                ):
+                entries = board.of_known_questions(name)
+                for path, make in questions.write_question_pages(pages, name, entries, asked, titles):
                     folder.texts(path, make())
                 step(1)
         for model in board.models:
-            _write_model(model, slugs[model.key], folder, pages, standings, links("../"), options, reports)
+            slug, report, no_report = slugs[model.key], "", ""
+            if options.reports:
+                try:
+                    text = reports.page(model_page.entries_of(model.key, board), f"../models/{slug}.html")
+                except UserError as error:
+                    no_report = str(error)
+                else:
+                    folder.text(report := f"reports/{slug}.html", text)
+            model_page.write_model_page(pages, standings, model, links("../"), slug, report, no_report)
             step(1)
     folder.text(".nojekyll", "")
-
-
-def _write_model(
-    model: EntryModel,
-    slug: str,
-    folder: SiteFolder,
-    pages: PageWriter,
-    standings: BoardStandings,
-    links: PageLinks,
-    options: SiteOptions,
-    reports: SuiteReports | None,
-) -> None:
-    report = no_report = ""
-    if reports:
-        try:
-            text = reports.page(model_page.entries_of(model.key, standings.board), f"../models/{slug}.html")
-        except UserError as error:
-            no_report = str(error)
-        else:
-            folder.text(report := f"reports/{slug}.html", text)
-    model_page.write_model_page(pages, standings, model, links, slug, options.models, options.roots, report, no_report)

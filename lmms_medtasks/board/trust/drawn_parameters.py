@@ -1,7 +1,6 @@
-"""The parameters of a degradation that a log of strangers recorded: none beyond those that are drawn.
+"""Check recorded parameters of a degradation before they are applied: a blur of a million pixels fills the memory.
 
-Pictures are made of them, and a blur of a million pixels fills the memory. What is drawn for a picture of that size at
-either level, times a few, is the bound.
+The bound is what is drawn for an image of that size at either level, times a few.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from lmms_medtasks.errors import UserError
 _TIMES = 4
 """Draws differ by less, and so do levels up to the strongest."""
 _LEAST = 64
-"""Pixels that whole numbers may be beyond that, or a picture's longer side: places may be anywhere in it."""
+"""Pixels beyond that for whole numbers, or the longer side of the image: positions may be anywhere in it."""
 _AT_LEAST = {("low_resolution", "factor"): 1.0}
-"""What makes a larger picture on the way where it is small."""
+"""Smaller values enlarge the image on the way."""
 _SEVERITIES = (1, 2)
 
 
 def check_drawn_parameters(
     name: str, parameters: Mapping[str, Any], size: tuple[int, int], modality: str | None
 ) -> None:
-    """Raise UserError where a number or a list is far beyond what is drawn for a picture of ``size`` (H, W).
+    """Raise UserError for a number or list far beyond what is drawn for an image of ``size`` (H, W).
 
-    Seeds may be any whole numbers from 0. Unknown names and other fields are left to what reads the parameters.
+    Seeds may be any whole numbers from 0. Unknown names and other fields are left to the parameters' reader.
     """
     drawn = [
         degradations.sample(name, severity=severity, seed=0, size=size, modality=modality).to_json()
@@ -55,7 +54,7 @@ def check_drawn_parameters(
 
 
 def _all_fields(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """All fields, also those of a milder record within."""
+    """All fields, including those of a nested record."""
     for field, value in parameters.items():
         if isinstance(value, Mapping):
             yield from _all_fields(value)
@@ -64,20 +63,20 @@ def _all_fields(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _count_elements(value: Any) -> int:
-    """Characters and elements, all in all."""
+    """Characters and elements, including nested ones."""
     if isinstance(value, list | tuple):
         return sum(map(_count_elements, value)) + len(value)
     return len(value) if isinstance(value, str) else 1
 
 
 def _largest_numbers(values: list[Any]) -> dict[int | None, tuple[float, bool]]:
-    """The largest absolute number, infinite where one is none, and whether all are whole; of rows that by column."""
-    found: dict[int | None, tuple[float, bool]] = {}
+    """The largest absolute number (infinite for NaN) and whether all are whole; for rows by column."""
+    largest: dict[int | None, tuple[float, bool]] = {}
     for value in values:
         for row in value if isinstance(value, list | tuple) else [value]:
-            for place, number in enumerate(row) if isinstance(row, list | tuple) else [(None, row)]:
+            for column, number in enumerate(row) if isinstance(row, list | tuple) else [(None, row)]:
                 if isinstance(number, int | float):
-                    before, whole = found.get(place, (0.0, True))
+                    before, whole = largest.get(column, (0.0, True))
                     size = math.inf if math.isnan(number) else abs(number)
-                    found[place] = max(before, size), whole and isinstance(number, int)
-    return found
+                    largest[column] = max(before, size), whole and isinstance(number, int)
+    return largest

@@ -1,13 +1,12 @@
-"""What was verified of an entry (``verified.yml`` of the base branch): nothing but its arithmetic, or more.
+"""How far an entry was verified (``verified.yml`` of the base branch): its arithmetic only, or more.
 
-The file names submissions by the SHA-256 of their bytes, so that a changed one has no more than its arithmetic again:
-a pack once, a run once a task, by its result file and the task's log together.
+The file names submissions by the SHA-256 of their bytes, so that a changed one loses its level: a pack once, a run once
+a task, by its result file and the task's log together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 from lmms_medtasks import folders
@@ -30,32 +29,18 @@ _HEAD = (
 )
 
 
-@dataclass(frozen=True)
-class TrustLevels:
-    """SHA-256 of a submitted file -> its level, one of :data:`LEVELS`."""
-
-    found: Mapping[str, str]
-
-    def of(self, digest: str) -> str:
-        """The level of a submission."""
-        return self.found.get(digest, SCORES_ONLY)
-
-
-NONE = TrustLevels({})
-
-
-def read_trust_levels(path: Path) -> TrustLevels:
-    """The levels of a file. Raises UserError for a level that is none."""
-    said = folders.load_yaml(path) or {}
-    if not isinstance(said, dict):
+def read_trust_levels(path: Path) -> dict[str, str]:
+    """SHA-256 of a submitted file -> its level, one of :data:`LEVELS`. Raises UserError for an unknown level."""
+    content = folders.load_yaml(path) or {}
+    if not isinstance(content, dict):
         raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")
-    for digest, level in said.items():
+    for digest, level in content.items():
         if level not in LEVELS:
             raise unknown_name_error("level", level, LEVELS, f"{path}, {digest}")
-    return TrustLevels({str(digest): level for digest, level in said.items()})
+    return {str(digest): level for digest, level in content.items()}
 
 
 def write_trust_level(path: Path, digests: Iterable[str], level: str) -> None:
     """Add the level of a submission to a file; ``digests``: one of a pack, one a task of a run."""
-    found = {**(read_trust_levels(path).found if path.is_file() else {}), **dict.fromkeys(digests, level)}
-    write_text_atomically(path, _HEAD + "".join(f'"{each}": {found[each]}\n' for each in sorted(found)))
+    levels = {**(read_trust_levels(path) if path.is_file() else {}), **dict.fromkeys(digests, level)}
+    write_text_atomically(path, _HEAD + "".join(f'"{digest}": {levels[digest]}\n' for digest in sorted(levels)))

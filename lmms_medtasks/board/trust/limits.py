@@ -1,4 +1,4 @@
-"""How much a submission may hold (``limits.yml``)."""
+"""The largest submission that is read (``limits.yml``)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @functools.cache
 def load_limits() -> Mapping[str, int]:
-    """The limits of this release; the file says what each is of."""
-    found: Mapping[str, int] = folders.load_yaml(Path(__file__).with_suffix(".yml"))
-    return found
+    """The limits of this release."""
+    limits: Mapping[str, int] = folders.load_yaml(Path(__file__).with_suffix(".yml"))
+    return limits
 
 
 def check_limit(value: int, name: str, where: object, what: str) -> None:
-    """Raise UserError where ``value`` is more than the limit ``name``; ``what``: "bytes", "questions"."""
+    """Raise UserError if ``value`` exceeds the limit ``name``; ``what``: "bytes", "questions"."""
     most = load_limits()[name]
     if value > most:
         raise UserError(f"{where}: {value:,} {what}; at most {most:,} are read.")
 
 
 def check_entry(entry: LeaderboardEntry, where: object) -> int:
-    """Raise UserError for a name or a text that is empty or too long, and for too many questions, trials or columns.
+    """Raise UserError for empty or long names and texts, and for too many questions, trials or columns.
 
     Returns the number of replies.
     """
@@ -78,7 +78,7 @@ def check_entry(entry: LeaderboardEntry, where: object) -> int:
 
 
 def _check_values(column: pa.Array, where: str) -> None:
-    """Raise UserError for a text that is too long, or a list of too many, among the distinct values of a column."""
+    """Raise UserError for a text or a list that is too long, among the distinct values of a column."""
     values = column.dictionary if pa.types.is_dictionary(column.type) else column
     if pa.types.is_list(values.type):
         check_limit(pc.max(pc.list_value_length(values)).as_py() or 0, "trials", where, "replies to a question")

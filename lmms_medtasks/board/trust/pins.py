@@ -1,7 +1,7 @@
-"""What the questions and the data of a task version are, by their digests: the board's pins (``pins.yml``).
+"""Digests of the questions and data of a task version: the board's pins (``pins.yml``).
 
-They are written once, from a run of all questions by somebody who prepared the data, and lie in the board's repository.
-An entry of other questions or data does not stand in the ranking, however many others agree with it.
+They are written once, from a run of all questions by somebody who prepared the data, into the board's repository.
+Entries on other questions or data are not ranked, however many agree with each other.
 """
 
 from __future__ import annotations
@@ -33,17 +33,14 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class QuestionPin:
-    """What entries must be of.
+    """What entries must have.
 
     Attributes:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
-        measures: which questions belong to each measure: their number and the digest of their places, see
-            :func:`score_question_digests`. metrics: those that a run of it has.
-        digests, package_version: as an entry has them. judge: of the run, in full, "" where none judged.
-        prompts: that a judge is asked by; those of the installed code also where none judged. trials: replies to
-            each question, 0 where they have not all as many. declared: of a contributed task, what the run said of its
-            template, protocol and own parts (:attr:`lmms_medtasks.board.entries.LeaderboardEntry.declared`). harness:
-            its version.
+        measures: the questions of each measure, see :func:`score_question_digests`. metrics: of the pinned run.
+        judge: of the run, in full, "" without one. prompts: of the judge; without one those of the installed code.
+        trials: replies to each question, 0 if they differ. declared: of a contributed task, see
+            :attr:`lmms_medtasks.board.entries.LeaderboardEntry.declared`. harness: its version.
     """
 
     data: str
@@ -60,39 +57,41 @@ class QuestionPin:
     harness: str = ""
 
     def differences(self, entry: LeaderboardEntry) -> list[str]:
-        """What of the questions of an entry is other than pinned, a sentence each; [] if nothing is."""
-        found = []
+        """Differences of an entry's questions from the pin, a sentence each; [] if there are none."""
+        differences = []
         if entry.data_digest != self.data:
-            found.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
+            differences.append(f"Its data are not the pinned ones (digest {entry.data_digest[:12] or 'none'} against "
                          f"{self.data[:12] or 'none'}).")  # fmt: skip
         if entry.questions.digest != self.questions:
             said = "some are missing, added, or have other images, correct answers or tags"
-            found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
-            return found
+            differences.append(
+                f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}."
+            )
+            return differences
         if entry.declared != self.declared:
-            found.append(
+            differences.append(
                 "It says that the task has another template, protocol of a judge, or parts of its own than the "
                 "pinned run (or the pin is of an earlier version: the board's keepers pin the run again)."
             )
         if self.trials and (own_trials := trials_of(entry)) != self.trials:
             said = f"{own_trials}" if own_trials else "not as many for all"
-            found.append(f"Replies to each question: {said}, and {self.trials} of the pinned run: who chooses the best "
-                         "of several is told from others by that.")  # fmt: skip
-        # Where judgements are missing so are metrics of them; that is said otherwise, and questions are counted below.
+            differences.append(f"Replies to each question: {said}, and {self.trials} of the pinned run "
+                         "(all entries need as many, so that nobody can submit the best of several).")  # fmt: skip
+        # Missing judgements, and so missing metrics, are another problem; questions are counted below.
         whole = entry.counts.judged == entry.counts.wanted
         if whole and (lacking := [name for name in self.metrics if name not in entry.metrics]):
-            found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
-        own = score_question_digests(entry)
-        for name in sorted({*self.measures, *own}):
-            one, other = (each.get(name, _NONE) for each in (own, self.measures))
-            if one != other:
-                found.append(f"Of its questions {one} belong to {name}, and of the pinned ones {other}.")
-        return found
+            differences.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
+        entry_measures = score_question_digests(entry)
+        for name in sorted({*self.measures, *entry_measures}):
+            questions, pinned = entry_measures.get(name, _NONE), self.measures.get(name, _NONE)
+            if questions != pinned:
+                differences.append(f"Of its questions {questions} belong to {name}, and of the pinned ones {pinned}.")
+        return differences
 
 
 @dataclass(frozen=True)
 class QuestionPins:
-    """All pins of a board; none: nothing on it can be told from a forgery of questions."""
+    """All pins of a board. Without pins, forged questions cannot be detected."""
 
     found: Mapping[Key, QuestionPin]
 
@@ -101,7 +100,7 @@ class QuestionPins:
         return self.found.get(pin_key(entry))
 
     def hold(self, entry: LeaderboardEntry) -> bool:
-        """Whether an entry is of the questions and data that are pinned for what it says it is."""
+        """Whether an entry has the questions and data that are pinned for its task, version and data."""
         pin = self.of(entry)
         return pin is not None and not pin.differences(entry)
 
@@ -110,31 +109,31 @@ NONE = QuestionPins({})
 
 
 def pin_key(entry: LeaderboardEntry) -> Key:
-    """What a pin is of."""
+    """Task, version, data."""
     return entry.task, entry.version, f"{entry.data}, {entry.asked_by}" if entry.asked_by else entry.data
 
 
 def score_question_digests(entry: LeaderboardEntry) -> dict[str, str]:
-    """Measure -> which questions belong to it: ``120 (6f1c…)``, their number and a digest of their places by id."""
-    found = {}
+    """Measure -> its questions: ``120 (6f1c…)``, their number and a digest of their indices by id."""
+    digests = {}
     for name in entry.answers.column_names:
         measure, _, field = name.rpartition(".")
         if field == "asked":
             asked = entry.answers.column(name).is_valid().to_numpy()
             digest = hashlib.sha256(np.packbits(asked).tobytes()).hexdigest()
-            found[measure] = f"{int(asked.sum())} ({digest[:_DIGEST]})"
-    return found
+            digests[measure] = f"{int(asked.sum())} ({digest[:_DIGEST]})"
+    return digests
 
 
 def trials_of(entry: LeaderboardEntry) -> int:
-    """Replies to each question, failed requests among them; 0 where they have not all as many."""
+    """Replies to each question, including failed requests; 0 if the numbers differ."""
     places, _ = entry.samples.texts("trials")
     counts = set(np.bincount(places, minlength=len(entry.questions)).tolist())
     return int(counts.pop()) if len(counts) == 1 else 0
 
 
 def pin_of(entry: LeaderboardEntry) -> QuestionPin:
-    """The pin that an entry gives. Raises UserError where it is not of all questions of its data, or of a pack."""
+    """The pin of an entry. Raises UserError for a pack, or if not all questions of the data were asked."""
     where = f"{entry.source.results}, {entry.task}"
     if entry.source.kind != "run":
         raise UserError(f"{where}: a pack says itself what its questions are. Pin a run on data that you prepared.")
@@ -160,40 +159,39 @@ def pin_of(entry: LeaderboardEntry) -> QuestionPin:
 
 
 def write_pins(entries: Iterable[LeaderboardEntry], path: Path) -> int:
-    """Write the pins of these entries to ``path``, beside those that are there; returns how many are new.
+    """Add the pins of these entries to the file ``path``; returns how many are new.
 
-    A pin that names no judge gets that of an entry that has one. Raises UserError where an entry differs from what is
-    pinned there already: a pin is changed by hand only.
+    A pin without a judge gets the judge of an entry that has one. Raises UserError if an entry differs from its pin:
+    pins are changed by hand only.
     """
-    found = dict(read_pins(path).found) if path.is_file() else {}
+    pins = dict(read_pins(path).found) if path.is_file() else {}
     new = 0
     for entry in entries:
         key, pin = pin_key(entry), pin_of(entry)
-        before = found.setdefault(key, pin)
+        pinned = pins.setdefault(key, pin)
         fixed = ("data", "questions", "measures", "declared")
-        others = [each for each in fixed if getattr(before, each) != getattr(pin, each)]
+        others = [each for each in fixed if getattr(pinned, each) != getattr(pin, each)]
         if others:
             what = "questions of its measures" if others == ["measures"] else others[0]
             where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."
             raise UserError(f"{where} Remove that pin by hand if it was wrong.")
-        new += before is pin
-        if pin.judge and not before.judge:
-            found[key] = replace(before, judge=pin.judge, prompts=pin.prompts)
+        new += pinned is pin
+        if pin.judge and not pinned.judge:
+            pins[key] = replace(pinned, judge=pin.judge, prompts=pin.prompts)
     tree: dict[str, Any] = {}
-    for (task, version, data), pin in sorted(found.items()):
+    for (task, version, data), pin in sorted(pins.items()):
         said = {**asdict(pin), "metrics": list(pin.metrics)}
-        tree.setdefault(task, {}).setdefault(version, {})[data] = {
-            name: value for name, value in said.items() if value or name == "data"
-        }
+        fields = {name: value for name, value in said.items() if value or name == "data"}
+        tree.setdefault(task, {}).setdefault(version, {})[data] = fields
     write_text_atomically(path, _HEAD + yaml.safe_dump(tree, sort_keys=False, width=1000))
     return new
 
 
 def read_pins(path: Path) -> QuestionPins:
-    """The pins of a file. Raises UserError for what is none."""
+    """The pins of a file. Raises UserError for another form."""
     tree = folders.load_yaml(path) or {}
     try:
-        found = {
+        pins = {
             (str(task), str(version), str(data)): _parse_pin(pin)
             for task, versions in tree.items()
             for version, kinds in versions.items()
@@ -204,12 +202,12 @@ def read_pins(path: Path) -> QuestionPins:
             f"{path}: expected task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). "
             "Write it with: lmms-medtasks leaderboard pin RUNS -o FILE"
         ) from error
-    return QuestionPins(found)
+    return QuestionPins(pins)
 
 
-def _parse_pin(said: Mapping[str, Any]) -> QuestionPin:
-    if not isinstance(said["questions"], str) or not isinstance(said["data"], str):
+def _parse_pin(fields: Mapping[str, Any]) -> QuestionPin:
+    if not isinstance(fields["questions"], str) or not isinstance(fields["data"], str):
         raise TypeError("a digest is a text: put it in quotation marks")
-    if not all(isinstance(each, str) for each in said["measures"].values()):
+    if not all(isinstance(value, str) for value in fields["measures"].values()):
         raise TypeError("a measure has the digest of its questions beside their number: pin the run again")
-    return QuestionPin(**{**said, "metrics": tuple(said["metrics"]), "count": int(said["count"])})
+    return QuestionPin(**{**fields, "metrics": tuple(fields["metrics"]), "count": int(fields["count"])})

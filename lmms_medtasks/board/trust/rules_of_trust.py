@@ -1,7 +1,7 @@
-"""What a board in public goes by beside its rules: three files of its base branch, with pins, owners and levels.
+"""Pins, owners and levels of a public board: three files of its base branch.
 
-``owners.yml`` says whose a model's name is: only he adds and replaces its entries. A submission lies in a folder that
-is named by the account that made it: ``entries/ACCOUNT/...``.
+Only the owner of a model's name (``owners.yml``) adds and replaces its entries. A submission is in a folder named by
+the account that made it: ``entries/ACCOUNT/...``.
 """
 
 from __future__ import annotations
@@ -21,33 +21,23 @@ _KEYS = {"accounts", "rows"}
 
 @dataclass(frozen=True)
 class ModelOwners:
-    """Whose the names are.
+    """The owners of model names.
 
-    ``accounts``: model's name -> the accounts that may add its entries, in small letters. ``rows``: how many rows a
-    name may have in the ranking of a task, with other arguments each, where more than one. ``path``: the file.
+    ``accounts``: model's name -> the accounts that may add its entries, in small letters. ``rows``: rows that a name
+    may have in the ranking of a task, with different arguments, if more than one. ``path``: the file.
     """
 
     accounts: Mapping[str, tuple[str, ...]]
     path: str = "owners.yml"
     rows: Mapping[str, int] = field(default_factory=dict)
 
-    def most_rows(self, model: str) -> int:
-        """How many rows a model may have in the ranking of a task."""
-        return self.rows.get(model, 1)
-
     def problem(self, model: str, account: str) -> tuple[str, str] | None:
-        """Code and reason where an account may not submit entries of a model; None where it may."""
+        """Code and reason if an account may not submit entries of a model; None if it may."""
         if model not in self.accounts:
-            alike = next(
-                (
-                    name
-                    for name in self.accounts
-                    if model_names.confusable_form(name) == model_names.confusable_form(model)
-                ),
-                None,
-            )
-            said = f" It looks like {alike!r}, which is another's name." if alike else ""
-            return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{said} The board's keepers add one."
+            form = model_names.confusable_form(model)
+            alike = next((name for name in self.accounts if model_names.confusable_form(name) == form), None)
+            hint = f" It looks like {alike!r}, which is another's name." if alike else ""
+            return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{hint} The board's keepers add one."
         if account.casefold() not in self.accounts[model]:
             mine = f"It lies in the folder of {account!r}" if account else "It lies in no folder of an account"
             return "not_the_owner", f"{mine}; the name {model!r} belongs to {', '.join(self.accounts[model])}."
@@ -56,11 +46,11 @@ class ModelOwners:
 
 @dataclass(frozen=True)
 class TrustRules:
-    """Pins, owners (None: anybody may submit any name, as on a board of one's own runs) and verified levels."""
+    """Pins, owners (None: anybody may submit any name, as on a private board) and verified levels."""
 
     pins: pins.QuestionPins = pins.NONE
     owners: ModelOwners | None = None
-    levels: levels.TrustLevels = levels.NONE
+    levels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def in_public(self) -> bool:
@@ -74,32 +64,33 @@ NONE = TrustRules()
 def read_trust(
     pins_file: Path | None = None, owners_file: Path | None = None, verified_file: Path | None = None
 ) -> TrustRules:
-    """What these files say. Raises UserError where one is not there or says something else."""
+    """Read these files. Raises UserError for a missing file or another form."""
     return TrustRules(
         pins.read_pins(pins_file) if pins_file else pins.NONE,
         read_owners(owners_file) if owners_file else None,
-        levels.read_trust_levels(verified_file) if verified_file else levels.NONE,
+        levels.read_trust_levels(verified_file) if verified_file else {},
     )
 
 
 def read_owners(path: Path) -> ModelOwners:
-    """The owners that a file names: ``model: account``, ``model: [account, account]``, or with the number of rows
-    ``model: {accounts: [account], rows: 2}``.
+    """The owners in a file: ``model: account``, ``model: [account, account]``, or
+    ``model: {accounts: [account], rows: 2}`` with the number of rows.
 
-    Raises UserError for another form, and for names that differ only in case, blanks, separators or what can't be seen.
+    Raises UserError for another form, and for names that differ only in case, blanks, separators or invisible
+    characters.
     """
-    said = folders.load_yaml(path) or {}
-    if not isinstance(said, dict):
+    content = folders.load_yaml(path) or {}
+    if not isinstance(content, dict):
         raise UserError(f"{path}: expected lines such as 'organisation/model: account'.")
-    found: dict[str, tuple[str, ...]] = {}
+    owners: dict[str, tuple[str, ...]] = {}
     rows: dict[str, int] = {}
-    plain: dict[str, str] = {}
-    for name, value in said.items():
+    plain_names: dict[str, str] = {}
+    for name, value in content.items():
         # Without a number of rows a name has one.
-        known: Any = value if isinstance(value, dict) else {"accounts": value, "rows": 1}
-        accounts, most = known.get("accounts"), known.get("rows")
+        fields: Any = value if isinstance(value, dict) else {"accounts": value, "rows": 1}
+        accounts, most = fields.get("accounts"), fields.get("rows")
         listed = [accounts] if isinstance(accounts, str) else accounts
-        is_right = isinstance(name, str) and isinstance(listed, list) and bool(listed) and set(known) == _KEYS
+        is_right = isinstance(name, str) and isinstance(listed, list) and bool(listed) and set(fields) == _KEYS
         if not is_right or not _are_texts(listed) or type(most) is not int or most < 1:
             raise UserError(
                 f"{path}: {name!r}: {value!r}; expected a model's name and one account or a list of them, or "
@@ -108,15 +99,15 @@ def read_owners(path: Path) -> ModelOwners:
         rows[name] = most
         if wrong := model_names.model_name_problem(name):
             raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
-        other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
-        if other is not name:
-            raise UserError(f"{path}: {name!r} and {other!r} differ in nothing that a reader sees. Keep one of them.")
-        found[name] = tuple(each.casefold() for each in listed)
-    return ModelOwners(found, str(path.name), rows)
+        same = plain_names.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
+        if same is not name:
+            raise UserError(f"{path}: {name!r} and {same!r} differ in nothing that a reader sees. Keep one of them.")
+        owners[name] = tuple(account.casefold() for account in listed)
+    return ModelOwners(owners, str(path.name), rows)
 
 
 def account_of(file: Path, roots: Iterable[Path]) -> str:
-    """The account whose folder a file lies in: the first folder below the root that it lies below; "" for none."""
+    """The account of a file: the first folder below its root; "" for none."""
     for root in roots:
         if root.is_dir() and file.is_relative_to(root):
             parts = file.relative_to(root).parts

@@ -1,4 +1,4 @@
-"""Files of strangers: what is read lies in their folder, and is within the limits, before anything is built of it."""
+"""Files of strangers: check that they are in their folder and within the limits before building anything from them."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _GZIP = 31  # zlib: a gzip header with the largest window
 
 
 def list_regular_files(root: Path, endings: tuple[str, ...]) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """The files below ``root`` whose name ends so, sorted, and those that are not read with the reason of each.
+    """The files below ``root`` with these endings, sorted, and those that are not read, each with the reason.
 
-    Folders that are links are not entered. Raises UserError where there are more files than the limits allow.
+    Linked folders are not entered. Raises UserError for more files than the limits allow.
     """
     inside = root.resolve()
-    found, refused = [], []
+    files, refused = [], []
     for path in _walk_named_files(root, endings):
-        if wrong := _file_problem(path, inside):
-            refused.append((path, wrong))
+        if problem := _file_problem(path, inside):
+            refused.append((path, problem))
         else:
-            found.append(path)
-    return sorted(found), sorted(refused)
+            files.append(path)
+    return sorted(files), sorted(refused)
 
 
 def linked_folders(root: Path) -> list[tuple[Path, str]]:
-    """The folders below ``root`` that are links, which are not entered, with the reason."""
+    """The linked folders below ``root``, which are not entered, with the reason."""
     links = [path for folder, names, _ in os.walk(root) for name in names if (path := Path(folder, name)).is_symlink()]
     return [(path, f"{path}: a link to a folder. Put the folder itself there.") for path in links]
 
 
 def check_regular_file(path: Path, inside: Path | None = None) -> None:
-    """Raise UserError where a file is no regular one, or a link that leads out of the folder ``inside``."""
+    """Raise UserError unless a file is a regular one and no link out of the folder ``inside``."""
     if wrong := _file_problem(path, inside.resolve() if inside else None):
         raise UserError(wrong)
 
@@ -53,9 +53,8 @@ def _walk_named_files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     for folder, _, names in os.walk(root):
         seen += len(names)
         if seen > load_limits()["files"]:
-            raise UserError(
-                f"{root}: more than {load_limits()['files']:,} files. Name the folder with the runs or packs."
-            )
+            most = f"{load_limits()['files']:,} files"
+            raise UserError(f"{root}: more than {most}. Name the folder with the runs or packs.")
         yield from (Path(folder, name) for name in names if name.endswith(endings))
 
 
@@ -70,9 +69,9 @@ def _file_problem(path: Path, inside: Path | None) -> str:
 
 
 def content_of(path: Path) -> bytes:
-    """The bytes of a file, unpacked where its name ends in .gz.
+    """The bytes of a file, unpacked if its name ends in .gz.
 
-    Raises UserError where it, or what it unpacks to, is larger than the limits; no more than these is ever read.
+    Raises UserError if it is larger than the limits, packed or unpacked; no more than these is ever read.
     """
     check_number(path.stat().st_size, "file_bytes", path, "bytes")
     most = load_limits()["unpacked_bytes"]
@@ -87,28 +86,27 @@ def content_of(path: Path) -> bytes:
 
 
 def _unpack_gzip(file: BinaryIO, most: int) -> bytes:
-    """What a gzip file holds, at most one byte more than ``most``.
+    """The content of a gzip file, at most one byte more than ``most``.
 
-    It must be of one member, as packs are: millions of empty ones would unpack to nothing for a minute.
-    Raises zlib.error and EOFError where it is not.
+    It must have one member, as packs do: millions of empty ones would unpack to nothing for a minute. Raises zlib.error
+    and EOFError otherwise.
     """
     member = zlib.decompressobj(wbits=_GZIP)
-    found = bytearray()
-    while not member.eof and len(found) <= most:
+    content = bytearray()
+    while not member.eof and len(content) <= most:
         packed = member.unconsumed_tail or file.read(_BLOCK)
         if not packed:
             raise EOFError("it ends within a gzip member")
-        found += member.decompress(packed, most + 1 - len(found))
+        content += member.decompress(packed, most + 1 - len(content))
     if member.eof and (member.unused_data or file.read(1)):
         raise EOFError("there is more behind its gzip member")
-    return bytes(found)
+    return bytes(content)
 
 
 def read_json(path: Path) -> Any:
     """The value of a JSON file in UTF-8.
 
-    Raises UserError for what is beyond the limits, cut off or damaged, a key that stands twice in a mapping, and for
-    numbers that are none (NaN, Infinity, or beyond what a float holds).
+    Raises UserError beyond the limits, and for damaged files, repeated keys, and numbers that are not finite.
     """
     data = content_of(path)
     check_form(data, path)
@@ -121,9 +119,9 @@ def read_json(path: Path) -> Any:
 
 
 def check_form(data: bytes, where: object) -> None:
-    """Raise UserError where JSON text is deeper than the limits, or has more values or longer numbers.
+    """Raise UserError if JSON text is deeper than the limits, or has more values or longer numbers.
 
-    Nothing is built for it: 150 MB of ``[]`` would be gigabytes of lists.
+    Builds nothing: 150 MB of ``[]`` would be gigabytes of lists.
     """
     bare = _without_texts(data)
     containers = bare.count(b"[") + bare.count(b"{")
@@ -140,14 +138,14 @@ def check_form(data: bytes, where: object) -> None:
 
 
 def _without_texts(data: bytes) -> bytes:
-    """JSON text without what stands in quotation marks."""
+    """JSON text without its strings."""
     codes = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), dtype=np.uint8)
     inside = np.logical_xor.accumulate(codes == ord('"'))
     return codes[~inside].tobytes()
 
 
 def check_lines(path: Path) -> None:
-    """Raise UserError where a log, or one of its lines, is larger than the limits."""
+    """Raise UserError if a log, or one of its lines, is larger than the limits."""
     check_number(path.stat().st_size, "log_bytes", path, "bytes")
     most, number, length = load_limits()["line_bytes"], 1, 0
     with path.open("rb") as file:
@@ -161,12 +159,12 @@ def check_lines(path: Path) -> None:
 
 
 def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in mapping:
             raise ValueError(f"the key {name[:40]!r} stands twice in a mapping")
-        found[name] = value
-    return found
+        mapping[name] = value
+    return mapping
 
 
 def _no_number(text: str) -> float:

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.gate import read_rules, run_gate, test_outcomes
+from lmms_medtasks.board.comparison.gate import read_rules, run_gate
+from lmms_medtasks.board.comparison.gate import test_outcomes as outcomes_of
 from lmms_medtasks.board.comparison.gate_summary import gate_decision, gate_report
 from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.cli import compare as command
@@ -183,7 +184,7 @@ def test_false_alarms_of_a_gate_of_many_tasks_are_those_of_one():
     for _ in range(200):
         tests = margin_tests(rng.integers(-2, 3, (10, IMAGES)).astype(float), margin=0.0)
         for correction in failed:
-            failed[correction] += any(each == "worse" for each, _ in test_outcomes(tests, [0.05] * 10, correction))
+            failed[correction] += any(each == "worse" for each, _ in outcomes_of(tests, [0.05] * 10, correction))
     assert failed["holm"] <= 18
     assert failed["none"] > 50  # 1 - 0.95**10 is 40 %
 
@@ -194,7 +195,7 @@ def test_the_correction_is_for_worse_only():
         SimpleNamespace(worse_p=worse, not_worse_p=not_worse)
         for worse, not_worse in ((0.01, 1.0), (0.03, 1.0), (0.9, 0.04), (0.5, 0.3))
     ]
-    assert [(each, round(p, 6)) for each, p in test_outcomes(tests, [0.05] * 4, "holm")] == [
+    assert [(each, round(p, 6)) for each, p in outcomes_of(tests, [0.05] * 4, "holm")] == [
         ("worse", 0.04), ("can't tell", 0.09), ("not worse", 1.0), ("can't tell", 1.0),
     ]  # fmt: skip
 

@@ -79,7 +79,7 @@ def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
         )
 
     rule = replace(read_rules().of("task", "agree"), min_images=5, on_cannot_tell="fail")
-    base = GateVerdict("task", "agree", "model", Measure("agree"), rule)
+    base = GateVerdict(task="task", measure="agree", model="model", scale=Measure("agree"), rule=rule)
     sides = table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0)
     change = paired_change(*sides, agree)
     images, (before, after) = change.contributions.clusters, change.contributions.sums.T

@@ -16,7 +16,6 @@ from lmms_medtasks.board.site import board_tables, finding_words, index_page, su
 from lmms_medtasks.board.site.board_tables import HARD_TO_READ, BoardStandings, PageLinks, guessing_score, ranking_table
 from lmms_medtasks.board.site.suite_charts import suite_chart
 from lmms_medtasks.board.site.write_site import SiteOptions, build_site
-from lmms_medtasks.board.word_verdicts import is_lexical_metric
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.task_configs.medobvious import measures
@@ -38,7 +37,7 @@ def standings(tmp_path: Path, runs: ModuleType) -> BoardStandings:
 
 def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand(standings: BoardStandings) -> None:
     said, silent = sorted(standings.board.entries, key=lambda entry: entry.model.name)
-    assert is_lexical_metric(said, "total") and not is_lexical_metric(silent, "total")
+    assert said.is_lexical("total") and not silent.is_lexical("total")
     table = ranking_table(TASK, standings, LINKS)
     assert table is not None and [LEXICAL in row.cells[2].mark for row in table.rows[:2]] == [True, False]
     assert MEANINGS[LEXICAL] in " ".join(table.all_notes)

@@ -75,7 +75,7 @@ def value(text: str) -> Any:
 
 def made(entries: Sequence[MadeUpEntry], data: Data | None = None, single: bool = False) -> dict[str, str]:
     """The files of a task, by name."""
-    questions = TaskQuestions(entries, data or Data(), 50, single)  # type: ignore[arg-type]
+    questions = TaskQuestions(entries, data or Data(), 50, single=single)  # type: ignore[arg-type]
     return {name: "".join(make()) for name, make in questions.files()}
 
 

@@ -11,7 +11,7 @@ def test_accounts_and_rows(tmp_path):
     path.write_text("a/one: Ada\nb/two: [ben, Carla]\nc/three: {accounts: [cy], rows: 3}\n")
     found = read_owners(path)
     assert found.accounts == {"a/one": ("ada",), "b/two": ("ben", "carla"), "c/three": ("cy",)}
-    assert [found.most_rows(name) for name in ("a/one", "b/two", "c/three")] == [1, 1, 3]
+    assert [found.rows.get(name, 1) for name in ("a/one", "b/two", "c/three")] == [1, 1, 3]
 
 
 @pytest.mark.parametrize(

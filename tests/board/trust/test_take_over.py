@@ -304,7 +304,7 @@ def test_tasks_that_can_not_be_read_again_are_named_and_the_others_verified(reco
     found = {entry.task: entry.level for entry in submissions.board(trust).entries}
     assert found == {TASK: levels.RECOMPUTED, OTHER: levels.SCORES_ONLY}
     assert recomputed([]).exit_code == 0
-    assert len(levels.read_trust_levels(tmp_path / "verified.yml").found) == 2
+    assert len(levels.read_trust_levels(tmp_path / "verified.yml")) == 2
 
 
 def test_nothing_is_written_where_no_task_can_be_read_again_or_one_differs(recomputed, tmp_path):
@@ -553,7 +553,7 @@ def test_who_is_set_apart_changes_nothing_that_is_said_of_the_questions(submissi
     trust = replace(
         trust,
         pins=pins.read_pins(tmp_path / "own.yml"),
-        levels=levels.TrustLevels({entry.source.digest: "run by the board"}),
+        levels={entry.source.digest: "run by the board"},
     )
 
     def said(name):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.site.changes import loss
+from lmms_medtasks.board.site.finding_words import loss
 from tests.board.made_up_entries import ERRORS, MadeUpEntry, made_up_entry, of_every_kind, right_and_wrong
 
 
