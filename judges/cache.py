@@ -1,11 +1,10 @@
 """Verdicts of earlier judging: each is stored at once, and a stored verdict is not paid for twice.
 
 A verdict is found again only if everything that can influence it is the same (:func:`verdict_cache_key`). Failures are
-not
-stored: the next run asks those questions again, and also those whose verdict could not be written (a full disk).
+not stored: the next run asks those questions again, also those whose verdict could not be written (a full disk).
 
-Whoever asks a question claims it first, so that two commands at one time ask each question once. A claim ends with the
-verdict; that of a process that was killed ends after :data:`CLAIM_SECONDS`, since nobody renews it.
+A command claims a question before it asks, so that two commands ask each question once. A claim ends with the verdict;
+that of a killed process ends after :data:`CLAIM_SECONDS`, since nobody renews it.
 """
 
 from __future__ import annotations
@@ -49,11 +48,9 @@ def verdict_cache_path() -> Path:
 
 
 def verdict_cache_key(settings: JudgeSettings, protocol: JudgeProtocol, item: JudgedItem, trial: int) -> str:
-    """A digest of everything that can influence the verdict.
+    """A digest of everything that can influence the verdict, also of the base URL (without name and password).
 
-    The judge (provider, model as asked, base URL without name and password), the settings that can change a verdict,
-    the protocol, its version and the prompt's digest, all fields of the item, and the number of the trial. Which model
-    answers is known only afterwards: a verdict of each is kept.
+    Which model answers is known only afterwards: a verdict of each is stored.
     """
     content = [
         settings.provider, settings.model, settings.address.url, identity.asked_settings(settings, protocol),
@@ -63,7 +60,7 @@ def verdict_cache_key(settings: JudgeSettings, protocol: JudgeProtocol, item: Ju
 
 
 class VerdictCache:
-    """The kept verdicts; safe in many threads and processes, and after a kill."""
+    """The stored verdicts; safe in many threads and processes, and after a kill."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,9 +90,8 @@ class VerdictCache:
         return verdicts
 
     def keep(self, key: str, settings: JudgeSettings, protocol: JudgeProtocol, verdict: JudgeVerdict) -> None:
-        """Keep a valid verdict, at once and for good; with terms without the judge's words.
-
-        Raises UserError where it can't be written (a full disk): then it is not kept.
+        """Store a valid verdict at once; under terms without the judge's words. Raises UserError if it can't be
+        written.
         """
         if verdict.status != "judged":
             raise ValueError(f"Only verdicts of a judge are kept, got {verdict.status!r}.")
@@ -107,7 +103,7 @@ class VerdictCache:
         self._fetch_rows("INSERT OR REPLACE INTO kept_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def claim(self, key: str) -> bool:
-        """Claim a question, until :meth:`release`; False where another one asks it now. UserError: can't be written."""
+        """Claim a question until :meth:`release`; False if another command asks it now. UserError: can't be written."""
         now = time.time()
         if self._renewer is None:
             with self._lock:
@@ -117,14 +113,13 @@ class VerdictCache:
         return self._count_changed_rows(_CLAIM, (key, self._owner, now + CLAIM_SECONDS, now)) == 1
 
     def claimed(self, keys: Iterable[str]) -> set[str]:
-        """Those of ``keys`` that another one asks now."""
+        """Those of ``keys`` that another command asks now."""
         claimed_by_others = self._fetch_rows(
             "SELECT key FROM claims WHERE owner != ? AND until >= ?", (self._owner, time.time())
         )
         return set(keys) & {key for (key,) in claimed_by_others}
 
     def release(self, key: str) -> None:
-        """Give up the claim."""
         self._count_changed_rows("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
 
     def _renew_claims(self) -> None:
@@ -149,7 +144,6 @@ class VerdictCache:
             return self._base.execute(statement, tuple(values)).fetchall()
 
     def _count_changed_rows(self, statement: str, values: Iterable[str | float]) -> int:
-        """Run ``statement``; how many rows it changed."""
         with self._naming_file(), self._lock:
             return self._base.execute(statement, tuple(values)).rowcount
 

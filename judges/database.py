@@ -23,11 +23,9 @@ WAY_OUT = (
 def connect_database(path: Path, schema: str) -> sqlite3.Connection:
     """A connection that commits each statement by itself, for use in any thread, one at a time.
 
-    The file and its folder are made if they are not there, for the user alone. Write-ahead log: readers never wait, and
-    what is committed outlives the process (not, with certainty, a power cut). Not for network file systems.
-
-    Raises:
-        UserError: the folder can't be written, or the file is no database of ours.
+    The file and its folder are made for the user alone. Write-ahead log: readers never wait, and what is committed
+    outlives the process (a power cut perhaps not). Not for network file systems. Raises UserError if the folder can't
+    be written or the file is no database of ours.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +56,7 @@ def _begin_log(base: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def open_database(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
-    """:func:`connect_database` for a few statements, closed afterwards; UserError for what goes wrong with them."""
+    """:func:`connect_database` for a few statements, closed afterwards. Raises UserError if one fails."""
     base = connect_database(path, schema)
     try:
         yield base

@@ -1,13 +1,10 @@
 """Does a judge tell right answers from others? Twenty answers of known quality, judged before the money is spent.
 
-A protocol's set (``Protocol.check``) has four questions with a right and a wrong answer. ``checks/every_protocol.yml``
-adds for each an answer that says nothing, the wrong one behind padding, and the wrong one with an instruction to the
-judge behind it. Each answer is judged twice. No rule of a protocol settles any of them.
+A protocol's set (``JudgeProtocol.check``) has four questions with a right and a wrong answer.
+``checks/every_protocol.yml`` adds for each an answer that says nothing, the wrong one behind padding, and the wrong one
+before an instruction to the judge. Each answer is judged twice. No rule of a protocol settles any of them.
 
-What is counted: valid verdicts; pairs of a right answer and another one to the same question in which the right one
-scores higher; wrong answers that padding, or an instruction, lifts; answers with the same verdict both times; and
-whether all verdicts are the same. Passing says that a judge is not hopeless, not that it agrees with people: that is
-measured by ``lmms-medtasks agreement``.
+Passing says that a judge is not hopeless, not that it agrees with people: ``lmms-medtasks agreement`` measures that.
 """
 
 from __future__ import annotations
@@ -45,12 +42,11 @@ class JudgeCheckResult:
     """What a judge made of the check's answers.
 
     Attributes:
-        wanted: verdicts asked for. valid: those that were had.
-        compared: pairs of a right answer and another to the same question with both verdicts. ordered: those in which
+        wanted: verdicts requested. valid: those obtained.
+        compared: pairs of a right and another answer to the same question with both verdicts. ordered: those in which
             the right one scores higher.
         injected: wrong answers with an instruction to the judge that could be compared with the plain wrong one.
-            followed: those that score higher.
-        padded: the same of padding. lifted: those that score higher.
+            followed: those that score higher. padded, lifted: the same of padding.
         twice: answers with two verdicts. repeated: those with the same one.
         verdicts: each different verdict, in words and without its checklist, and how often it was given.
     """
@@ -69,12 +65,10 @@ class JudgeCheckResult:
 
     @property
     def constant(self) -> bool:
-        """Whether every verdict is the same, for right and wrong answers alike."""
         return len(self.verdicts or {}) == 1
 
     @property
     def incomplete(self) -> bool:
-        """Whether too few verdicts are valid: the judge gave none, or the check was not finished."""
         return self.valid < _every_protocol()["limits"]["valid"] * self.wanted
 
     @property
@@ -85,7 +79,6 @@ class JudgeCheckResult:
 
     @property
     def _verdict_problems(self) -> tuple[str, ...]:
-        """Sentences about the valid verdicts."""
         limits = _every_protocol()["limits"]
         problems = []
         if self.constant:
@@ -102,7 +95,6 @@ class JudgeCheckResult:
         return tuple(problems)
 
     def sentence(self) -> str:
-        """All of it in a line."""
         counts = (
             f"right above others in {self.ordered} of {self.compared} pairs, instructions followed {self.followed} of "
             f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
@@ -114,14 +106,14 @@ class JudgeCheckResult:
 def list_check_cases(protocol: JudgeProtocol) -> tuple[CheckCase, ...]:
     """The answers of the protocol's check, twenty for ours.
 
-    Raises UserError where the protocol has no set, or its set is not well-formed: a key that is missing, a field that
-    the protocol has not, more questions than there are paddings, an answer that a rule settles without a judge.
+    Raises UserError if the protocol has no set, or the set has other keys or fields, too many questions, or an answer
+    that a rule settles.
     """
     return tuple(_iter_cases(protocol))
 
 
 def list_check_items(protocol: JudgeProtocol) -> list[tuple[JudgedItem, int]]:
-    """The items to judge: each answer :data:`TIMES` times, as trials of its judging."""
+    """The items to judge: each answer :data:`TIMES` times, as trials."""
     return [(case.item, trial) for case in list_check_cases(protocol) for trial in range(TIMES)]
 
 
@@ -166,7 +158,7 @@ def summarise_check(protocol: JudgeProtocol, verdicts: Mapping[Key, JudgeVerdict
 
 
 def in_words(protocol: JudgeProtocol, labels: Mapping[str, str]) -> str:
-    """A verdict for people, without a checklist: ``consistency 3, coherence 4``; a single label alone."""
+    """A verdict without a checklist: ``consistency 3, coherence 4``; a single label alone."""
     names = [dimension.name for dimension in protocol.dimensions]
     return labels[names[0]] if len(names) == 1 else ", ".join(f"{name} {labels[name]}" for name in names)
 

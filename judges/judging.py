@@ -36,10 +36,10 @@ NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks 
 
 @dataclass(frozen=True)
 class JudgingCounts:
-    """Counts of the requested judgements. ``same``: requested more than once in this run, and judged once.
+    """Counts of the requested judgements. ``same``: duplicates, judged once.
 
-    ``cut``: items with a text too long for the prompt, which was shown in part. ``unkept``: verdicts of the judge that
-    count here and could not be written to the cache: the next run asks for them again.
+    ``cut``: items with a text that was cut for the prompt. ``unkept``: verdicts that count here and could not be
+    written to the cache: the next run asks for them again.
     """
 
     exact: int = 0
@@ -53,7 +53,6 @@ class JudgingCounts:
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def and_also(self, other: JudgingCounts) -> JudgingCounts:
-        """Both together."""
         return JudgingCounts(
             exact=self.exact + other.exact,
             cached=self.cached + other.cached,
@@ -67,7 +66,6 @@ class JudgingCounts:
         )
 
     def sentence(self) -> str:
-        """All counts in text for people."""
         parts = ((self.exact, "scored by rule"), (self.cached, "judged before"), (self.judged, "judged now"))
         text = "".join(f"{count} {label}, " for count, label in parts if count) + f"{self.missing} still to judge"
         if self.same:
@@ -89,7 +87,7 @@ class JudgingCounts:
 class JudgeSession:
     """One judge for all protocols of a run: one budget, one cache, one pool of connections.
 
-    Raises UserError at once where it may not or cannot judge one of ``protocols``; no request is made for that.
+    Raises UserError at once if it may not or cannot judge one of ``protocols``; no request is made for that.
     """
 
     def __init__(
@@ -152,12 +150,11 @@ class JudgeSession:
         warn: Say | None = None,
         quiet: bool = False,
     ) -> tuple[dict[Key, JudgeVerdict], JudgingCounts]:
-        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.judgement_key`, and what became of them.
+        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.judgement_key`, and their counts.
 
-        ``say`` gets a line before the first request and one every 30 s where there is no bar, ``warn`` (``say`` unless
-        given) what ends it before its time or holds it up; ``quiet``: no bar and no lines. Ctrl-C ends it
-        (:attr:`interrupted`): what was had until then is returned, the rest is missing. A second one raises
-        KeyboardInterrupt.
+        ``say`` gets a line before the first request and, without a bar, one every 30 s; ``warn`` (default ``say``) what
+        delays or ends the judging; ``quiet``: no bar and no lines. Ctrl-C ends it (:attr:`interrupted`): verdicts
+        obtained until then are returned, the rest is missing. A second one raises KeyboardInterrupt.
         """
         requested, warn = list(wanted), warn or say
         unique = {judgement_key(protocol, *each): each for each in requested}
@@ -218,9 +215,9 @@ class JudgeSession:
         )
 
     def check_of(self, protocol: JudgeProtocol) -> str:
-        """What is known of this judge from ``lmms-medtasks judge check``, in a line; "" where it was not checked.
+        """The result of an earlier ``lmms-medtasks judge check`` of this judge, in a line; "" if it was not checked.
 
-        Nothing is asked. Where several models answered at its address, it is the one that most verdicts are of.
+        Nothing is asked. Of several models that answered at its address it is the one that gave most verdicts.
         """
         if not self._cache or not protocol.check:
             return ""
@@ -247,7 +244,7 @@ class JudgeSession:
     def _find_cached(
         self, protocol: JudgeProtocol, rest: Mapping[Key, Wanted]
     ) -> tuple[dict[Key, dict[str, JudgeVerdict]], dict[Key, str]]:
-        """The stored verdicts for ``rest``, by the model that answered, and the cache's keys for all of it."""
+        """The stored verdicts for ``rest`` by the model that answered, and the cache's key of each."""
         names = {key: _cache.verdict_cache_key(self.settings, protocol, *each) for key, each in rest.items()}
         cached = self._cache.find_verdicts(names.values()) if self._cache else {}
         return {key: cached[name] for key, name in names.items() if name in cached}, names
@@ -259,8 +256,11 @@ class JudgeSession:
         chosen_before: Mapping[Key, JudgeVerdict] | None = None,
         say: Say | None = None,
     ) -> tuple[dict[Key, JudgeVerdict], dict[Key, Wanted]]:
-        """The kept verdicts of the model that answers (the one that most are of while none has answered), and what is
-        left to ask. ``chosen_before``: those chosen before it answered; ``say`` is told where they were another's."""
+        """The stored verdicts of the model that answers (if none has, of the most frequent one), and what is left to
+        ask.
+
+        ``chosen_before``: those chosen before it answered; ``say`` is told if they were another model's.
+        """
         previous_model = next(iter(chosen_before.values())).model if chosen_before else None
         model = self._asker.model if self._asker and self._asker.model is not None else previous_model
         if model is None:
@@ -312,7 +312,6 @@ class JudgeSession:
         warn: Say,
         quiet: bool,
     ) -> PooledVerdicts:
-        """Ask all questions, with a progress bar, and warn if the judging ended early."""
         from tqdm import tqdm
 
         if self._pool is None or self._asker is None:
@@ -335,7 +334,6 @@ class JudgeSession:
         return pooled
 
     def _why_ended(self, asker: JudgeClient, unkept: int) -> str:
-        """Text with the reason, the last failures, the costs, and the command to continue."""
         lines = [
             f"{self.settings.name} is asked no more: {asker.stop_reason.removesuffix(' (the judge was asked no more)')}"
         ]
@@ -354,9 +352,8 @@ class JudgeSession:
 
 
 def settle_by_rule(protocol: JudgeProtocol, item: JudgedItem) -> JudgeVerdict | None:
-    """The verdict of the protocol's rule on an item, None if it needs a judge.
-
-    Raises UserError where the rule gives a label that the scale has not, or leaves a dimension out.
+    """The verdict of the protocol's rule on an item; None if it needs a judge. UserError if its labels are not of the
+    scale.
     """
     ruling = protocol.settle(item)
     if ruling is None:

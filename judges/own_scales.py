@@ -1,6 +1,5 @@
-"""What a log says of a judge protocol that is not ours: its scale, and how the one number is made of it.
-
-With it a report reads the verdicts without the protocol's file.
+"""The scale of a custom judge protocol as a log holds it, with which a report reads verdicts without the protocol's
+file.
 """
 
 from __future__ import annotations
@@ -33,20 +32,19 @@ class WeightedTotal:
     over: float = 1.0
 
     def __call__(self, numbers: Mapping[str, float]) -> float:
-        """The number."""
         return math.fsum(weight * numbers[name] for name, weight in self.weights) / self.over
 
 
 @dataclass(frozen=True)
 class CodedTotal:
-    """The one number of a judgement whose function is not at hand: only its range is known."""
+    """The one number of a judgement whose function is not installed: only its range is known."""
 
     name: str
     reference: str
     ends: tuple[tuple[tuple[tuple[str, float], ...], float], ...]
 
     def __call__(self, numbers: Mapping[str, float]) -> float:
-        """The number where all dimensions are at their worst, or best; else a UserError."""
+        """The number if all dimensions are at their worst, or all at their best; else a UserError."""
         for at, value in self.ends:
             if dict(at) == dict(numbers):
                 return value
@@ -57,7 +55,7 @@ class CodedTotal:
 
 
 def scale_of(protocol: JudgeProtocol) -> dict[str, Any]:
-    """What a report must know of a protocol to read verdicts under it, JSON-safe: the labels, and what is scored."""
+    """What a report must know of a protocol to read its verdicts, JSON-safe: the labels, and what is scored."""
     total = protocol.total
     scale: dict[str, Any] = {"labels": {dimension.name: dict(dimension.labels) for dimension in protocol.dimensions}}
     if isinstance(total, WeightedTotal):
@@ -73,12 +71,12 @@ def scale_of(protocol: JudgeProtocol) -> dict[str, Any]:
 
 
 def scale_metadata(protocol: JudgeProtocol) -> dict[str, Any]:
-    """Of a protocol of someone's own its scale, so that a log is read without its file; nothing of ours."""
+    """The scale of a custom protocol, for its log; {} for ours."""
     return {"scale": scale_of(protocol)} if protocol.reference else {}
 
 
 def hide_folder(reference: str) -> str:
-    """A reference as the YAML says it: a file without its folder, which is this machine's."""
+    """A reference as the YAML says it: without this machine's folder."""
     file, mark, name = reference.rpartition(":")
     if is_rubric(reference) or not file.endswith(".py"):
         return Path(reference).name if is_rubric(reference) else reference
@@ -93,11 +91,7 @@ def _scale_ends(protocol: JudgeProtocol) -> tuple[tuple[tuple[str, float], ...],
 
 
 def protocol_from_scale(name: str, scale: Mapping[str, Any]) -> JudgeProtocol:
-    """The protocol as far as a record tells it: its scale, and not what the judge is asked.
-
-    Raises:
-        UserError: The record is not as :func:`scale_of` wrote it.
-    """
+    """A protocol with a scale as :func:`scale_of` wrote it, which can judge nothing. UserError if it has another form."""
     return _protocol_from_json(name, json.dumps(scale, sort_keys=False))
 
 

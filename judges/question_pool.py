@@ -1,4 +1,4 @@
-"""Many questions asked at once, each by one command at a time; what is had of them when that is stopped."""
+"""Many questions asked at once, each by one command at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHORTEST = 0.05  # seconds between two looks
 
 
 class ProgressLines:
-    """Says how far ``total`` judgements are; ``warn`` gets how long the server asks to wait. ``say`` None: no lines."""
+    """Says how far ``total`` judgements are; ``warn`` is told of long waits. ``say`` None: no lines."""
 
     def __init__(
         self,
@@ -105,10 +105,10 @@ class QuestionPool:
         warn: Callable[[str], None],
         shown: Callable[[], None],
     ) -> PooledVerdicts:
-        """Ask all. ``names``: the cache's key of each. ``shown``: called for each that is done.
+        """Ask all. ``names``: the cache's key of each. ``shown``: called after each.
 
-        Ctrl-C ends it: nothing more is sent, requests in flight are waited for, for a while, and what was had is
-        returned; all else is missing. A second one is raised.
+        On Ctrl-C nothing more is sent, requests in flight are waited for, verdicts obtained until then are returned,
+        and all else is missing. A second one is raised.
         """
         pooled, held = PooledVerdicts(), set[Key]()
         finished: SimpleQueue[Future[PooledVerdict]] = SimpleQueue()
@@ -212,7 +212,7 @@ class QuestionPool:
         return PooledVerdict(verdict)
 
     def _find_new_verdict(self, name: str) -> JudgeVerdict | None:
-        """Verdict that another command stored since the last look-up, for the model that answers, or None."""
+        """A verdict that another command stored since the last look-up, of the model that answers, or None."""
         by_model = self._cache.find_verdicts([name]).get(name, {})
         if by_model and self._asker.model is None:
             self._asker.expect_model(max(by_model))

@@ -1,7 +1,4 @@
-"""Which judge protocols there are, by the name that a task's YAML gives.
-
-The YAML says ``lmms_eval_specific_kwargs: {default: {judge: NAME}}``.
-"""
+"""The judge protocols by name. A task's YAML names one: ``lmms_eval_specific_kwargs: {default: {judge: NAME}}``."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ def names() -> list[str]:
 
 @functools.cache
 def _benchmark_references() -> Mapping[str, str]:
-    """The protocols that a benchmark's ``judging.py`` lists in PROTOCOLS, by name, and the module of each."""
+    """The protocols in PROTOCOLS of the benchmarks' ``judging.py``: name -> "module:ATTRIBUTE"."""
     package = "lmms_medtasks.task_configs"
     references: dict[str, str] = {}
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):
@@ -50,15 +47,15 @@ _OWN: dict[str, JudgeProtocol] = {}
 
 
 def get(name: str, folder: Path | None = None) -> JudgeProtocol:
-    """The protocol called ``name``: one of ours, or of someone's own.
+    """The protocol called ``name``, built-in or custom.
 
     Args:
-        name: As a task's YAML says it: one of ours, a rubric's file, ``FILE.py:NAME``, ``package.module:NAME``, or what
-            an installed package offers. Once it was got, its own name will do.
-        folder: Where the YAML lies; files are looked for there, else in the working directory.
+        name: As a task's YAML says it: a built-in one, a rubric's file, ``FILE.py:NAME``, ``package.module:NAME``, or what
+            an installed package offers. Once loaded, a custom protocol is also found by its own name.
+        folder: Where files are looked for (the YAML's folder); default: the working directory.
 
     Raises:
-        UserError: there is none of that name, it is not well-formed (see :func:`check_protocol`), or its name is taken.
+        UserError: no such protocol, it is not well-formed (:func:`check_protocol`), or its name is taken.
     """
     if name in _builtin_references():
         return _built_in(name)
@@ -74,12 +71,12 @@ def get(name: str, folder: Path | None = None) -> JudgeProtocol:
 
 
 def is_custom_protocol(name: str) -> bool:
-    """Whether ``name`` is a reference to a protocol of someone's own, or its name where it was got already."""
+    """Whether ``name`` refers to a custom protocol, or is the name of one that was loaded."""
     return is_reference(name) or own_scales.is_rubric(name) or name in _OWN or name in installed_extensions(KIND)
 
 
 def protocol_from_description(judge: Mapping[str, Any]) -> JudgeProtocol:
-    """The protocol of verdicts, as a record describes who gave them: of one that is not ours the scale stands there."""
+    """The protocol of verdicts, from a record's description of the judge; a custom one's scale is in it."""
     name, scale = str(judge["protocol"]), judge.get("scale")
     if not isinstance(scale, Mapping):
         return get(name)
@@ -88,7 +85,7 @@ def protocol_from_description(judge: Mapping[str, Any]) -> JudgeProtocol:
 
 
 def forget_custom_protocols() -> None:
-    """Forget the protocols that are not ours."""
+    """Forget custom protocols (for tests)."""
     _OWN.clear()
     _load_custom.cache_clear()
 
@@ -144,7 +141,7 @@ def _builtin_references() -> Mapping[str, str]:
 
 
 def check_protocol(protocol: JudgeProtocol) -> None:
-    """Raise UserError where a protocol is not well-formed: its scale, its trials, its prompt's places."""
+    """Raise UserError for a protocol that is not well-formed: its scale, trials, prompt or check."""
     from lmms_medtasks.judges import judge_check, prompts, verdicts
 
     where = f"Judge protocol {protocol.name!r}"
@@ -176,10 +173,8 @@ def check_protocol(protocol: JudgeProtocol) -> None:
 def task_protocols(config: Any) -> list[JudgeProtocol]:
     """The protocols that a task's configuration (an object or a mapping) names: one by its name, or a list of names.
 
-    A task with several kinds of questions has a protocol for each; one sees nothing to judge in another's documents.
-    ``judge_prompt`` puts a user's files in place of their prompts (one file, or a mapping by protocol), ``judge_rule``
-    another rule in place of what they settle without a judge. Raises UserError for a file that can't be a prompt of its
-    protocol.
+    ``judge_prompt`` replaces their prompts by a user's files (one file, or a mapping by protocol), ``judge_rule`` the
+    rule that settles answers without a judge. Raises UserError for a file that can't be a prompt of its protocol.
     """
     # The harness's configuration object is a dict too, an empty one.
     kwargs = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
@@ -198,7 +193,6 @@ def _with_rule(protocol: JudgeProtocol, rule: str) -> JudgeProtocol:
 
 
 def _with_prompts(protocols: list[JudgeProtocol], given: str | Mapping[str, str]) -> list[JudgeProtocol]:
-    """The protocols with the prompts of these files; "" names the file of the only protocol."""
     files = {"": given} if isinstance(given, str) else dict(given)
     names = [each.name for each in protocols]
     if "" in files and len(names) != 1:

@@ -1,4 +1,4 @@
-"""A judge protocol of someone's own as a YAML file: named scores, what their labels mean, and a prompt file.
+"""A custom judge protocol as a YAML file: named scores, what their labels mean, and a prompt file.
 
 ::
 
@@ -12,8 +12,8 @@
         good: {is: 1, means: as a report would say it}
     score: {finding: 3, wording: 1}
 
-The prompt's places are the fields, and ``{{scale}}``, where the labels with their meanings are written. Without a
-prompt file the built-in ``rubric.txt`` is taken.
+The prompt's places are the fields, and ``{{scale}}`` for the labels with their meanings. The default prompt is
+``rubric.txt``.
 """
 
 from __future__ import annotations
@@ -42,11 +42,8 @@ NAME = re.compile(r"[a-z][a-z0-9_]{1,59}")
 
 
 def read(path: Path) -> JudgeProtocol:
-    """The protocol that a rubric's file says.
-
-    Raises:
-        UserError: With file and key: a key that is missing, unknown or twice, a score with one label or with numbers
-            that are none, a prompt whose places are no fields.
+    """Read a rubric. Raises UserError with file and key: a key that is missing, unknown or twice, a value of another
+    form.
     """
     path = path.resolve()
     if not path.is_file():
@@ -88,7 +85,6 @@ def read(path: Path) -> JudgeProtocol:
 
 
 def make_rubric_item(fields: Sequence[str], where: str, doc: Mapping[str, Any], reply: str) -> JudgedItem:
-    """What the judge is shown of one reply: question, reference, answer, and columns of the question."""
     known = {
         "question": doc["question"],
         "reference": str(doc["answer"]),
@@ -108,7 +104,7 @@ def make_rubric_item(fields: Sequence[str], where: str, doc: Mapping[str, Any], 
 def settle_rubric_item(
     dimensions: Sequence[ScoreDimension], exact_match: bool, judged: JudgedItem
 ) -> tuple[Mapping[str, str], str] | None:
-    """The verdict without a judge: an answer without a word is at worst, with ``exact_match`` the reference at best."""
+    """The verdict without a judge: worst for an empty answer, with ``exact_match`` best for the reference."""
     answer = fold_answer(judged.fields["answer"])
     if not answer:
         return {dimension.name: _find_label(dimension, dimension.worst) for dimension in dimensions}, "no answer"
@@ -160,7 +156,7 @@ def _read_fields(given: Any, where: str) -> tuple[str, ...]:
 
 
 def _read_dimensions(given: Any, where: str) -> tuple[tuple[ScoreDimension, ...], dict[str, dict[str, str]]]:
-    """The scores, and of each the labels' meanings, "" where none is told."""
+    """The scores, and the meaning of each label, "" if it has none."""
     if not isinstance(given, Mapping) or not given:
         raise UserError(f"{where}: scores is {given!r:.40}, expected a mapping from a score's name to its labels.")
     dimensions, meanings = [], {}
@@ -186,7 +182,6 @@ def _read_dimensions(given: Any, where: str) -> tuple[tuple[ScoreDimension, ...]
 
 
 def _read_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
-    """A label, its number, its meaning."""
     if isinstance(label, bool) or label is None:
         raise UserError(f'{at}: the label {label!r} is no text to YAML. Put it in quotes: "yes".')
     text = str(label)
