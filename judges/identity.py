@@ -102,7 +102,7 @@ def judge_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[
 
 
 def answered_models(judgement: QuestionJudgement) -> list[str]:
-    """The models that gave a question's verdicts, as their servers name them, sorted; "" for a server that named none."""
+    """The models that gave a question's verdicts, as their servers name them, sorted; "" for one that named none."""
     given = [verdict for verdicts in judgement.verdicts for verdict in verdicts if verdict["status"] == "judged"]
     return sorted({str(each["model"]) for each in given if each.get("model") is not None})
 

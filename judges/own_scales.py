@@ -91,7 +91,7 @@ def _scale_ends(protocol: JudgeProtocol) -> tuple[tuple[tuple[str, float], ...],
 
 
 def protocol_from_scale(name: str, scale: Mapping[str, Any]) -> JudgeProtocol:
-    """A protocol with a scale as :func:`scale_of` wrote it, which can judge nothing. UserError if it has another form."""
+    """A protocol with a scale as :func:`scale_of` wrote it, which can judge nothing; else a UserError."""
     return _protocol_from_json(name, json.dumps(scale, sort_keys=False))
 
 

@@ -89,8 +89,8 @@ class JudgeProtocol:
         paper_judge: the judge of the benchmark's paper, as the paper calls it.
         item: the item for a document and an answer without thoughts, possibly ""
             (:attr:`~lmms_medtasks.parsing.reply.Reply.answer`); None if there is nothing to judge.
-        settle: the labels that a rule gives without a judge (an exact match, an empty answer), and the rule's name; None
-            if a judge is needed.
+        settle: the labels that a rule gives without a judge (an exact match, an empty answer), and the rule's name;
+            None if a judge is needed.
         rules: what a task's setting ``judge_rule`` may put in place of ``settle``. rule: which it did, "" if none.
         reply: how the judge is asked, unless MEDTASKS_JUDGE_REPLY says otherwise.
         checklist: points of each item that the judge ticks off before its labels.

@@ -50,8 +50,8 @@ def get(name: str, folder: Path | None = None) -> JudgeProtocol:
     """The protocol called ``name``, built-in or custom.
 
     Args:
-        name: As a task's YAML says it: a built-in one, a rubric's file, ``FILE.py:NAME``, ``package.module:NAME``, or what
-            an installed package offers. Once loaded, a custom protocol is also found by its own name.
+        name: As a task's YAML says it: a built-in one, a rubric's file, ``FILE.py:NAME``, ``package.module:NAME``, or
+            what an installed package offers. Once loaded, a custom protocol is also found by its own name.
         folder: Where files are looked for (the YAML's folder); default: the working directory.
 
     Raises:

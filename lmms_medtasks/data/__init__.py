@@ -1,6 +1,6 @@
-"""Where data comes from: the hub, local folders and the bundled mini data, through one store and one protocol.
+"""Where data comes from: the hub, local folders and the bundled mini data.
 
-``locate(suite, split)`` gives the parquet file that ``medtasks://SUITE/SPLIT`` stands for.
+``locate_split(suite, split)`` gives the parquet file that ``medtasks://SUITE/SPLIT`` stands for.
 """
 
 from __future__ import annotations

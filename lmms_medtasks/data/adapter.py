@@ -1,7 +1,7 @@
 """From any table of questions to our documents: ``documents = from_columns(image="img", question="q", ...)``.
 
-A contributed task whose columns are called otherwise has this one line in its ``adapter.py``, and
-``process_docs: !function adapter.documents`` in its YAML. With our own names :func:`documents` of this module will do.
+A contributed task with other column names has this line in its ``adapter.py``, and ``process_docs: !function
+adapter.documents`` in its YAML. For our own names there is :func:`documents`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,6 @@ class Columns:
     folder: str = ""
 
     def __post_init__(self) -> None:
-        """Lists become tuples."""
         if self.answer_is and self.answer_is not in ANSWER_IS:
             raise unknown_name_error("answer_is", self.answer_is, ANSWER_IS, "from_columns")
         if self.several and self.several not in ("all", "any"):
@@ -99,14 +98,11 @@ class Columns:
 
     @property
     def digested(self) -> str:
-        """What the digest of a task's own code takes in: the names, not where the folder lies."""
+        """What the digest of a task's own code covers: the names, not where the folder lies."""
         return repr(replace(self, folder=""))
 
     def __call__(self, dataset: Dataset) -> Dataset:
-        """``dataset`` as documents, in its order; raises UserError that names column and row where it can't be.
-
-        Rows count from 1, a header does not count.
-        """
+        """``dataset`` as documents, in its order. Raises UserError with column and row (from 1, without the header)."""
         labelled = with_label_names(dataset)
         if self.conversations is None:
             return TableDocuments(self, labelled).documents()
@@ -128,7 +124,7 @@ class Columns:
         return tuple(name for name in listed if name in names)
 
     def in_folder(self, folder: Path, tags: Sequence[str] = ()) -> Columns:
-        """The same for a task in ``folder``, with these columns kept as well."""
+        """The same for a task in ``folder``, with further tags."""
         return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))))
 
 
@@ -137,12 +133,12 @@ from_columns = Columns
 
 
 def read_options(columns: Columns, dataset: Dataset) -> list[list[str]]:
-    """Each row's options as documents would have them; raises UserError where they can't be."""
+    """Each row's options as documents would have them. Raises UserError for malformed ones."""
     return TableDocuments(columns, with_label_names(dataset)).options()
 
 
 def check_answers(documents: Dataset) -> None:
-    """Raise UserError for documents of any adapter whose answers are lists or mappings, with the first one."""
+    """Raise UserError for documents of any adapter whose answers are lists or mappings."""
     import datasets
 
     feature = documents.features.get("answer")
@@ -169,7 +165,7 @@ class TableDocuments:
         self._check_names()
 
     def documents(self) -> Dataset:
-        """The documents; raises UserError that names column and row where there can be none."""
+        """The documents. Raises UserError with column and row."""
         import datasets
 
         columns, count = self._columns, len(self._dataset)
@@ -203,7 +199,6 @@ class TableDocuments:
         return made if pictures is None else datasets.concatenate_datasets([made, pictures], axis=1)
 
     def options(self) -> list[list[str]]:
-        """Each row's options."""
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
             return [[] for _ in range(len(self._dataset))]
@@ -229,7 +224,6 @@ class TableDocuments:
         return values
 
     def _picture_columns(self, ids: Sequence[str]) -> Dataset | None:
-        """The pictures as columns of documents; None without a column of pictures."""
         columns = self._columns
         names = columns.images(self._names)
         if not names:
@@ -319,7 +313,7 @@ class TableDocuments:
         return texts
 
     def _read_answers(self, options: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-        """Letters, or references; and of open questions with several references all of them."""
+        """Letters, or references; and all references of open questions with several."""
         columns, name = self._columns, self._columns.answer
         values = [table_cells.one_of_one(value) for value in self._column_values(name)]
         if not any(options):
@@ -367,7 +361,7 @@ class TableDocuments:
         return [" OR ".join(reference) for reference in all_references], all_references
 
     def _check_reference(self, text: str, row: int) -> str:
-        """An open question's answer; a list that was written as text (as pandas does in CSV) is a list all the same."""
+        """An open question's answer; a list that was written as text (as pandas does in CSV) is refused too."""
         location = functools.partial(self._cell_location, self._columns.answer, row)
         if not text:
             raise UserError(f"{location()}: empty. Every question needs one.")

@@ -1,4 +1,4 @@
-"""Tables whose form is not known beforehand: parquet, CSV, TSV, JSON and JSON lines, read record by record."""
+"""Tables of unknown form: parquet, CSV, TSV, JSON and JSON lines, read record by record."""
 
 from __future__ import annotations
 
@@ -60,15 +60,14 @@ def is_table(name: str) -> bool:
 def iter_table_rows(path: Path) -> Iterator[Row | None]:
     """The records of a table, in order; None for one that is no record (too many cells, no object).
 
-    Raises:
-        UserError: the file cannot be read, is damaged, or holds no records.
+    Raises UserError if the file can't be read, is damaged, or holds no records.
     """
     readers = {".parquet": _iter_parquet, ".csv": _iter_separated, ".tsv": _iter_separated, ".json": _iter_json}
     return readers.get(path.suffix.lower(), _json_lines)(path)
 
 
 def read_table_columns(path: Path) -> tuple[str, ...]:
-    """The columns of a table, in the order in which they come; of JSON, of all its records together."""
+    """The columns of a table in their order; of JSON, of all its records together."""
     if path.suffix.lower() == ".parquet":
         return tuple(_open_parquet(path).schema_arrow.names)
     if path.suffix.lower() in (".csv", ".tsv"):
@@ -107,7 +106,6 @@ def _iter_separated(path: Path) -> Iterator[Row | None]:
 
 
 def json_rows(path: Path, decoder: json.JSONDecoder) -> Iterator[Row | None]:
-    """The records of a JSON file or of JSON lines, as :func:`iter_table_rows` gives them, read by ``decoder``."""
     return (_iter_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
 
 
@@ -142,7 +140,7 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
 
 
 def json_list_keys(path: Path) -> list[str]:
-    """The keys of the lists in a JSON file that is one object; [] for a list, and for JSON lines."""
+    """The keys of the lists in a JSON file that is one object; [] for any other."""
     try:
         content = PLAIN.decode(path.read_text("utf-8-sig"))
     except ValueError:
@@ -269,7 +267,6 @@ def _read_item(window: _Window, name: str, count: int, decoder: json.JSONDecoder
 
 
 def json_repair_hint(rest: str) -> str:
-    """What to do about JSON that can't be read from ``rest`` on."""
     if rest.lstrip()[:1] in ("]", "}"):
         return "JSON has no comma before a closing bracket: take it out."
     if re.match(r"\s*[\[{\s]*'", rest):

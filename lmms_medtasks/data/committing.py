@@ -1,4 +1,4 @@
-"""How a split that was written becomes one that exists: file, list of rejected rows, and the manifest last."""
+"""How a written split comes into being: file, list of rejected rows, and the manifest last."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUP_ROWS = 500
 
 
 def remove_leftovers(suite: str) -> None:
-    """Remove what killed processes left behind; only for the process that holds the suite's lock."""
+    """Remove what killed processes left behind; only under the suite's lock."""
     for data in DATA:
         for part in store.prepared_data_folder(suite, data).glob("*.part"):
             part.unlink(missing_ok=True)
@@ -35,7 +35,7 @@ def remove_leftovers(suite: str) -> None:
 
 @contextmanager
 def part_file(folder: Path, split: str) -> Iterator[Path]:
-    """The path to write a split to; what is left there at the end is removed."""
+    """The path to write a split to; removed at the end unless it was committed."""
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{split}.parquet.part"
     try:
@@ -56,7 +56,7 @@ def commit_split(
     header: Mapping[str, Any],
     entries: Mapping[str, PreparedSplit],
 ) -> None:
-    """Put a written split in its place. ``entries`` are the entries of the manifest so far, ``counts`` is the entry's.
+    """Put a written split in its place. ``entries``: those of the manifest so far. ``counts``: the new entry's.
 
     Killed at any point, either the manifest does not name the split, or all of it is there.
     """
@@ -115,7 +115,7 @@ def _write_rejected(path: Path, split: str, others: Mapping[str, PreparedSplit],
 
 @dataclass
 class WrittenSplit:
-    """What came out of a split: rows, their digest, how many image_ids they have, and what was rejected and why."""
+    """A split's rows, their digest, their distinct image_ids, and what was rejected and why."""
 
     rows: int = 0
     digest: str = ""
@@ -124,9 +124,9 @@ class WrittenSplit:
 
 
 def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: DataSource, data: Data) -> WrittenSplit:
-    """Write the documents among ``candidates`` to ``path`` as parquet, in order; what is none is returned as rejected.
+    """Write the documents among ``candidates`` to ``path`` as parquet, in order; the others are returned as rejected.
 
-    Nobody should read the file before this returns; an ``OSError`` of writing passes through.
+    An ``OSError`` of writing passes through.
     """
     import pyarrow.parquet as pq
 
@@ -156,7 +156,7 @@ def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: 
 
 
 def _reason_against(document: dict[str, Any], data: Data, suite: DataSource, ids: set[str]) -> str | None:
-    """Fill in ``data``; why the document cannot be taken, or None."""
+    """Fill in ``data``; why the document is rejected, or None."""
     document["data"] = data
     reason = documents.document_problem(document, suite.tags, images_optional=suite.images_optional)
     if reason is not None:

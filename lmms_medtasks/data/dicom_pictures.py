@@ -2,11 +2,11 @@
 
 Grey values go through the file's modality transform (rescale slope and intercept, or a table), then through its VOI
 transform (DICOM PS3.3, C.11.2): the first window that it states, or its VOI table. A file without either is shown from
-0 to the largest value that its bits can hold where these are 8 or fewer, else from its own smallest to its own largest
-value, without padding. Photometric interpretation MONOCHROME1 is inverted, so that large values are dark.
+0 to the largest value of its bits if these are 8 or fewer, else from its own smallest to its own largest value, without
+padding. MONOCHROME1 is inverted, so that large values are dark.
 
-What was made lies as PNG in the data folder, under the digest of the DICOM file. Which window it is in stands in its
-text ``ShownAs``, and from there in the record of each question. Nothing else of the file goes along, such as names.
+The PNG lies in the data folder, under the digest of the DICOM file. Its text ``ShownAs`` names the window, which each
+question's record repeats. Nothing else of the file goes along, such as names.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ def is_dicom(start: bytes) -> bool:
 def png_of(data: bytes) -> dict[str, Any]:
     """The picture of a DICOM file as documents have it: the path of its PNG, which is made unless it is there.
 
-    Its bytes where the data folder can't be written. Raises UserError for what can't be shown, as in
-    :func:`read_dicom`.
+    Its bytes if the data folder can't be written. Raises UserError as :func:`read_dicom`.
     """
     name = hashlib.sha256(b"%d" % _VERSION + data).hexdigest()[:32]
     target = store.data_home() / FOLDER / f"{name}.png"
@@ -93,7 +92,6 @@ def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
 
 
 def _check_decodable(file: Any) -> None:
-    """Refuse, by name, what is not one grey or RGB picture that can be decoded here."""
     from pydicom.pixels import get_decoder
 
     syntax = file.file_meta.TransferSyntaxUID
@@ -173,7 +171,7 @@ def _parse_numbers(value: Any) -> list[float]:
 
 
 def _grey_range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[float, float, str]:
-    """From where to where a picture without a window is shown, and what that is."""
+    """The values shown black and white without a window, and their origin in words."""
     bits = int(file.BitsStored)
     padding = file.get("PixelPaddingValue")
     unpadded = values if padding is None or (stored == padding).all() else values[stored != padding]
@@ -196,7 +194,7 @@ def _encode_png(image: Image, view: dict[str, Any]) -> bytes:
 
 
 def mark_missing(path: Path, start: bytes) -> str:
-    """What is wrong with a file that is called as DICOM files are and is none; "" for any other."""
+    """What is wrong with a file that is named as DICOM and is none; "" for any other."""
     if path.suffix.lower() in SUFFIXES and start and not is_dicom(start):
         return "is called as DICOM files are, and has no mark DICM after 128 bytes. Write it again with a DICOM tool."
     return ""

@@ -1,6 +1,6 @@
-"""Every picture of a task's documents is decoded once, before a model is asked: with row, id and file in the message.
+"""Every picture of a task's documents is decoded once, before a model is asked. Messages name row, id and file.
 
-What was found right is remembered in the data folder by the pictures' bytes, so that later runs don't decode again.
+Good pictures are remembered in the data folder by their bytes, so that later runs don't decode again.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ _PICTURES: tuple[tuple[bytes, int, str], ...] = (
 
 
 def check_images(documents: Dataset, folder: Path | None = None) -> int:
-    """Decode the pictures of all documents; how many there are. ``folder``: where the task lies, for short paths.
+    """Decode the pictures of all documents; how many there are. ``folder``: the task's, for short paths.
 
-    Raises:
-        UserError: pictures that can't be shown, the first ten with row, id and file, and their number.
+    Raises UserError for pictures that can't be shown: the first ten with row, id and file, and their number.
     """
     rows = encoded_images(documents)
     if rows is None:
@@ -73,10 +72,7 @@ def check_images(documents: Dataset, folder: Path | None = None) -> int:
 
 
 class _Remembered:
-    """The pictures found right so far, in a file: a check that was interrupted goes on where it stopped.
-
-    A folder that can't be written costs nothing but that.
-    """
+    """The good pictures so far, in a file: an interrupted check goes on where it stopped. The file is optional."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -102,7 +98,7 @@ class _Remembered:
 
 
 def encoded_images(documents: Dataset) -> Dataset | None:
-    """The picture columns, not decoded; None without any, or where pictures are no encoded images."""
+    """The picture columns, not decoded; None without any, or if pictures are no encoded images."""
     import datasets
 
     names = [name for name in ("image", "images") if name in documents.column_names]
@@ -120,7 +116,7 @@ def encoded_images(documents: Dataset) -> Dataset | None:
 
 
 def _picture_state(picture: Mapping[str, Any]) -> bytes:
-    """What changes where a picture does: its bytes, or its file's path, size and time."""
+    """What changes with a picture: its bytes, or its file's path, size and time."""
     if picture.get("bytes") is not None:
         return hashlib.sha256(picture["bytes"]).digest()
     try:
@@ -193,7 +189,6 @@ def image_fault(picture: Mapping[str, Any]) -> str:
 
 
 def _unshown_problem(data: bytes) -> str:
-    """What is wrong with a picture that decodes."""
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
@@ -212,7 +207,7 @@ def _unshown_problem(data: bytes) -> str:
 
 
 def picture_form(data: bytes) -> str:
-    """What ``data``, which is no picture that can be shown, is, and the way out; "" where that is not known."""
+    """What ``data`` is, if it is no picture, and the way out; "" if unknown."""
     for sign, offset, form in _PICTURES:
         if data[offset : offset + len(sign)] == sign:
             return form

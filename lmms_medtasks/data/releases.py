@@ -37,7 +37,6 @@ class SourceFile:
     sha256: str
 
     def to_json(self) -> dict[str, Any]:
-        """The record as a plain dictionary."""
         return {"name": self.name, "bytes": self.bytes, "sha256": self.sha256}
 
 
@@ -54,23 +53,21 @@ class Release(Protocol):
         """The names of all files, sorted; for suites whose files are not known by name. Raises UserError."""
 
     def file(self, name: str) -> Path:
-        """The local path of the file, fetched first if need be.
-
-        ``MissingFileError`` if the release has no such file, ``UserError`` if it cannot be had for another reason.
+        """The local path of the file, fetched first if need be. ``MissingFileError`` if there is none, else
+        ``UserError``.
         """
 
 
 class LocalRelease:
-    """A release's files in a local folder.
+    """A release's files in a local folder. ``UserError`` if it can't be read, or is empty and may not be.
 
-    ``elsewhere``: a file's name -> other places in the folder at which it may be, ``*`` in them standing for one name
-    (a version, say). There links out of the folder are followed: these names are ours, not the release's.
+    ``elsewhere``: a file's name -> other places in the folder, ``*`` in them standing for one name (a version, say).
+    Links out of the folder are followed there: these names are ours, not the release's.
     """
 
     def __init__(
         self, folder: Path, elsewhere: Mapping[str, Sequence[str]] | None = None, *, may_be_empty: bool = False
     ) -> None:
-        """``UserError`` if ``folder`` is not a folder that can be read, or is empty and may not be."""
         self.folder = folder
         self._elsewhere = elsewhere or {}
         try:
@@ -83,11 +80,9 @@ class LocalRelease:
             raise UserError(f"The source folder {str(folder)!r} is empty. Give the folder with the release's files.")
 
     def describe(self) -> dict[str, Any]:
-        """The folder as the user gave it."""
         return {"kind": "folder", "folder": str(self.folder)}
 
     def has(self, name: str) -> bool:
-        """Whether the folder has a file of this name; ``UserError`` if it has several."""
         return self._find_path(name) is not None
 
     def _find_path(self, name: str) -> Path | None:
@@ -136,7 +131,7 @@ class LocalRelease:
 def checked_name(name: str) -> str:
     """``name`` if it is a relative path that stays inside its folder, else ``MissingFileError``.
 
-    Backslashes and drive letters count too, so that the answer is the same on every system.
+    Backslashes and drive letters count on every system.
     """
     parts = PurePosixPath(name).parts + PureWindowsPath(name).parts
     absolute = PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor or PureWindowsPath(name).drive
@@ -146,17 +141,12 @@ def checked_name(name: str) -> str:
 
 
 def source_file(release: Release, name: str) -> SourceFile:
-    """Size and checksum of a file of the release."""
     path = release.file(name)
     return SourceFile(name, path.stat().st_size, file_sha256(path))
 
 
 def is_junk(name: str) -> bool:
-    """Whether a name in an archive is none of the data's own: macOS's shadow files, editors' and hand-made backups.
-
-    >>> is_junk("__MACOSX/dataset/._a.json"), is_junk("dataset/a.json.bak"), is_junk("dataset/a.json")
-    (True, True, False)
-    """
+    """Whether an archive's entry is not the data's own: macOS's shadow files ("._a.json"), backups ("a.json.bak")."""
     path = PurePosixPath(name)
     last = path.name.lower()
     return (
@@ -168,18 +158,13 @@ def is_junk(name: str) -> bool:
 
 
 class ZipFolder:
-    """The plain files in a zip, as a folder that can only be read. Safe to be read from several threads.
-
-    ``names`` are the files' names as the zip has them (relative, with forward slashes), in its order.
-    """
+    """The plain files in a zip, as a read-only folder. Thread-safe. ``names``: the files' names in the zip's order."""
 
     def __init__(self, archive: Path, wanted: Callable[[str], bool] = lambda name: not is_junk(name)) -> None:
-        """Open ``archive`` and check its list of files. ``wanted`` chooses files; what it does not want is not there.
+        """Open ``archive`` and check its list of files. ``wanted`` chooses files; all others are ignored.
 
-        Raises:
-            UserError: the archive cannot be read, is no zip, or is cut short; a wanted file has a name that would leave
-                a folder (absolute, ``..``, a drive), is a link or a device, comes twice, is larger than
-                :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
+        Raises UserError if the archive is no readable zip, or a wanted file has a name that would leave a folder, is a
+        link or a device, comes twice, is larger than :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
         """
         self.path = archive
         self._lock = threading.Lock()
@@ -214,15 +199,11 @@ class ZipFolder:
             )
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of this name."""
         return name in self._files
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file, its checksum compared.
-
-        Raises:
-            MissingFileError: there is no such file.
-            UserError: it is damaged, cut short or encrypted.
+        """The bytes of a file, checksum verified. ``MissingFileError`` if there is none, ``UserError`` if it is
+        damaged.
         """
         if name not in self._files:
             raise MissingFileError(f"{name!r} is not in {self.path.name}.")
@@ -236,5 +217,5 @@ class ZipFolder:
             ) from error
 
     def find(self, name: str) -> list[str]:
-        """The names of the files whose last part is ``name``, wherever they are."""
+        """The names of the files whose last part is ``name``."""
         return [each for each in self.names if PurePosixPath(each).name == name]

@@ -1,7 +1,7 @@
 """Prepared data on disk: ``HOME/<suite>/<data>/<split>.parquet`` beside ``manifest.json`` and ``rejected.jsonl``.
 
-The manifest is what makes a split exist: it is written last, and a file that it does not name, or that no longer fits
-what it says, is never served.
+A split exists once the manifest, which is written last, names it. A file that does not fit the manifest is never
+served.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ class BadManifestError(UserError):
 class LocatedSplit:
     """A split that can be read.
 
-    ``path`` is a parquet file of canonical documents, ``data`` says which variant it is, ``digest`` is the digest of
-    its rows (:func:`lmms_medtasks.data.documents.rows_digest`), ``rows`` how many there are. ``counts`` says what of
-    them is other than in the whole release, "" for nothing; ``created`` is the time of its preparation (ISO 8601), ""
-    if not known.
+    ``path``: a parquet file of documents. ``data``: its variant. ``digest``: that of its rows
+    (:func:`lmms_medtasks.data.documents.rows_digest`). ``counts``: what differs from the whole release, or "".
+    ``created``: the time of its preparation (ISO 8601), or "".
     """
 
     path: Path
@@ -48,10 +47,9 @@ class LocatedSplit:
 
 @dataclass(frozen=True)
 class PreparedSplit:
-    """What a manifest says of one prepared split.
+    """A manifest's entry for one prepared split. ``counts``: as in :class:`LocatedSplit`.
 
-    ``counts``: what of its number of questions is other than in the whole release, "" for nothing. ``mtime_ns`` and
-    ``ctime_ns`` only spare a checksum when nothing touched the file.
+    ``mtime_ns`` and ``ctime_ns`` spare a checksum while nothing touched the file.
     """
 
     file: str
@@ -70,7 +68,6 @@ class PreparedSplit:
 
     @property
     def records(self) -> int:
-        """How many records the source had for the split."""
         return self.rows + self.rejected
 
 
@@ -83,7 +80,6 @@ def data_home() -> Path:
 
 
 def prepared_data_folder(suite: str, data: str) -> Path:
-    """The folder of a suite's prepared data."""
     return data_home() / suite / data
 
 
@@ -99,17 +95,15 @@ def chosen_data() -> Data | None:
 
 
 def read_prepared_splits(suite: str, data: str) -> dict[str, PreparedSplit]:
-    """The prepared splits of a variant by name, as the manifest has them; empty if there is no manifest.
+    """The prepared splits of a variant by name; {} without a manifest.
 
-    Raises:
-        BadManifestError: the manifest is broken, or of another schema version.
-        UserError: it cannot be read.
+    Raises BadManifestError for a broken manifest or another schema version, UserError if it can't be read.
     """
     return {name: PreparedSplit(**entry) for name, entry in read_manifest(suite, data).get("splits", {}).items()}
 
 
 def read_manifest(suite: str, data: str) -> dict[str, Any]:
-    """The manifest of a variant, empty if there is none; ``UserError`` as for :func:`read_prepared_splits`."""
+    """The manifest of a variant, {} if there is none; errors as for :func:`read_prepared_splits`."""
     path = prepared_data_folder(suite, data) / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -156,18 +150,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def read_rejected(path: Path) -> list[dict[str, Any]]:
-    """The lines of a ``rejected.jsonl``: split, row, id and reason; empty if there is none."""
+    """The lines of a ``rejected.jsonl``: split, row, id and reason."""
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def find_prepared_split(suite: str, data: Data, split: str) -> LocatedSplit | None:
-    """The prepared split, or None if it is not prepared.
-
-    Raises:
-        UserError: it is prepared, but its file is missing or is not what the manifest says.
-    """
+    """The prepared split, or None. Raises UserError if its file is missing or does not fit the manifest."""
     entry = read_prepared_splits(suite, data).get(split)
     if entry is None:
         return None
@@ -179,11 +169,9 @@ def find_prepared_split(suite: str, data: Data, split: str) -> LocatedSplit | No
 def _check_file(path: Path, entry: PreparedSplit, suite: str, split: str) -> None:
     """``UserError`` if a prepared file is not the one that the manifest describes.
 
-    A file of the size and the times that were recorded is trusted. Other times (a copied folder, an edit) cost one
-    checksum, after which these times are recorded beside the file. The time of the last change of status is among them:
-    the system sets it at every write, and no program can set it back, so that an edit is found whose size and
-    modification time are as before. What no write did (a failing disk) is found by ``lmms-medtasks data inspect``,
-    which always computes the checksum.
+    A file of the recorded size and times is trusted. Other times (a copied folder, an edit) cost one checksum, after
+    which they are recorded beside the file. They include the time of the last change of status, which no program can
+    set back. ``lmms-medtasks data inspect`` always computes the checksum, against failing disks.
     """
     try:
         status = path.stat()
@@ -202,7 +190,6 @@ def _check_file(path: Path, entry: PreparedSplit, suite: str, split: str) -> Non
 
 
 def _was_checked(path: Path, sha256: str, times: tuple[int, int]) -> bool:
-    """Whether a file with these times was found to have this checksum before."""
     try:
         return bool(json.loads(_checked_file(path).read_text(encoding="utf-8")) == [sha256, *times])
     except (OSError, ValueError):

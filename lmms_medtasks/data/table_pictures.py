@@ -1,6 +1,6 @@
 """The pictures of a table's rows: image columns, encoded bytes, base64, files, lists of these, other rows' pictures.
 
-A row has none, one or several. Where no row has several, a table's image column is taken as it is: no bytes are copied.
+If no row has several, a table's image column is taken as it is: no bytes are copied.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class TablePictures:
         self._made: dict[Path, Picture] = {}
 
     def columns(self) -> Dataset:
-        """The column ``image``; with ``images`` where a row has several: ``image`` then is null in such a row."""
+        """The column ``image``; if a row has several, also ``images``, with ``image`` null in such a row."""
         import datasets
 
         stored = datasets.Image(decode=False)
@@ -77,9 +77,7 @@ class TablePictures:
     def rows(self) -> list[list[Picture]]:
         """Each row's pictures, in the order of columns and lists.
 
-        Raises:
-            UserError: pictures that are not there or that nothing can be made of: the first ones with row and id, and
-                their number.
+        Raises UserError for unusable pictures: the first ones with row and id, and their number.
         """
         pictures_by_row: list[list[Picture]] = []
         wrong: list[str] = []
@@ -135,7 +133,7 @@ class TablePictures:
         return self._make_picture(pictures[0], name, other, values, seen + 1)
 
     def _file_shown(self, path: Path) -> Picture:
-        """A file as a picture; of a DICOM file the one made of it. Each file is looked at once."""
+        """A file as a picture; of a DICOM file the PNG made of it. Each file is looked at once."""
         if path not in self._made:
             with path.open("rb") as file:
                 start = file.read(dicom_pictures.START)
@@ -150,7 +148,7 @@ class TablePictures:
         return self._made[path]
 
     def _find_file(self, text: str) -> Path | None:
-        """The file in the folder that a text names; None where it names none. Raises UserError for one elsewhere."""
+        """The file in the folder that a text names, or None. Raises UserError for a file elsewhere."""
         plain = text.replace("\\", "/")
         inside = ".." not in PurePosixPath(plain).parts and not PurePosixPath(plain).is_absolute()
         inside = inside and not PureWindowsPath(text).drive
@@ -198,12 +196,11 @@ class TablePictures:
 
 
 def _fold_name(name: str) -> str:
-    """A name without differences of letter case and of how Unicode writes the same letters."""
+    """A name without differences of letter case and of Unicode normalisation."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def _encoded_column(dataset: Dataset, name: str) -> Dataset:
-    """One column, images in it as they are stored: encoded."""
     import datasets
 
     one = dataset.select_columns([name])
@@ -216,12 +213,10 @@ def _encoded_column(dataset: Dataset, name: str) -> Dataset:
 
 
 def _to_picture(data: bytes) -> Picture:
-    """Encoded bytes as a picture; of a DICOM file's the one made of it."""
     return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
 def _cell_pictures(value: Any) -> list[Any]:
-    """The pictures in a cell."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list | tuple):

@@ -1,8 +1,8 @@
 """Tables of a task's folder as the text that they are: CSV, TSV, JSON, JSON lines and Excel alike.
 
-``datasets`` would guess types, take ``NA`` and ``None`` away, make dates of texts, and can't read Excel. So a table is
-read here, every cell as it is written, and the harness is given a parquet file with columns of text (or lists of
-texts) in its place. It lies in the data folder under the digest of what the table holds.
+``datasets`` would guess types, drop ``NA`` and ``None``, make dates of texts, and can't read Excel. So the harness gets
+a parquet file with columns of text (or lists of texts), which lies in the data folder under the digest of what the
+table holds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ Row = Mapping[str, Any]
 
 
 def dataset_loader_name(path: Path) -> str:
-    """The ``dataset_path`` for a file; UserError for an ending that has none."""
     if path.suffix.lower() == ".xls":
         raise UserError(f"The table {str(path)!r} is of Excel before 2007. Save it as .xlsx, or as CSV UTF-8.")
     if path.suffix.lower() not in LOADERS:
@@ -59,11 +58,8 @@ def dataset_loader_name(path: Path) -> str:
 def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Iterator[Row]:
     """The records of a table of the loader ``how``: texts as they are written, None, or lists and mappings of such.
 
-    ``kwargs``: the task's options for the reader.
-
-    Raises:
-        UserError: the file can't be read, is something else than its name says, or a record has other cells than the
-            header.
+    ``kwargs``: the task's options for the reader. Raises UserError if the file can't be read, is of another form, or a
+    record has other cells than the header.
     """
     options = kwargs or {}
     if how == "excel":
@@ -74,22 +70,18 @@ def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None
 
 
 def read_text_columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    """The columns of a table, in the order in which they come."""
     if how == "csv":
         return TsvTable(path, _chosen_separator(path, kwargs or {})).columns
     return tuple(dict.fromkeys(name for row in iter_text_rows(path, how, kwargs) for name in row))
 
 
 def named_separator(path: Path) -> str:
-    """What separates the cells of a text table by its file's name: tabs in .tsv, else commas."""
+    """The separator by the file's name: tabs in .tsv, else commas."""
     return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
 def separator_of(path: Path) -> str:
-    """What separates the cells of a text table: of tabs, semicolons, commas and bars the one that its header has.
-
-    Where the header has several, or none, it is the one that the file's name says.
-    """
+    """Of tabs, semicolons, commas and bars the only one in the header, else the one that the file's name says."""
     expected = named_separator(path)
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
@@ -129,7 +121,6 @@ def _of_csv(path: Path, separator: str) -> Iterator[Row]:
 
 
 def _header_hint(names: Sequence[str]) -> str:
-    """The header itself, where it has one name only: it may be a title or a comment."""
     return f" ({names[0]!r}; the first line must be the header)" if len(names) == 1 else ""
 
 
@@ -151,10 +142,10 @@ def _of_json(path: Path) -> Iterator[Row]:
 
 
 def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any], tuple[Path, ...]]:
-    """``config`` as it is, or a copy that makes the harness read a task's tables as text; and the tables themselves.
+    """``config``, changed to make the harness read a task's tables as text; and the tables. Parquet is left as it is.
 
-    Parquet is left as it is. Raises UserError: a table can't be read, tables of one task have other columns, or the
-    YAML has an option of the loader that would change the text.
+    Raises UserError if a table can't be read, tables of one task have other columns, or the YAML has an option of the
+    loader that would change the text.
     """
     how = str(config.get("dataset_path"))
     kwargs = dict(config.get("dataset_kwargs") or {})
@@ -219,7 +210,6 @@ def refused_options(how: str, names: Collection[str]) -> list[str]:
 
 
 def iter_data_files(value: Any) -> Iterator[Path]:
-    """The files that ``data_files`` names."""
     if isinstance(value, Mapping):
         value = list(value.values())
     for each in value if isinstance(value, list) else [value]:
@@ -238,7 +228,7 @@ def _replace_paths(value: Any, made: Mapping[str, str]) -> Any:
 
 
 def _all_made(tables: tuple[Path, ...], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Table -> its parquet file. Tables that stay as they are are read once a process."""
+    """Table -> its parquet file. Unchanged tables are read once a process."""
     options = {name: kwargs[name] for name in OPTIONS[how] if name != "data_files" and name in kwargs}
     states = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in tables)
     made = _made_once(states, how, json.dumps(options), str(store.data_home()), where)
@@ -284,7 +274,6 @@ def _is_plain_list(value: Any) -> bool:
 
 
 def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, Kind], home: Path) -> Path:
-    """The parquet file of a table, made now unless it is there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -306,7 +295,6 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
 
 
 def _with_progress(records: Iterator[Row], label: str) -> Iterator[Row]:
-    """The records, counted on stderr while they come."""
     with progress.progress_bar(None, label, "rows") as step:
         for record in records:
             yield record
@@ -319,7 +307,7 @@ def _iter_batches(records: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _typed_cell(value: Any, kind: Kind) -> Any:
-    """A value as its column has it: what is nested becomes JSON, a single text among lists a list of one."""
+    """A value as its column has it: nested values become JSON, a single text among lists a list of one."""
     if kind == "list" and value is not None:
         return [_typed_cell(each, "text") for each in (value if isinstance(value, list) else [value])]
     if value is None or isinstance(value, str):
