@@ -1,9 +1,8 @@
 """Cache of a leaderboard build's results that depend on rarely changing files.
 
-A file a result, in a folder a release of the code: named by the digest of what the result was made of, its content
-behind a digest of its own. Arrow tables, JSON and images, nothing that runs when it is read. A file that is broken, or
-was not written by this module, counts as not there and is written anew. What nobody used for :data:`DAYS` days is
-removed.
+One file a result, in a folder for each release of the code: its name is the digest of what the result was made of, its
+content follows a digest of its own. Nothing in it runs when it is read. A broken file counts as missing. Results unused
+for :data:`DAYS` days are removed.
 """
 
 from __future__ import annotations
@@ -62,7 +61,6 @@ class BuildCache:
         return cls(release_folder)
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file, computed once while its size and time stay as they are."""
         stat = path.stat()
         key = (str(path), stat.st_size, stat.st_mtime_ns)
         if key not in self._digests:
@@ -149,7 +147,6 @@ def _code_digest(level: float) -> str:
 
 
 def _code_files() -> Iterator[tuple[str, Path]]:
-    """Yield all files of code and data, each with its name in an installed package."""
     for package in ("lmms_medtasks", *_ELSEWHERE):
         root = Path(importlib.import_module(package).__path__[0])
         for path in sorted(path for path in root.rglob("*") if path.suffix in _CODE and path.is_file()):

@@ -1,7 +1,7 @@
 """Digests of everything that determines a task's numbers: the package's files, the prompt, custom code.
 
-Results carry them, so that a run of modified code is told from others. That an unmodified release keeps its numbers as
-long as ``metadata.version`` stays is held by the golden records of the tests.
+Results carry them, to distinguish runs of modified code. The golden records of the tests ensure that an unmodified
+release keeps its numbers as long as ``metadata.version`` stays.
 """
 
 from __future__ import annotations
@@ -85,8 +85,7 @@ def degradations_digest() -> str:
 def degraded_pixels() -> str:
     """Digest of how degraded images look; a comment in the code does not change it.
 
-    It covers the version of severity.yaml, at which golden records hold the pixels; if files of the folder were
-    modified, it covers their code.
+    It covers the version of severity.yaml, at which golden records hold the pixels; for a modified folder, its code.
     """
     if any(name.startswith(_DEGRADATIONS) for name in _changed_files() or ()):
         return degradations_digest()
@@ -96,9 +95,8 @@ def degraded_pixels() -> str:
 
 
 def is_modified() -> bool | None:
-    """Whether such a file differs from the installed or, in a working copy (``pip install -e``), the committed one.
-
-    None if neither is known: no git folder, or no git.
+    """Whether such a file differs from the installed or, in a working copy, the committed one; None if neither is
+    known.
     """
     changed = _changed_files()
     return None if changed is None else bool(changed)
@@ -106,7 +104,6 @@ def is_modified() -> bool | None:
 
 @functools.cache
 def _changed_files() -> frozenset[str] | None:
-    """The names of files that were changed, added or deleted since installation or commit; None if unknown."""
     try:
         files = importlib.metadata.files("lmms-medtasks") or ()
     except importlib.metadata.PackageNotFoundError:
@@ -164,11 +161,9 @@ def _can_move_numbers(name: str) -> bool:
 
 
 def _recorded_as(path: Path) -> str:
-    """A file's digest as installers write it down (RECORD of a wheel)."""
     return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).rstrip(b"=").decode()
 
 
 def _committed_as(path: Path) -> str:
-    """A file's digest as git writes it down."""
     content = path.read_bytes()
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -1,8 +1,8 @@
 """Which servers may see what must not reach a third party: those on this machine, or on one that the user named.
 
-Allowed is an endpoint on loopback, or at a host listed in MEDTASKS_PRIVATE_HOSTS (names, comma between) of which every
-address is private (RFC 1918, RFC 4193) or loopback. What we can't see is what a server does with what it gets: one on
-this machine that hands it on is the user's own breach of the terms.
+Allowed is an endpoint on loopback, or at a host listed in MEDTASKS_PRIVATE_HOSTS (names, comma between) whose every
+address is private (RFC 1918, RFC 4193) or loopback. What a server does with the texts can't be seen: one that hands
+them on is the user's own breach of the terms.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def resolve_host(host: str) -> list[str]:
 
 
 def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve_host) -> str | None:
-    """Why a server at ``host`` may not see it, as a clause about "its host"; None if it may.
+    """Why a server at ``host`` may not see the texts, as a clause about "its host"; None if it may.
 
     ``named``: the hosts that the user named as private.
     """
@@ -56,7 +56,7 @@ def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve
 
 
 def _parse_address(text: str) -> IP | None:
-    """An IP address, the IPv4 one inside a mapped IPv6 address; None if ``text`` is none."""
+    """An IP address (the IPv4 one in a mapped IPv6 address), or None."""
     try:
         found = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(total: int | None, what: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """A progress bar of ``total`` steps, a count where that is None; gives the function that takes steps."""
+    """A progress bar of ``total`` steps, or a count; gives the function that takes steps."""
     from tqdm import tqdm
 
     # disable=None: no bar where the file is not a terminal
@@ -23,5 +23,4 @@ def progress_bar(total: int | None, what: str, unit: str) -> Iterator[Callable[[
 
 
 def print_message(message: str) -> None:
-    """One line to stderr."""
     print(message, file=sys.stderr, flush=True)

@@ -11,9 +11,9 @@ from lmms_medtasks.errors import UserError
 
 @functools.cache
 def prompt_text(name: str) -> str:
-    """A prompt file's text, without the line break at its end. Raises UserError when there is no such file.
+    """A prompt file's text, without its last line break; a name that holds ``{question}`` is the text itself.
 
-    A name that holds ``{question}`` is the text itself. Raises UserError where the file is no UTF-8 text.
+    Raises UserError if there is no such file, or it is no UTF-8 text.
     """
     if "{question}" in name:
         return name

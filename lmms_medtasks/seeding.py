@@ -1,4 +1,4 @@
-"""Random numbers that depend only on what they are for, never on the order in which they are asked for."""
+"""Random numbers that depend only on their purpose, never on the order of calls."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 def stable_seed(*parts: str | int) -> int:
     """A 64-bit seed from ``parts``, the same in every process, Python version and machine.
 
-    Parts are joined with their type and length, so that ``("a", "b")`` and ``("ab",)``, or ``(1,)`` and ``("1",)``,
-    give different seeds.
+    Type and length of each part count: ``("a", "b")`` and ``("ab",)``, or ``(1,)`` and ``("1",)``, differ.
     """
     digest = hashlib.sha256()
     for part in parts:
