@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 import threading
 import time
@@ -25,13 +26,8 @@ class JudgeSpending:
     cached_tokens: int = 0
 
     def plus(self, more: JudgeSpending, sign: int = 1) -> JudgeSpending:
-        return JudgeSpending(
-            self.requests + sign * more.requests,
-            self.input_tokens + sign * more.input_tokens,
-            self.output_tokens + sign * more.output_tokens,
-            self.cost + sign * more.cost,
-            self.cached_tokens + sign * more.cached_tokens,
-        )
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(more), strict=True)
+        return JudgeSpending(*(mine + sign * theirs for mine, theirs in pairs))
 
     def since(self, before: JudgeSpending) -> JudgeSpending:
         return self.plus(before, -1)

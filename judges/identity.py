@@ -33,7 +33,7 @@ def describe_judge(settings: JudgeSettings, protocol: JudgeProtocol, check: str 
         "name": settings.name,
         "endpoint": settings.endpoint,
         "protocol": protocol.name,
-        "prompt": protocol.prompt if protocol.prompt.count("/") == 0 else protocol.prompt.rsplit("/", 1)[-1],
+        "prompt": protocol.prompt.rsplit("/", 1)[-1],
         "version": protocol.version,
         "digest": prompts.prompt_digest(protocol),
         "settings": asked_settings(settings, protocol),

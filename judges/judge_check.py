@@ -10,7 +10,6 @@ Passing says that a judge is not hopeless, not that it agrees with people: ``lmm
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,12 +19,14 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key, judgement_key
 
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
 TIMES = 2
 """How often each answer is judged."""
+_CHECKS = Path(__file__).with_name("checks")
 PASSED, FAILED, INCOMPLETE = "passed", "failed", "incomplete"
 
 
@@ -223,10 +224,10 @@ def _read_questions(protocol: JudgeProtocol) -> Sequence[Mapping[str, Any]]:
     if not protocol.check:
         raise UserError(
             f"Judge protocol {protocol.name!r} has no set for a check. Write one as those of ours are "
-            f"({_checks_folder() / 'open_answer.yml'}), and name it in the protocol's `check`."
+            f"({_CHECKS / 'open_answer.yml'}), and name it in the protocol's `check`."
         )
     path = Path(protocol.check)
-    path = path if path.is_absolute() else _checks_folder() / path
+    path = path if path.is_absolute() else _CHECKS / path
     try:
         questions = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -241,11 +242,7 @@ def _read_questions(protocol: JudgeProtocol) -> Sequence[Mapping[str, Any]]:
     return questions
 
 
-def _checks_folder() -> Path:
-    return Path(str(importlib.resources.files("lmms_medtasks.judges").joinpath("checks")))
-
-
 @functools.cache
 def _every_protocol() -> Mapping[str, Any]:
-    content: dict[str, Any] = yaml.safe_load((_checks_folder() / "every_protocol.yml").read_text("utf-8"))
+    content: dict[str, Any] = folders.read_yaml(_CHECKS / "every_protocol.yml")
     return content

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def scale_of(protocol: JudgeProtocol) -> dict[str, Any]:
     elif total is not None:
         scale["score"] = {
             "reference": hide_folder(protocol.reference),
-            "range": [total(dict(at)) for at in _scale_ends(protocol)],
+            "range": [total(dict(at)) for at in _scale_ends(protocol.dimensions)],
         }
     return scale
 
@@ -83,11 +83,9 @@ def hide_folder(reference: str) -> str:
     return f"{Path(file).name}{mark}{name}"
 
 
-def _scale_ends(protocol: JudgeProtocol) -> tuple[tuple[tuple[str, float], ...], ...]:
-    dimensions = protocol.dimensions
-    return tuple((dimension.name, dimension.worst) for dimension in dimensions), tuple(
-        (dimension.name, dimension.best) for dimension in dimensions
-    )
+def _scale_ends(dimensions: Sequence[ScoreDimension]) -> tuple[tuple[tuple[str, float], ...], ...]:
+    """All dimensions at their worst, and at their best."""
+    return tuple((each.name, each.worst) for each in dimensions), tuple((each.name, each.best) for each in dimensions)
 
 
 def protocol_from_scale(name: str, scale: Mapping[str, Any]) -> JudgeProtocol:
@@ -105,25 +103,20 @@ def _protocol_from_json(name: str, text: str) -> JudgeProtocol:
         )
         if not dimensions or any(len(dimension.labels) < 2 for dimension in dimensions):
             raise ValueError("a score has fewer than two labels")
-        bare = JudgeProtocol(
-            name, "", 1, dimensions, (), PAPER_JUDGE, functools.partial(_no_item, name), reference=name
-        )
-        score = scale.get("score")
-        if score is None:
-            return bare
-        total: WeightedTotal | CodedTotal
-        if "weights" in score:
-            total = WeightedTotal(
-                tuple((each, float(weight)) for each, weight in score["weights"].items()), score["over"]
-            )
-        else:
-            ends = zip(_scale_ends(bare), map(float, score["range"]), strict=True)
-            total = CodedTotal(name, str(score["reference"]), tuple(ends))
+        total: WeightedTotal | CodedTotal | None = None
+        if score := scale.get("score"):
+            if "weights" in score:
+                weights = tuple((label, float(weight)) for label, weight in score["weights"].items())
+                total = WeightedTotal(weights, score["over"])
+            else:
+                ends = tuple(zip(_scale_ends(dimensions), map(float, score["range"]), strict=True))
+                total = CodedTotal(name, str(score["reference"]), ends)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"The scale of the judge protocol {name!r} can't be read ({error!r:.80}). Was the log edited?"
         ) from None
-    return JudgeProtocol(name, "", 1, dimensions, (), PAPER_JUDGE, bare.item, total=total, reference=name)
+    item = functools.partial(_no_item, name)
+    return JudgeProtocol(name, "", 1, dimensions, (), PAPER_JUDGE, item, total=total, reference=name)
 
 
 def _no_item(name: str, doc: Mapping[str, Any], reply: str) -> JudgedItem | None:

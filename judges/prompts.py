@@ -10,17 +10,14 @@ of verdicts needs.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import importlib.resources
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
-from lmms_medtasks import digests
+from lmms_medtasks import digests, prompt_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import verdicts
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, Mode, ScoreDimension
@@ -38,21 +35,9 @@ class RenderedPrompt(NamedTuple):
     cut: tuple[str, ...]
 
 
-@functools.cache
 def read_prompt_file(name: str) -> str:
-    """A prompt file's text without its last line break: an absolute path, or a file in ``judges/prompts``.
-
-    Raises UserError if there is no such file, or it is no UTF-8 text.
-    """
-    path = Path(name)
-    folder = importlib.resources.files("lmms_medtasks.judges").joinpath("prompts")
-    resource = path if path.is_absolute() else folder.joinpath(name)
-    if not resource.is_file():
-        raise UserError(f"No judge prompt {name!r}, looked for {resource}. Give an absolute path or one in {folder}.")
-    try:
-        return resource.read_text("utf-8").removesuffix("\n")
-    except UnicodeDecodeError as error:
-        raise UserError(f"Judge prompt {resource}: not UTF-8 text ({error.reason} at byte {error.start:,}).") from error
+    """A judge prompt's text (:func:`lmms_medtasks.prompt_files.read_prompt_file`): a path, or a file in our folder."""
+    return prompt_files.read_prompt_file(name, "lmms_medtasks.judges", "judge prompt", "prompts")
 
 
 def prompt_template(protocol: JudgeProtocol) -> str:

@@ -11,35 +11,28 @@ from typing import Any, get_args
 
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.extensions import Kind, installed_extensions, is_reference, load_extension, resolve_extension_path
-from lmms_medtasks.judges import own_scales, rubric
+from lmms_medtasks.judges import open_answer, own_scales, rubric
 from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
 
 KIND: Kind = "judge protocol"
 
-# Name -> "module:ATTRIBUTE", imported when asked for.
-_PROTOCOLS: Mapping[str, str] = {
-    "open_answer": "lmms_medtasks.judges.open_answer:PROTOCOL",
-}
-
 
 def names() -> list[str]:
-    """The built-in protocols' names, sorted: the general ones, and those in the folders of the benchmarks."""
-    return sorted(_builtin_references())
+    """The built-in protocols' names, sorted."""
+    return sorted(_builtin_protocols())
 
 
 @functools.cache
-def _benchmark_references() -> Mapping[str, str]:
-    """The protocols in PROTOCOLS of the benchmarks' ``judging.py``: name -> "module:ATTRIBUTE"."""
+def _builtin_protocols() -> Mapping[str, JudgeProtocol]:
+    """The general protocol, and those in PROTOCOLS of the benchmarks' ``judging.py``, by name."""
     package = "lmms_medtasks.task_configs"
-    references: dict[str, str] = {}
+    protocols = {open_answer.PROTOCOL.name: open_answer.PROTOCOL}
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):
-        module = f"{package}.{path.parent.name}.judging"
-        for attribute, each in vars(importlib.import_module(module)).items():
-            if isinstance(each, JudgeProtocol) and each in importlib.import_module(module).PROTOCOLS:
-                if each.name in {**_PROTOCOLS, **references}:
-                    raise UserError(f"Two judge protocols are called {each.name!r}: one of them in {path}.")
-                references[each.name] = f"{module}:{attribute}"
-    return references
+        for protocol in importlib.import_module(f"{package}.{path.parent.name}.judging").PROTOCOLS:
+            if protocol.name in protocols:
+                raise UserError(f"Two judge protocols are called {protocol.name!r}: one of them in {path}.")
+            protocols[protocol.name] = protocol
+    return protocols
 
 
 _OWN: dict[str, JudgeProtocol] = {}
@@ -57,8 +50,8 @@ def get(name: str, folder: Path | None = None) -> JudgeProtocol:
     Raises:
         UserError: no such protocol, it is not well-formed (:func:`check_protocol`), or its name is taken.
     """
-    if name in _builtin_references():
-        return _built_in(name)
+    if name in _builtin_protocols():
+        return _checked_builtin(name)
     if name in _OWN:
         return _OWN[name]
     return _register_custom(
@@ -115,7 +108,7 @@ def _load_custom(reference: str) -> JudgeProtocol:
             )
     if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
         raise UserError(f"{location} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
-    if protocol.name in _builtin_references():
+    if protocol.name in _builtin_protocols():
         raise UserError(f"{location} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
     check_protocol(protocol)
     # One that is called by its module is found again by its name: a log needs no more.
@@ -125,19 +118,10 @@ def _load_custom(reference: str) -> JudgeProtocol:
 
 
 @functools.cache
-def _built_in(name: str) -> JudgeProtocol:
-    module, _, attribute = _builtin_references()[name].partition(":")
-    protocol = getattr(importlib.import_module(module), attribute)
-    if not isinstance(protocol, JudgeProtocol):
-        raise UserError(f"{name!r} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges.")
-    if protocol.name != name:
-        raise UserError(f"The judge protocol {name!r} calls itself {protocol.name!r}: the two names must be the same.")
+def _checked_builtin(name: str) -> JudgeProtocol:
+    protocol = _builtin_protocols()[name]
     check_protocol(protocol)
     return protocol
-
-
-def _builtin_references() -> Mapping[str, str]:
-    return {**_PROTOCOLS, **_benchmark_references()}
 
 
 def check_protocol(protocol: JudgeProtocol) -> None:

@@ -18,6 +18,7 @@ The prompt's places are the fields, and ``{{scale}}`` for the labels with their 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import re
@@ -65,6 +66,9 @@ def read(path: Path) -> JudgeProtocol:
     if reply not in get_args(Mode):
         raise unknown_name_error("reply", reply, get_args(Mode), where)
     check = content.get("check") or ""
+    exact_match = content.get("exact_match", False)
+    if not isinstance(exact_match, bool):
+        raise UserError(f"{where}: exact_match is {exact_match!r:.40}, expected true or false.")
     return JudgeProtocol(
         name=name,
         prompt=prompt,
@@ -73,7 +77,7 @@ def read(path: Path) -> JudgeProtocol:
         fields=fields,
         paper_judge=PAPER_JUDGE,
         item=functools.partial(make_rubric_item, fields, where),
-        settle=functools.partial(settle_rubric_item, dimensions, _exact_match(content, where)),
+        settle=functools.partial(settle_rubric_item, dimensions, exact_match),
         reply=reply,
         trials=_read_count(content, "trials", where),
         total=_read_total(content.get("score"), dimensions, where),
@@ -134,13 +138,6 @@ def _read_count(found: Mapping[Any, Any], key: str, where: str) -> int:
     return value
 
 
-def _exact_match(found: Mapping[Any, Any], where: str) -> bool:
-    value = found.get("exact_match", False)
-    if not isinstance(value, bool):
-        raise UserError(f"{where}: exact_match is {value!r:.40}, expected true or false.")
-    return value
-
-
 def _read_fields(given: Any, where: str) -> tuple[str, ...]:
     names = list(FIELDS) if given is None else given
     if not isinstance(names, list) or not all(isinstance(name, str) and name.isidentifier() for name in names):
@@ -193,7 +190,8 @@ def _read_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number, meaning = value, None  # label: number
     if isinstance(number, str):
-        number = _parse_number(number)
+        with contextlib.suppress(ValueError):  # a text that is no number is refused below
+            number = float(number)
     if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise UserError(f"{at}, label {text!r}: which number is it? Expected {text}: {{is: 1, means: ...}}.")
     if meaning is not None and not isinstance(meaning, str):
@@ -202,13 +200,6 @@ def _read_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     if "{{" in meaning or "\n" in meaning:
         raise UserError(f"{at}, label {text!r}: its meaning is one line without {{{{places}}}}.")
     return text, float(number), meaning
-
-
-def _parse_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _read_total(given: Any, dimensions: Sequence[ScoreDimension], where: str) -> WeightedTotal | None:

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib.resources
 import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lmms_medtasks import endpoints, redacting
+from lmms_medtasks import endpoints, folders, redacting
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
@@ -66,10 +66,7 @@ def parse_address(url: str, where: str) -> JudgeAddress:
 
 @functools.cache
 def defaults() -> Mapping[str, Any]:
-    import yaml
-
-    text = importlib.resources.files("lmms_medtasks.judges").joinpath("defaults.yml").read_text("utf-8")
-    return yaml.safe_load(text)
+    return folders.read_yaml(Path(__file__).with_name("defaults.yml"))
 
 
 JUDGE = "MEDTASKS_JUDGE"

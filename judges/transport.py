@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from importlib import metadata
@@ -153,6 +153,7 @@ class JudgeReply:
     system_fingerprint: str = ""
 
 
+@dataclass(eq=False, kw_only=True)
 class RequestFailure(Exception):
     """A request that brought no reply.
 
@@ -164,20 +165,16 @@ class RequestFailure(Exception):
         billed: it may have cost its input, though nothing readable came.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        repeat: bool = False,
-        wait: float | None = None,
-        fatal: bool = False,
-        status: int | None = None,
-        unsupported: bool = False,
-        billed: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.repeat, self.wait, self.fatal, self.status = repeat, wait, fatal, status
-        self.unsupported, self.billed = unsupported, billed
+    reason: str = field(kw_only=False)
+    repeat: bool = False
+    wait: float | None = None
+    fatal: bool = False
+    status: int | None = None
+    unsupported: bool = False
+    billed: bool = False
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class ChatTransport:

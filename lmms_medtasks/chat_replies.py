@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib.resources
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
+from lmms_medtasks import folders
 from lmms_medtasks.parsing.reply import Ending, SentReply
 from lmms_medtasks.parsing.texts import replace_half_characters
 
@@ -32,10 +33,8 @@ def parse_finish_reason(finish: object) -> Ending | Literal["withheld"]:
 
 @functools.cache
 def _load_endings() -> Mapping[str, Any]:
-    import yaml
-
-    text = importlib.resources.files("lmms_medtasks").joinpath("finish_reasons.yml").read_text("utf-8")
-    return {word: kind for kind, words in yaml.safe_load(text).items() for word in words}
+    endings = folders.read_yaml(Path(__file__).with_name("finish_reasons.yml"))
+    return {word: kind for kind, words in endings.items() for word in words}
 
 
 def content_text(content: Any) -> str | None:

@@ -25,7 +25,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """As :func:`write_bytes_atomically`: gives the path of a file that takes the place of ``path`` at the end."""
     with unwritable_as_user_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
         os.close(handle)
         try:
             yield Path(part)

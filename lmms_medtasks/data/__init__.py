@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.data.locating import locate_split, split_digest
+from lmms_medtasks.data.locating import locate_split
 from lmms_medtasks.data.store import LocatedSplit, chosen_data, data_home
 
-__all__ = ["LocatedSplit", "chosen_data", "split_digest", "data_home", "locate_split"]
+__all__ = ["LocatedSplit", "chosen_data", "data_home", "locate_split"]

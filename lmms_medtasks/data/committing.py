@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lmms_medtasks import writing
 from lmms_medtasks.data import documents, store
 from lmms_medtasks.data.documents import DATA, Data, RowsDigest
 from lmms_medtasks.data.row_reader import CandidateDocument
@@ -110,7 +111,7 @@ def _write_rejected(path: Path, split: str, others: Mapping[str, PreparedSplit],
     """Replace the lines of ``split``, keep those of the other splits that exist."""
     other_lines = [line for line in store.read_rejected(path) if line["split"] in others]
     lines = other_lines + [{"split": split, **record} for record in written.rejected]
-    store.write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    writing.write_text_atomically(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 
 @dataclass

@@ -97,10 +97,6 @@ def _data_variants(data: Data | None) -> tuple[Data, ...]:
     return (data,) if data else ("full", "sample")
 
 
-def split_digest(suite: str, split: str) -> str:
-    return locate_split(suite, split).digest
-
-
 def is_offline() -> bool:
     values = (os.environ.get("HF_HUB_OFFLINE"), os.environ.get("TRANSFORMERS_OFFLINE"))
     return any(value and value.upper() in ("1", "ON", "YES", "TRUE") for value in values)

@@ -175,23 +175,18 @@ def added_source_folders() -> tuple[Path, ...]:
 
 def names() -> list[str]:
     """The names of all data sets, sorted. UserError: a ``source.py`` without SOURCES, or one name twice."""
-    folder_by_name: dict[str, Path | str] = {}
-    for folder in _source_folders():
-        for source in _of_folder(folder):
-            if source.name in folder_by_name:
-                raise UserError(
-                    f"Two benchmarks claim the data set {source.name!r}: {folder_by_name[source.name]} and {folder}. "
-                    "Rename one of them."
-                )
-            folder_by_name[source.name] = folder
+    claims = [(source.name, str(folder)) for folder in _source_folders() for source in _of_folder(folder)]
     offered = extensions.installed_extensions("data reader")
-    for name, entry in offered.items():
-        if name in folder_by_name:
+    claims += [(name, f"the installed {entry.value}") for name, entry in offered.items()]
+    owners: dict[str, str] = {}
+    for name, owner in claims:
+        if name in owners:
             raise UserError(
-                f"Two benchmarks claim the data set {name!r}: {folder_by_name[name]} and the installed "
-                f"{entry.value}. Uninstall its package, or rename the other one."
+                f"Two benchmarks claim the data set {name!r}: {owners[name]} and {owner}. Rename or uninstall one of "
+                "them."
             )
-    return sorted([*folder_by_name, *offered])
+        owners[name] = owner
+    return sorted(owners)
 
 
 def _source_folders() -> list[Path]:

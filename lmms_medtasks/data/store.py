@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import writing
 from lmms_medtasks.data.documents import DATA, SCHEMA_VERSION, Data
 from lmms_medtasks.errors import UserError, unknown_name_error
 
@@ -132,21 +133,9 @@ def write_manifest(
 ) -> dict[str, Any]:
     """Write the manifest, whole or not at all, and return it."""
     manifest = {**header, "splits": {name: asdict(splits[name]) for name in sorted(splits)}}
-    write_text(prepared_data_folder(suite, data) / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    path = prepared_data_folder(suite, data) / MANIFEST
+    writing.write_text_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return manifest
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("w", encoding="utf-8") as handle:
-            handle.write(text)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read_rejected(path: Path) -> list[dict[str, Any]]:
@@ -186,7 +175,7 @@ def _check_file(path: Path, entry: PreparedSplit, suite: str, split: str) -> Non
         raise _corrupt_error(path, "has not the checksum in the manifest", suite, split)
     # For the next process. A folder that can't be written to costs it a checksum again.
     with contextlib.suppress(OSError):
-        write_text(_checked_file(path), json.dumps([entry.sha256, *times]))
+        writing.write_text_atomically(_checked_file(path), json.dumps([entry.sha256, *times]))
 
 
 def _was_checked(path: Path, sha256: str, times: tuple[int, int]) -> bool:

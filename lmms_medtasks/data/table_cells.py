@@ -313,7 +313,7 @@ def letter_of(value: Any, options: Sequence[str], kind: str) -> str:
 
 
 def with_label_names(dataset: Dataset) -> Dataset:
-    """``dataset`` with names in place of the numbers of its ``ClassLabel`` columns, and of lists of them; None for -1."""
+    """``dataset`` with names in place of the numbers of its ``ClassLabel`` columns and lists of them; None for -1."""
     import datasets
 
     for name, feature in dict(dataset.features).items():

@@ -74,7 +74,7 @@ class MedCMRReader(RowReader):
 
         self._images = StoredImages(files, "image_path", place)
         self._rows = [
-            _fold_record(record) for record in any_tables.iter_json_items(PurePosixPath(name), content=content)
+            _fold_record(record) for record in any_tables.iter_json_items(PurePosixPath(name), content)
         ]
         self.records = len(self._rows)
         if not self._rows:
