@@ -183,6 +183,9 @@ class JudgeClient:
     Nothing more is asked once the judge has refused our key or has no such model, once it is hopeless
     (:class:`FailureStreak`), or once another model answers. Until the first response one answer is judged at a time,
     until the first valid verdict a few.
+
+    ``stop_reason``: why the judge is asked no more, or "". ``model``: the one that answers, "" if its server names
+    none, None before any answer. ``other_model``: the one that answered instead, which ended the asking.
     """
 
     def __init__(self, sender: RequestSender) -> None:
@@ -192,37 +195,19 @@ class JudgeClient:
         self._in_progress = 0
         self._has_responded = False
         self._any_valid = False
-        self._gone = ""
-        self._model: str | None = None
-        self._other: str | None = None
-
-    @property
-    def stop_reason(self) -> str:
-        """Why the judge is asked no more; "" while it is asked."""
-        with self._changed:
-            return self._gone
-
-    @property
-    def model(self) -> str | None:
-        """The model that answers, as its server names it, "" if it names none; None while none has answered."""
-        with self._changed:
-            return self._model
-
-    @property
-    def other_model(self) -> str | None:
-        """The model that answered instead of :attr:`model`, which ended the asking; None if none did."""
-        with self._changed:
-            return self._other
+        self.stop_reason = ""
+        self.model: str | None = None
+        self.other_model: str | None = None
 
     def expect_model(self, model: str) -> None:
         """Accept verdicts of this model only, unless another one has answered already."""
         with self._changed:
-            self._model = model if self._model is None else self._model
+            self.model = model if self.model is None else self.model
 
     def give_up(self, reason: str) -> None:
         """Send nothing more. The first reason counts; all threads that wait to send are released."""
         with self._changed:
-            self._gone = self._gone or reason
+            self.stop_reason = self.stop_reason or reason
             self._changed.notify_all()
         self._brake.stop_waiting()
 
@@ -264,8 +249,8 @@ class JudgeClient:
             if verdict.status == "judged":
                 self._any_valid = True
                 self.streak.clear_failures()
-            elif not self._gone and (reason := self.streak.count_failure(verdict, protocol, lost, self._at_once)):
-                self._gone = reason
+            elif not self.stop_reason and (reason := self.streak.count_failure(verdict, protocol, lost, self._at_once)):
+                self.stop_reason = reason
                 self._brake.stop_waiting()
             self._changed.notify_all()
 
@@ -308,7 +293,7 @@ class JudgeClient:
     def _wait_for_turn(self) -> Iterator[None]:
         """Wait until one more answer may be judged, or the judging ended."""
         with self._changed:
-            while not self._gone and not self._brake.is_stopped and self._in_progress >= self._at_once:
+            while not self.stop_reason and not self._brake.is_stopped and self._in_progress >= self._at_once:
                 self._changed.wait(_LOOK_AGAIN)
             self._in_progress += 1
         try:
@@ -342,10 +327,10 @@ class JudgeClient:
 
     def _check_model(self, model: str) -> None:
         with self._changed:
-            self._model = model if self._model is None else self._model
-            if model == self._model:
+            self.model = model if self.model is None else self.model
+            if model == self.model:
                 return
-            self._other, before = model, self._model
+            self.other_model, before = model, self.model
         self._end_asking(
             f"another model: {self._settings.name} is {answer_phrase(model)}, the verdicts before are "
             f"{answer_phrase(before)}; the judge was asked no more. {one_model_advice(self._settings, model)}"
@@ -387,7 +372,7 @@ class SchemaProbe:
         if answer is None:
             return ""
         if answer.unsupported:
-            return self._describe_missing_schema(str(answer).removeprefix("request failed: "))
+            return self._describe_missing_schema(answer.reason)
         self._gone = f"{answer} (the judge was asked no more)"
         return self._gone
 
@@ -407,7 +392,7 @@ class SchemaProbe:
             if failure.unsupported or not failure.repeat or spent > self._settings.retries:
                 raise failure
             if too_long := self._sender.hold_requests(failure):
-                raise RequestFailure(f"{failure} ({too_long})")
+                raise RequestFailure(f"{failure.reason} ({too_long})")
             if failure.wait is not None and failure.wait > defaults()["told_wait"]:
                 warn(wait_line(failure.wait))
 

@@ -55,13 +55,8 @@ class JudgeBudget:
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
         self._changed = threading.Condition()
-        self._spent = JudgeSpending()
+        self.spent = JudgeSpending()
         self._aside = 0.0
-
-    @property
-    def spent(self) -> JudgeSpending:
-        with self._changed:
-            return self._spent
 
     def reserve_request(self, input_tokens: int) -> str | None:
         """Reserve a request; None if it may be sent, else which ceiling is reached. Waits for requests in flight."""
@@ -72,11 +67,11 @@ class JudgeBudget:
                     return ceiling
                 self._changed.wait()
             self._aside += need
-            self._spent = self._spent.plus(JudgeSpending(requests=1))
+            self.spent = self.spent.plus(JudgeSpending(requests=1))
         return None
 
     def _take_share(self, need: float) -> str:
-        return self._ceiling_problem(self._spent.requests, self._spent.cost + self._aside + need)
+        return self._ceiling_problem(self.spent.requests, self.spent.cost + self._aside + need)
 
     def _ceiling_problem(self, requests: int, cost: float) -> str:
         settings = self._settings
@@ -95,7 +90,7 @@ class JudgeBudget:
             if self._aside < 1e-12:  # what rounding leaves of nothing
                 self._aside = 0.0
             cost = self._request_cost(input_tokens, output_tokens)
-            self._spent = self._spent.plus(JudgeSpending(0, input_tokens, output_tokens, cost, cached_tokens))
+            self.spent = self.spent.plus(JudgeSpending(0, input_tokens, output_tokens, cost, cached_tokens))
             self._book_difference(cost - self._request_cost(reserved_input, self._settings.max_tokens))
             self._changed.notify_all()
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 _POINT = re.compile(r"^(\d+)\. ", re.MULTILINE)
-_SEPARATOR = ", "
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,6 @@ class PointChecklist:
         numbers = {int(number) for number in _POINT.findall(fields[self.field])}
         return next(number for number in range(1, len(numbers) + 2) if number not in numbers) - 1
 
-    def share(self, labels: Mapping[str, str], fields: Mapping[str, str]) -> float | None:
-        """The share of an item's points that a verdict ticks off; None if there are no points."""
-        count = self.count(fields)
-        return len(parse_point_numbers(labels[self.name])) / count if count else None
-
 
 def number_points(points: Sequence[str]) -> str:
     """The points as a field holds them: "1. pain at rest", "2. a gap in the cortex", a line each."""
@@ -40,11 +34,7 @@ def number_points(points: Sequence[str]) -> str:
 
 def join_point_numbers(numbers: Sequence[int]) -> str:
     """The numbers as a verdict's labels hold them, sorted: "1, 3", or "" for none."""
-    return _SEPARATOR.join(map(str, sorted(numbers)))
-
-
-def parse_point_numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in text.split(_SEPARATOR)) if text else ()
+    return ", ".join(map(str, sorted(numbers)))
 
 
 def points_problem(value: Any, count: int | None) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -104,15 +104,6 @@ class JudgeCheckResult:
         return f"{FAILED if self._verdict_problems else INCOMPLETE if self.incomplete else PASSED}: {counts}"
 
 
-def list_check_cases(protocol: JudgeProtocol) -> tuple[CheckCase, ...]:
-    """The answers of the protocol's check, twenty for ours.
-
-    Raises UserError if the protocol has no set, or the set has other keys or fields, too many questions, or an answer
-    that a rule settles.
-    """
-    return tuple(_iter_cases(protocol))
-
-
 def list_check_items(protocol: JudgeProtocol) -> list[tuple[JudgedItem, int]]:
     """The items to judge: each answer :data:`TIMES` times, as trials."""
     return [(case.item, trial) for case in list_check_cases(protocol) for trial in range(TIMES)]
@@ -180,7 +171,13 @@ def _verdict_score(protocol: JudgeProtocol, verdict: JudgeVerdict) -> float:
     return protocol.total(numbers) if protocol.total else numbers[protocol.dimensions[0].name]
 
 
-def _iter_cases(protocol: JudgeProtocol) -> Iterator[CheckCase]:
+def list_check_cases(protocol: JudgeProtocol) -> list[CheckCase]:
+    """The answers of the protocol's check, twenty for ours.
+
+    Raises UserError if the protocol has no set, or the set has other keys or fields, too many questions, or an answer
+    that a rule settles.
+    """
+    cases = []
     questions, texts = _read_questions(protocol), _every_protocol()
     for number, question in enumerate(questions):
         right, wrong = (_read_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
@@ -207,7 +204,8 @@ def _iter_cases(protocol: JudgeProtocol) -> Iterator[CheckCase]:
                     f"{protocol.check}, question {number + 1}: the {kind} answer is settled by the rule {settled[1]!r} "
                     "and says nothing of a judge. Word it otherwise."
                 )
-            yield CheckCase(number, kind, item)
+            cases.append(CheckCase(number, kind, item))
+    return cases
 
 
 def _read_answer(protocol: JudgeProtocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:

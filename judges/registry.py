@@ -54,13 +54,15 @@ def get(name: str, folder: Path | None = None) -> JudgeProtocol:
         return _checked_builtin(name)
     if name in _OWN:
         return _OWN[name]
-    return _register_custom(
-        _load_custom(
-            str(((folder or Path()) / name).resolve())
-            if own_scales.is_rubric(name)
-            else resolve_extension_path(name, folder)
+    is_rubric = own_scales.is_rubric(name)
+    reference = str(((folder or Path()) / name).resolve()) if is_rubric else resolve_extension_path(name, folder)
+    protocol = _load_custom(reference)
+    known = _OWN.setdefault(protocol.name, protocol) if protocol.reference else protocol
+    if known.reference != protocol.reference:
+        raise UserError(
+            f"Two judge protocols are called {protocol.name!r}: {known.reference} and {protocol.reference}. Rename one."
         )
-    )
+    return known
 
 
 def is_custom_protocol(name: str) -> bool:
@@ -81,17 +83,6 @@ def forget_custom_protocols() -> None:
     """Forget custom protocols (for tests)."""
     _OWN.clear()
     _load_custom.cache_clear()
-
-
-def _register_custom(protocol: JudgeProtocol) -> JudgeProtocol:
-    if not protocol.reference:
-        return protocol
-    other = _OWN.setdefault(protocol.name, protocol)
-    if other.reference != protocol.reference:
-        raise UserError(
-            f"Two judge protocols are called {protocol.name!r}: {other.reference} and {protocol.reference}. Rename one."
-        )
-    return other
 
 
 @functools.cache

@@ -243,10 +243,8 @@ def _read_endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Judge
 
 
 def _first_set(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
-    for name in names:
-        if environment.get(name, "").strip():
-            return name, environment[name].strip()
-    return "the default", default
+    values = ((name, environment.get(name, "").strip()) for name in names)
+    return next((pair for pair in values if pair[1]), ("the default", default))
 
 
 def _read_key(environment: Mapping[str, str], name: str, provider: str) -> str:

@@ -174,7 +174,7 @@ class RequestFailure(Exception):
     billed: bool = False
 
     def __str__(self) -> str:
-        return self.reason
+        return f"request failed: {self.reason}"
 
 
 class ChatTransport:
@@ -215,17 +215,14 @@ class ChatTransport:
             with self._client.stream("POST", self._url, json=body, extensions={"trace": self._note_stream}) as response:
                 content = self._read_content(response)
         except httpx.TimeoutException as error:
-            raise RequestFailure(
-                f"request failed: no reply in {self._settings.timeout:g} s", repeat=True, billed=True
-            ) from error
+            raise RequestFailure(f"no reply in {self._settings.timeout:g} s", repeat=True, billed=True) from error
         except (httpx.TransportError, httpx.StreamError) as error:
             # Refused is for certain not billed; cut off in the middle may be.
             cut = not isinstance(error, httpx.ConnectError)
-            raise RequestFailure(
-                f"request failed: {self._shorten_message(str(error) or type(error).__name__)}", repeat=True, billed=cut
-            ) from error
+            words = self._shorten_message(str(error) or type(error).__name__)
+            raise RequestFailure(words, repeat=True, billed=cut) from error
         except (httpx.InvalidURL, httpx.HTTPError, RuntimeError) as error:
-            raise RequestFailure(f"request failed: {self._shorten_message(str(error))}") from error
+            raise RequestFailure(self._shorten_message(str(error))) from error
         if response.status_code != 200:
             raise self._status_failure(response.status_code, response.headers, content, schema is not None)
         return self._parse_reply(content)
@@ -265,11 +262,12 @@ class ChatTransport:
             content += chunk
             if len(content) > LONGEST_BODY:
                 # The next one would be as long.
-                message = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
-                raise RequestFailure(f"request failed: {message}", billed=True)
+                raise RequestFailure(
+                    f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off", billed=True
+                )
             if time.monotonic() > deadline:
                 message = f"the reply had not ended after {self._settings.timeout:g} s"
-                raise RequestFailure(f"request failed: {message}", repeat=True, billed=True)
+                raise RequestFailure(message, repeat=True, billed=True)
         return bytes(content)
 
     def _status_failure(
@@ -280,7 +278,7 @@ class ChatTransport:
         if 300 <= status < 400:
             message = "it answers with a redirect, and none is followed"
         return RequestFailure(
-            f"request failed: status {status}, {message}",
+            f"status {status}, {message}",
             repeat=(status in _REPEAT or status >= 500) and not out_of_money,
             wait=parse_retry_after({name.lower(): value for name, value in headers.items()}),
             fatal=(300 <= status < 500 and status not in _REPEAT | _ONE_TEXT) or out_of_money,
@@ -298,33 +296,31 @@ class ChatTransport:
             body = json.loads(content)
             rest = {name: each for name, each in body.items() if name != "choices"}
             if not body.get("choices") and (error_text := server_error_text(rest.get("error") or rest)):
-                raise RequestFailure(
-                    f"request failed: an error with status 200, {self._shorten_message(error_text)}", repeat=True
-                )
+                words = self._shorten_message(error_text)
+                raise RequestFailure(f"an error with status 200, {words}", repeat=True)
             choice = body["choices"][0]
             message = choice["message"]
             content_parts, refusal = message.get("content"), message.get("refusal")
             usage = body.get("usage") or {}
-            input_tokens, output_tokens = (
-                _token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
-            )
+            input_tokens = _token_count(usage.get("prompt_tokens"))
+            output_tokens = _token_count(usage.get("completion_tokens"))
             cached = _token_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
             if cached is None:  # as DeepSeek says it
                 cached = _token_count(usage.get("prompt_cache_hit_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             words = self._shorten_message(content.decode("utf-8", "replace"))
-            raise RequestFailure(f"request failed: malformed body, {words}", repeat=True, billed=True) from error
+            raise RequestFailure(f"malformed body, {words}", repeat=True, billed=True) from error
         finish = choice.get("finish_reason")
         if parse_finish_reason(finish) == "error":
             error_text = server_error_text(choice.get("error"))
             words = self._shorten_message(
                 f"the reply broke off, finish_reason {finish}{f': {error_text}' if error_text else ''}"
             )
-            raise RequestFailure(f"request failed: {words}", repeat=True, billed=True)
+            raise RequestFailure(words, repeat=True, billed=True)
         text = content_text(content_parts)
         if text is None or not isinstance(refusal, str | None):
             # The next reply would have this form too.
-            raise RequestFailure("request failed: malformed body, the message is no text", billed=True)
+            raise RequestFailure("malformed body, the message is no text", billed=True)
         return JudgeReply(
             _encodable_text(text),
             finish if isinstance(finish, str) else "",

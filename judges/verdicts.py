@@ -8,6 +8,7 @@ with one of :data:`REASONS`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
@@ -132,8 +133,9 @@ def _label_in(labels: tuple[str, ...]) -> Callable[[Any], str]:
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             for each in labels:
-                if _as_number(each) == value:
-                    return each
+                with contextlib.suppress(ValueError):  # a label that is no number
+                    if float(each) == value:
+                        return each
         raise PydanticCustomError("label not allowed", "allowed: {allowed}", {"allowed": ", ".join(labels)})
 
     return label
@@ -143,13 +145,6 @@ def _check_points(value: Any, info: ValidationInfo) -> str:
     if reason := checklists.points_problem(value, info.context):
         raise PydanticCustomError("points not there", "{reason}", {"reason": reason})
     return checklists.join_point_numbers(value)
-
-
-def _as_number(label: str) -> float | None:
-    try:
-        return float(label)
-    except ValueError:
-        return None
 
 
 def _validate_labels(

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from lmms_medtasks import folders
+from lmms_medtasks.data.store import file_sha256
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.writing import write_bytes_atomically
@@ -32,7 +33,6 @@ from lmms_medtasks.writing import write_bytes_atomically
 T = TypeVar("T")
 DAYS = 30
 _DIGEST = 64
-_BLOCK = 2**20
 _CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md", ".html", ".css", ".js")
 _NAME = re.compile("[0-9a-f]{16}/[0-9a-f]{2}/[0-9a-f]{64}")
 _ELSEWHERE = ("lmms_medtasks.degradations", "lmms_medtasks.judges", folders.PACKAGE)
@@ -64,11 +64,7 @@ class BuildCache:
         stat = path.stat()
         key = (str(path), stat.st_size, stat.st_mtime_ns)
         if key not in self._digests:
-            digest = hashlib.sha256()
-            with path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    digest.update(block)
-            self._digests[key] = digest.hexdigest()
+            self._digests[key] = file_sha256(path)
         return self._digests[key]
 
     def table(self, made_of: Any, make: Callable[[], pa.Table]) -> pa.Table:

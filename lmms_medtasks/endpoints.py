@@ -45,7 +45,7 @@ def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve
         return f"its host {host!r} resolves to no address"
     for address in addresses:
         found = _parse_address(address)
-        private = found is not None and _is_private(found)
+        private = found is not None and any(found in network for network in _PRIVATE)
         if found is not None and (found.is_loopback or (listed and private)):
             continue
         kind = "not listed as private" if private else "no private address"
@@ -62,7 +62,3 @@ def _parse_address(text: str) -> IP | None:
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found
-
-
-def _is_private(found: IP) -> bool:
-    return any(found in network for network in _PRIVATE if network.version == found.version)

@@ -6,7 +6,8 @@ import difflib
 import os
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -68,26 +69,22 @@ def nearest_name(got: object, names: Iterable[str], likeness: float = 0.5) -> st
     return matches[0] if matches else ""
 
 
-class user_errors:  # noqa: N801 (a context manager, used like a function)
+@contextmanager
+def user_errors(*, every_rank: bool = False) -> Iterator[None]:
     """Under the harness's command line, end with the message of a :class:`UserError` and status 2.
 
     The harness would print a traceback, retry for seconds, and exit with status 0. As a library (``simple_evaluate``)
     the error is raised as it is. Of several processes only the first one prints it, with ``every_rank`` each: a fault
     while a model answers may occur in one of them only.
     """
-
-    def __init__(self, every_rank: bool = False) -> None:
-        self._every_rank = every_rank
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, UserError) and is_command_line():
-            says = self._every_rank or os.environ.get("RANK", "0") == "0"
-            if says:
-                print(f"lmms-medtasks: {error}", file=sys.stderr)
-            raise SystemExit(2) from None
+    try:
+        yield
+    except UserError as error:
+        if not is_command_line():
+            raise
+        if every_rank or os.environ.get("RANK", "0") == "0":
+            print(f"lmms-medtasks: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def is_command_line() -> bool:

@@ -160,7 +160,7 @@ def load_extension(kind: Kind, text: str, ours: Collection[str] = (), where: str
 
 def _import_source(source: str, subject: str) -> Any:
     try:
-        return _import_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
+        return import_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
     except UserError:
         raise
     except ModuleNotFoundError as error:
@@ -194,7 +194,8 @@ def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where:
 
 
 @functools.cache
-def _import_file(path: Path) -> Any:
+def import_file(path: Path) -> Any:
+    """A Python file as a module, imported once a process."""
     if not path.is_file():
         raise FileNotFoundError(path)
     # Two folders may be called alike.

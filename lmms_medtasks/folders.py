@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.extensions import import_file
 
 PACKAGE = "lmms_medtasks.task_configs"
 MOST_YAML = 2**21
@@ -48,17 +49,7 @@ def suite_module(folder_of_benchmark: Path, name: str) -> ModuleType:
     """
     if folder_of_benchmark.parent == suites_root():
         return importlib.import_module(f"{PACKAGE}.{folder_of_benchmark.name}.{name}")
-    return _from_file((folder_of_benchmark / f"{name}.py").resolve())
-
-
-@functools.cache
-def _from_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"medtasks_folder.{path.parent.name}.{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{path} can't be imported: it is no Python file.")
-    imported = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(imported)
-    return imported
+    return import_file((folder_of_benchmark / f"{name}.py").resolve())
 
 
 @functools.cache

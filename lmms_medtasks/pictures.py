@@ -69,7 +69,7 @@ def open_image(picture: Any) -> Image:
     """
     from PIL import Image, UnidentifiedImageError
 
-    data = _read_encoded(picture) if isinstance(picture, Mapping) else picture
+    data = read_encoded(picture) if isinstance(picture, Mapping) else picture
     if not isinstance(data, bytes | Image.Image):
         raise UserError(f"An image must be a PIL image or its bytes, got {type(picture).__name__}.")
     try:
@@ -85,7 +85,8 @@ def open_image(picture: Any) -> Image:
     return image
 
 
-def _read_encoded(picture: Mapping[str, Any]) -> bytes | None:
+def read_encoded(picture: Mapping[str, Any]) -> bytes | None:
+    """The bytes of ``{"bytes": ...}`` or of the file in ``{"path": ...}``. UserError: it can't be read."""
     if picture.get("bytes") is not None or not picture.get("path"):
         return picture.get("bytes")
     try:

@@ -27,6 +27,7 @@ from lmms_medtasks.data.table_cells import (
 from lmms_medtasks.data.table_pictures import TablePictures
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.pictures import image_id as digest_of
+from lmms_medtasks.pictures import read_encoded
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -47,25 +48,23 @@ class Columns:
     Instances hold no state and can be pickled. UserError for an unknown ``answer_is`` or ``several``.
 
     Args:
-        image: The picture: an image column, encoded bytes, base64 text, a file's path from the YAML's folder on, or the
-            id of another row that has it. A cell may hold a list of these; several columns are several pictures, in
-            their order. "image" is also a column `images`. None: the questions have none. An empty cell: this question
-            has none.
-        question: The question's text. Texts are texts, or whole numbers: other values can be written in several ways.
+        image: An image column, encoded bytes, base64 text, a file's path from the YAML's folder on, or the id of
+            another row that has the picture. A cell may hold a list of these; several columns are several pictures, in
+            their order. "image" is also a column `images`. None, or an empty cell: no picture.
+        question: The question's text, or a whole number: other values can be written in several ways.
         options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
             Options that are empty at the end of a row are left out.
         answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
-            from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must where it is not plain.
+            from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must if several fit.
             Without options: one reference, which the judge compares with.
-        id: A name for each question; the row's number where there is none.
-        image_id: What questions on one picture (or patient) share, for standard errors; a digest of the picture where
-            there is none.
+        id: A name for each question; default: the row's number.
+        image_id: What questions on one picture (or patient) share, for standard errors; default: the picture's digest.
         tags: Further columns to keep for analyses. They stand in the sample log: name none that the data's terms
             keep out of it.
-        several: What several right answers in a cell (a list, or letters as in "A, C") mean. "all": options that are
-            right together, for ``parser: several_letters``. "any": each of them is right, options for ``parser:
-            any_letter`` or references of an open question.
-        lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt puts letters.
+        several: Several right answers in a cell (a list, or letters as in "A, C"). "all": options that are right
+            together, for ``parser: several_letters``. "any": each is right, options for ``parser: any_letter`` or
+            references of an open question.
+        lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt adds them.
         conversations: A column with question and answer as LLaVA's files have them, in place of these columns.
         folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
             (:mod:`lmms_medtasks.harness.template_hooks.binding`).
@@ -372,12 +371,7 @@ class TableDocuments:
 
 def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     """How many pictures a row has, and a digest of their bytes, "" without any."""
-    return len(images), digest_of([_read_picture_bytes(image) for image in images]) if images else ""
-
-
-def _read_picture_bytes(picture: Mapping[str, Any]) -> bytes:
-    content: bytes = picture["bytes"] if picture["bytes"] is not None else Path(picture["path"]).read_bytes()
-    return content
+    return len(images), digest_of([read_encoded(image) or b"" for image in images]) if images else ""
 
 
 def _images_text(count: int) -> str:

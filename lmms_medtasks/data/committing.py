@@ -46,32 +46,41 @@ def part_file(folder: Path, split: str) -> Iterator[Path]:
 
 
 def commit_split(
-    suite: str,
-    data: Data,
-    split: str,
     part: Path,
+    split: str,
     written: WrittenSplit,
-    source: Mapping[str, Any],
-    notes: Mapping[str, Any],
-    counts: str,
     header: Mapping[str, Any],
     entries: Mapping[str, PreparedSplit],
+    described: Mapping[str, Any],
 ) -> None:
-    """Put a written split in its place. ``entries``: those of the manifest so far. ``counts``: the new entry's.
+    """Put a written split in its place.
 
-    Killed at any point, either the manifest does not name the split, or all of it is there.
+    ``header``: the manifest's, ``entries``: its splits so far. ``described``: source, notes and counts of the
+    new entry. Killed at any point, either the manifest does not name the split, or all of it is there.
     """
-    folder = store.prepared_data_folder(suite, data)
-    path = folder / f"{split}.parquet"
+    path = part.with_name(f"{split}.parquet")
     others = {name: entry for name, entry in entries.items() if name != split}
     digest = file_sha256(part)
     if split in entries:
-        store.write_manifest(suite, data, header, others)
+        store.write_manifest(header, others)
     os.replace(part, path)
     try:
-        _write_rejected(folder / store.REJECTED, split, others, written)
-        entry = _make_entry(path, written, digest, source, notes, counts)
-        store.write_manifest(suite, data, header, {**others, split: entry})
+        _write_rejected(path.with_name(store.REJECTED), split, others, written)
+        status = path.stat()
+        entry = PreparedSplit(
+            file=path.name,
+            rows=written.rows,
+            rejected=len(written.rejected),
+            images=len(written.image_ids),
+            digest=written.digest,
+            sha256=digest,
+            bytes=status.st_size,
+            mtime_ns=status.st_mtime_ns,
+            ctime_ns=status.st_ctime_ns,
+            created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            **described,
+        )
+        store.write_manifest(header, {**others, split: entry})
     except BaseException:
         path.unlink(missing_ok=True)  # without a manifest it would only take room
         raise
@@ -82,29 +91,8 @@ def remove_split(suite: str, data: Data, split: str) -> None:
     header = {name: value for name, value in store.read_manifest(suite, data).items() if name != "splits"}
     entries = store.read_prepared_splits(suite, data)
     entry = entries.pop(split)
-    store.write_manifest(suite, data, header, entries)
+    store.write_manifest(header, entries)
     (store.prepared_data_folder(suite, data) / entry.file).unlink(missing_ok=True)
-
-
-def _make_entry(
-    path: Path, written: WrittenSplit, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any], counts: str
-) -> PreparedSplit:
-    status = path.stat()
-    return PreparedSplit(
-        file=path.name,
-        rows=written.rows,
-        rejected=len(written.rejected),
-        images=len(written.image_ids),
-        counts=counts,
-        digest=written.digest,
-        sha256=digest,
-        bytes=status.st_size,
-        mtime_ns=status.st_mtime_ns,
-        ctime_ns=status.st_ctime_ns,
-        source=source,
-        notes=notes,
-        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-    )
 
 
 def _write_rejected(path: Path, split: str, others: Mapping[str, PreparedSplit], written: WrittenSplit) -> None:

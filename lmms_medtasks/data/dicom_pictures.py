@@ -81,7 +81,9 @@ def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
             _check_decodable(file)
             stored = pydicom.pixels.pixel_array(file)
             if stored.ndim == 3:
-                return Image.fromarray(_eight_bits(stored)), {}
+                if stored.dtype != np.uint8:
+                    raise UserError(f"is DICOM whose colours are {stored.dtype}, expected 8 bits. {_AS_PNG}.")
+                return Image.fromarray(stored), {}
             levels, view = _grey_levels(file, stored)
     except UserError:
         raise
@@ -117,12 +119,6 @@ def _check_decodable(file: Any) -> None:
         readable = False
     if not readable:
         raise UserError(f"is DICOM compressed as {syntax.name}, for which no decoder is installed. {_DECODERS}.")
-
-
-def _eight_bits(stored: np.ndarray) -> np.ndarray:
-    if stored.dtype != np.uint8:
-        raise UserError(f"is DICOM whose colours are {stored.dtype}, expected 8 bits. {_AS_PNG}.")
-    return stored
 
 
 def _grey_levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:

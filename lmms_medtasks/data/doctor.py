@@ -51,7 +51,8 @@ def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
     """Examine a folder with the release of a suite. Raises UserError for an unknown suite or no readable folder."""
     record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
-    diagnosis = ReleaseDiagnosis(record.name, str(source), how=_ways_to_obtain(record))
+    from_hub = f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
+    diagnosis = ReleaseDiagnosis(record.name, str(source), how=record.obtain or from_hub)
     diagnosis.findings += _file_findings(record, release)
     if record.diagnose:
         diagnosis.findings += record.diagnose(release)
@@ -83,12 +84,6 @@ def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Ite
         if split.name in counts and (changed := difference(record.expected, split.name, counts)):
             detail = f"{changed}: would be prepared as a sample ({OPTION} calls it full)"
             yield ReleaseFinding(f"split {split.name}", "note", detail)
-
-
-def _ways_to_obtain(record: DataSource) -> str:
-    if record.obtain:
-        return record.obtain
-    return f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
 
 
 def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[ReleaseFinding]:

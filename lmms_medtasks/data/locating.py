@@ -146,13 +146,10 @@ def _count_and_digest(path: Path, mtime_ns: int, ctime_ns: int, size: int) -> tu
 
 def digest_of(path: Path) -> str:
     """The digest of the rows of a prepared or bundled file, found by its path."""
-    for entry in _manifest_beside(path).values():
-        if entry.file == path.name:
-            return entry.digest
+    data, suite = path.parent.name, path.parent.parent.name
+    if path.parent == store.prepared_data_folder(suite, data):
+        for entry in store.read_prepared_splits(suite, data).values():
+            if entry.file == path.name:
+                return entry.digest
     status = path.stat()
     return _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)[1]
-
-
-def _manifest_beside(path: Path) -> dict[str, store.PreparedSplit]:
-    data, suite = path.parent.name, path.parent.parent.name
-    return store.read_prepared_splits(suite, data) if path.parent == store.prepared_data_folder(suite, data) else {}

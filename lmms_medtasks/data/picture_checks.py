@@ -99,20 +99,28 @@ class _Remembered:
 
 def encoded_images(documents: Dataset) -> Dataset | None:
     """The picture columns, not decoded; None without any, or if pictures are no encoded images."""
-    import datasets
-
     names = [name for name in ("image", "images") if name in documents.column_names]
     if not names:
         return None
     rows = documents.select_columns(names)
     for name in names:
-        feature = documents.features[name]
-        inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
-        if not isinstance(inner, datasets.Image):
+        encoded = as_encoded(rows, name)
+        if encoded is None:
             return None
-        stored = datasets.Image(decode=False)
-        rows = rows.cast_column(name, stored if inner is feature else datasets.Sequence(stored))
+        rows = encoded
     return rows
+
+
+def as_encoded(dataset: Dataset, name: str) -> Dataset | None:
+    """``dataset`` with the images of a column not decoded; None if the column holds no images."""
+    import datasets
+
+    feature = dataset.features[name]
+    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
+    if not isinstance(inner, datasets.Image):
+        return None
+    stored = datasets.Image(decode=False)
+    return dataset.cast_column(name, stored if inner is feature else datasets.Sequence(stored))
 
 
 def _picture_state(picture: Mapping[str, Any]) -> bytes:

@@ -21,11 +21,11 @@ from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
 from lmms_medtasks.data.release_counts import SplitCounts
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
-from lmms_medtasks.data.row_reader import CandidateDocument, RowReader
+from lmms_medtasks.data.row_reader import RowReader
 from lmms_medtasks.data.sources import DataSource, SourceSplit
 from lmms_medtasks.data.store import PreparedSplit
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
-from lmms_medtasks.progress import print_message, progress_bar
+from lmms_medtasks.progress import iter_with_progress, print_message
 
 WAIT_SECONDS = 3600.0
 """How long a second process waits for the first."""
@@ -211,8 +211,8 @@ class _Preparation:
         folder = store.prepared_data_folder(self._suite.name, data)
         files, reader = self._source_files(split), self._open_reader(split)
         with store.user_error_on_write(folder), committing.part_file(folder, split.name) as part:
-            with progress_bar(reader.records, name, "rows") as step:
-                written = write_documents(_count_steps(reader, step), part, self._suite, data)
+            candidates = iter_with_progress(reader.candidates(), reader.records, name)
+            written = write_documents(candidates, part, self._suite, data)
             if not written.rows:
                 raise UserError(
                     f"{name}: all {reader.records:,} rows were rejected, none is left.{_describe_reasons(written)}"
@@ -228,19 +228,13 @@ class _Preparation:
             entries = _usable_entries(self._suite.name, data)
             others = ((other, entry) for other, entry in entries.items() if other != split.name)
             header = _manifest_header(self._suite, data, why or self._explain_variant(data, others))
-            told = (source, reader.notes, counts, header, entries)
-            committing.commit_split(self._suite.name, data, split.name, part, written, *told)
+            described = {"source": source, "notes": reader.notes, "counts": counts}
+            committing.commit_split(part, split.name, written, header, entries, described)
         print_message(
             f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, {len(written.image_ids):,} images"
         )
         if written.rejected:
             print_message(f"  The rejected rows are listed in {folder / store.REJECTED}.{_describe_reasons(written)}")
-
-
-def _count_steps(reader: RowReader, step: Any) -> Iterator[CandidateDocument]:
-    for candidate in reader.candidates():
-        step(1)
-        yield candidate
 
 
 def _counts_text(rows: int, rejected: int) -> str:

@@ -6,13 +6,14 @@ import stat
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Protocol
 
 from lmms_medtasks.data.store import file_sha256
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import first_named
 
 MAX_FILE_BYTES = 2 * 1024**3
 """A file that is larger than this unpacked is taken for a bomb: it would be read into memory."""
@@ -122,10 +123,9 @@ class LocalRelease:
             if path.is_file() and not any(part.startswith(".") for part in path.relative_to(self.folder).parts)
         )
 
-    def listing(self, most: int = 20) -> str:
-        """The names in the folder, for messages."""
-        names = sorted(entry.name for entry in self.folder.iterdir())
-        return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    def listing(self) -> str:
+        """The first 20 names in the folder, for messages."""
+        return first_named(sorted(entry.name for entry in self.folder.iterdir()), 20)
 
 
 def checked_name(name: str) -> str:
@@ -160,11 +160,11 @@ def is_junk(name: str) -> bool:
 class ZipFolder:
     """The plain files in a zip, as a read-only folder. Thread-safe. ``names``: the files' names in the zip's order."""
 
-    def __init__(self, archive: Path, wanted: Callable[[str], bool] = lambda name: not is_junk(name)) -> None:
-        """Open ``archive`` and check its list of files. ``wanted`` chooses files; all others are ignored.
+    def __init__(self, archive: Path) -> None:
+        """Open ``archive`` and check its list of files, without :func:`is_junk`.
 
-        Raises UserError if the archive is no readable zip, or a wanted file has a name that would leave a folder, is a
-        link or a device, comes twice, is larger than :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
+        Raises UserError if the archive is no readable zip, or a file has a name that would leave a folder, is a link or
+        a device, comes twice, is larger than :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
         """
         self.path = archive
         self._lock = threading.Lock()
@@ -176,7 +176,7 @@ class ZipFolder:
             ) from error
         self._files: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
-            if not info.is_dir() and wanted(info.filename):
+            if not info.is_dir() and not is_junk(info.filename):
                 self._check_entry(info)
                 self._files[info.filename] = info
         self.names = tuple(self._files)

@@ -122,16 +122,13 @@ class Spellings:
             if not text.strip():
                 continue
             if (field, text) not in self._errors:
-                self._errors[field, text] = self._spelling_error(field, text)
+                self._errors[field, text] = ""
+                try:
+                    self._readers[field](text)
+                except UserError as error:
+                    self._errors[field, text] = str(error)
             if self._errors[field, text]:
                 self._rows.setdefault((field, text), []).append(number)
-
-    def _spelling_error(self, field: str, text: str) -> str:
-        try:
-            self._readers[field](text)
-        except UserError as error:
-            return str(error)
-        return ""
 
     def check(self, where: str) -> None:
         """UserError that names every unknown text, the most frequent first."""

@@ -219,8 +219,8 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
     if name in extensions.installed_extensions("data reader"):
         part = extensions.load_extension("data reader", name)
         if not isinstance(part.value, DataSource) or part.value.name != name or part.file is None:
-            got = f"a {type(part.value).__name__}"
-            got = f"the data set {part.value.name!r}" if isinstance(part.value, DataSource) else got
+            is_source = isinstance(part.value, DataSource)
+            got = f"the data set {part.value.name!r}" if is_source else f"a {type(part.value).__name__}"
             raise UserError(
                 f"{part.origin} offers {got} ({part.reference}) as {name!r}, expected a DataSource of that name. Mend "
                 "the package, or uninstall it."

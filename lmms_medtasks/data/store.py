@@ -128,14 +128,11 @@ def read_manifest(suite: str, data: str) -> dict[str, Any]:
     return result
 
 
-def write_manifest(
-    suite: str, data: str, header: Mapping[str, Any], splits: Mapping[str, PreparedSplit]
-) -> dict[str, Any]:
-    """Write the manifest, whole or not at all, and return it."""
+def write_manifest(header: Mapping[str, Any], splits: Mapping[str, PreparedSplit]) -> None:
+    """Write the manifest, whole or not at all. ``header``: what all splits share, with ``suite`` and ``data``."""
     manifest = {**header, "splits": {name: asdict(splits[name]) for name in sorted(splits)}}
-    path = prepared_data_folder(suite, data) / MANIFEST
+    path = prepared_data_folder(header["suite"], header["data"]) / MANIFEST
     writing.write_text_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    return manifest
 
 
 def read_rejected(path: Path) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import progress
 from lmms_medtasks.data import dicom_pictures
+from lmms_medtasks.data.picture_checks import as_encoded
 from lmms_medtasks.data.table_cells import joined_by_python
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.pictures import from_base64
@@ -52,7 +53,8 @@ class TablePictures:
         self._names, self._place = tuple(names), locate
         self._folder = Path(folder)
         self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
-        self._cells = [_encoded_column(dataset, name) for name in self._names]
+        columns = {name: dataset.select_columns([name]) for name in self._names}
+        self._cells = [as_encoded(column, name) or column for name, column in columns.items()]
         self._count = len(dataset)
         self._made: dict[Path, Picture] = {}
 
@@ -198,18 +200,6 @@ class TablePictures:
 def _fold_name(name: str) -> str:
     """A name without differences of letter case and of Unicode normalisation."""
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _encoded_column(dataset: Dataset, name: str) -> Dataset:
-    import datasets
-
-    one = dataset.select_columns([name])
-    feature = one.features[name]
-    stored = datasets.Image(decode=False)
-    if isinstance(feature, datasets.Image):
-        return one.cast_column(name, stored)
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
-    return one.cast_column(name, datasets.Sequence(stored)) if isinstance(inner, datasets.Image) else one
 
 
 def _to_picture(data: bytes) -> Picture:

@@ -111,17 +111,14 @@ def _of_csv(path: Path, separator: str) -> Iterator[Row]:
     table = TsvTable(path, separator)
     for record in table.records():
         if record.cells is None:
+            hint = f" ({table.columns[0]!r}; the first line must be the header)" if len(table.columns) == 1 else ""
             raise UserError(
                 f"{path.name}, row {record.number}: {record.width} cells, the header has {len(table.columns)}"
-                f"{_header_hint(table.columns)}. Is a separator in a cell that is not in quotation marks?"
+                f"{hint}. Is a separator in a cell that is not in quotation marks?"
             )
         if any("\0" in cell for cell in record.cells.values()):
             raise UserError(f"{path.name}, row {record.number}: a cell holds a NUL character: the file is damaged.")
         yield record.cells
-
-
-def _header_hint(names: Sequence[str]) -> str:
-    return f" ({names[0]!r}; the first line must be the header)" if len(names) == 1 else ""
 
 
 def _of_json(path: Path) -> Iterator[Row]:
@@ -249,7 +246,7 @@ def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], w
     kinds_of_table: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
-        for row in _with_progress(iter_text_rows(path, how, kwargs), f"reading {path.name}"):
+        for row in progress.iter_with_progress(iter_text_rows(path, how, kwargs), None, f"reading {path.name}"):
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
@@ -288,22 +285,11 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
     # Without dictionaries: cells may be whole pictures in base64.
     with writing.atomic_write(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
-        for batch in _iter_batches(_with_progress(iter_text_rows(path, how, kwargs), f"storing {path.name}")):
+        rows = progress.iter_with_progress(iter_text_rows(path, how, kwargs), None, f"storing {path.name}")
+        while batch := list(itertools.islice(rows, _BATCH)):
             cells = [{name: _typed_cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
             writer.write_table(pa.Table.from_pylist(cells, schema))
     return target
-
-
-def _with_progress(records: Iterator[Row], label: str) -> Iterator[Row]:
-    with progress.progress_bar(None, label, "rows") as step:
-        for record in records:
-            yield record
-            step(1)
-
-
-def _iter_batches(records: Iterator[Row]) -> Iterator[list[Row]]:
-    while batch := list(itertools.islice(records, _BATCH)):
-        yield batch
 
 
 def _typed_cell(value: Any, kind: Kind) -> Any:

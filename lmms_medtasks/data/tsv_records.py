@@ -71,7 +71,7 @@ class TsvTable:
         """Every record, in order, in memory one at a time."""
         return (record for _, record in self.placed())
 
-    def placed(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, TsvRecord]]:
+    def placed(self, progress: Callable[[int], object] = lambda _: None) -> Iterator[tuple[int, TsvRecord]]:
         """Every record after the place, in bytes, at which it starts. ``progress``: gets the bytes read since its last
         call.
         """

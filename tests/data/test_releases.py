@@ -112,11 +112,6 @@ def test_several_threads_read_at_once(tmp_path: Path) -> None:
         assert list(pool.map(folder.read, files)) == list(files.values())
 
 
-def test_only_what_is_wanted_is_there_or_checked(tmp_path: Path) -> None:
-    folder = ZipFolder(zipped(tmp_path / "a.zip", {"../x": b"1", **FILES}), wanted=lambda name: name.endswith(".png"))
-    assert folder.names == ("dataset/imgs/1.png", "dataset/imgs/2.png")
-
-
 @pytest.mark.parametrize("name", ["dataset/a.json", "backup/a.png", "a.old.png", "imgs/macosx.png"])
 def test_data_is_no_junk(name: str) -> None:
     assert not is_junk(name)
