@@ -36,8 +36,7 @@ _CLAIM = (
 )
 _AT_ONCE = 500  # keys in one query
 
-CLAIM_SECONDS = 15.0
-"""How long a claim holds that is not renewed."""
+CLAIM_SECONDS = 15.0  # How long a claim holds that is not renewed
 
 
 def verdict_cache_path() -> Path:

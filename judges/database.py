@@ -11,8 +11,7 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError
 
-BUSY_SECONDS = 60.0
-"""How long a statement waits for another process that writes."""
+BUSY_SECONDS = 60.0  # How long a statement waits for another process that writes
 _PAUSE = 0.02
 WAY_OUT = (
     "Set MEDTASKS_HOME to a folder on a local disk that you can write. A damaged verdicts.sqlite may be deleted: what "

@@ -24,8 +24,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key, judgement_key
 
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
-TIMES = 2
-"""How often each answer is judged."""
+TIMES = 2  # How often each answer is judged
 _CHECKS = Path(__file__).with_name("checks")
 PASSED, FAILED, INCOMPLETE = "passed", "failed", "incomplete"
 

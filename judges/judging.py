@@ -25,8 +25,7 @@ from lmms_medtasks.judges.question_pool import PooledVerdicts, ProgressLines, Qu
 from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, check_judge_terms, defaults
 from lmms_medtasks.judges.transport import ChatTransport, RequestPause
 
-Wanted = tuple[JudgedItem, int]
-"""An item and the number of the trial of its judging, from 0."""
+Wanted = tuple[JudgedItem, int]  # An item and the number of the trial of its judging, from 0
 Say = Callable[[str], None]
 
 _REASONS_SHOWN = 6

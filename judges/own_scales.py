@@ -15,8 +15,7 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 
-PAPER_JUDGE = "none: this protocol is of no paper"
-"""The paper's judge of a protocol that is of no paper."""
+PAPER_JUDGE = "none: this protocol is of no paper"  # The paper's judge of a protocol that is of no paper
 
 
 def is_rubric(text: object) -> bool:

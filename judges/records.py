@@ -73,8 +73,7 @@ class VerdictTable:
             self._verdicts, self._judges = {}, {}
 
 
-TABLE = VerdictTable()
-"""One a process, as the harness gives no other way from the stage to the hooks."""
+TABLE = VerdictTable()  # One a process, as the harness gives no other way from the stage to the hooks
 
 
 def make_judged_items(

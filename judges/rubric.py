@@ -37,8 +37,7 @@ FIELDS = ("question", "reference", "answer")
 """The fields of every rubric; further ones are columns of the questions."""
 KEYS = ("name", "version", "prompt", "scores", "score", "fields", "reply", "trials", "exact_match", "check", "terms",
         "source")  # fmt: skip
-SCALE = "scale"
-"""The prompt's place for labels and their meanings."""
+SCALE = "scale"  # The prompt's place for labels and their meanings
 NAME = re.compile(r"[a-z][a-z0-9_]{1,59}")
 
 

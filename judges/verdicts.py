@@ -43,8 +43,7 @@ REASONS = (
 EXPLANATION = "reasons"
 """The first key of a verdict by schema: a judge that must reply in JSON alone reasons there before it scores."""
 
-LONGEST_REPLY = 100_000
-"""Characters; a longer reply holds no verdict that we look for."""
+LONGEST_REPLY = 100_000  # Characters; a longer reply holds no verdict that we look for
 
 _REFUSAL = re.compile(
     r"\s*(?:i['\u2019]?m sorry|i am sorry|sorry,|i apologi[sz]e|as an ai|(?:unfortunately, )?i "

@@ -27,8 +27,7 @@ class UnwritableFile(UserError, OSError):
     """A file that could not be written; no part of it exists."""
 
 
-MOST_NAMES = 30
-"""Allowed names that a message lists; of more it lists the nearest."""
+MOST_NAMES = 30  # Allowed names that a message lists; of more it lists the nearest
 _NEAREST = 6
 
 

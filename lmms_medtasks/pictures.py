@@ -33,14 +33,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _SWITCH = threading.RLock()
-WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")
-"""Grey modes of more than 8 bits."""
+WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")  # Grey modes of more than 8 bits
 
 Window = tuple[float, float]
 FULL_WINDOW: Window = (0.0, 65535.0)
 
-SHOWN_AS = "ShownAs"
-"""The text of a PNG made of a DICOM file that tells its window, as JSON."""
+SHOWN_AS = "ShownAs"  # The text of a PNG made of a DICOM file that tells its window, as JSON
 _CENTRE, _WIDTH = "WindowCenter", "WindowWidth"
 _TIFF_DESCRIPTION = 270
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -50,8 +48,7 @@ FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 
 DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
 
-MAX_PIXELS = 100_000_000
-"""An image with more pixels is taken for a decompression bomb."""
+MAX_PIXELS = 100_000_000  # An image with more pixels is taken for a decompression bomb
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_UP = 2  # the filter's number in the PNG specification: each row as its difference from the row above

@@ -17,8 +17,7 @@ VERSION = 4
 KEY = "questions"
 """The metric under which the sample log holds the record; its value in the harness's table is their number."""
 
-FAILED = "failed"
-"""What is read of a request that got no reply."""
+FAILED = "failed"  # What is read of a request that got no reply
 
 EMPTY = "empty"
 """What is read of a reply that says nothing: no text or white space only, reasoning in its tags apart."""

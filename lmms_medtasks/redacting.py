@@ -17,8 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
-SHOWN = "***"
-"""What stands in place of a secret; an address stays one with it."""
+SHOWN = "***"  # What stands in place of a secret; an address stays one with it
 
 _NAME = re.compile(
     r"(?:^|[_-])(?:api)?key(?:_id)?$|(?:^|[_-])token$|secret|passw|passphrase|credential|^authorization$|^bearer$|^pat$",

@@ -32,8 +32,7 @@ from lmms_medtasks.pictures import read_encoded
 if TYPE_CHECKING:
     from datasets import Dataset
 
-REFERENCES = "references"
-"""The column of documents with all references of an open question that has several."""
+REFERENCES = "references"  # The column of documents with all references of an open question that has several
 TAGS = ("modality", "degradation", "severity", "question_id", "grid")
 """Columns that our hooks know: kept where the data has them."""
 _LIST_AS_TEXT = re.compile(r"""\[\s*(['"]).*\1\s*,?\s*\]""", re.DOTALL)
@@ -127,8 +126,7 @@ class Columns:
         return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))))
 
 
-from_columns = Columns
-"""What an ``adapter.py`` says."""
+from_columns = Columns  # What an ``adapter.py`` says.
 
 
 def read_options(columns: Columns, dataset: Dataset) -> list[list[str]]:
@@ -150,8 +148,7 @@ def check_answers(documents: Dataset) -> None:
             raise UserError(f"Column 'answer', row {row + 1}{known}: {not_text_problem(answer)}")
 
 
-documents = from_columns()
-"""The adapter of a table that has our names: image, question, options, answer."""
+documents = from_columns()  # The adapter of a table that has our names: image, question, options, answer
 
 
 class TableDocuments:

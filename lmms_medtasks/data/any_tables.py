@@ -15,8 +15,7 @@ from lmms_medtasks.data.tsv_records import TsvTable
 from lmms_medtasks.errors import UserError
 
 SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-SECTION = "section"
-"""The column that the records of a JSON object of lists get: the list's key."""
+SECTION = "section"  # The column that the records of a JSON object of lists get: the list's key
 
 _NO_DATA = {"dataset_info.json", "dataset_infos.json", "state.json", "config.json", "package.json"}
 
@@ -24,8 +23,7 @@ _KEYS = 12  # of an object that are named
 
 Row = dict[str, Any]
 
-PLAIN = json.JSONDecoder()
-"""JSON as Python has it."""
+PLAIN = json.JSONDecoder()  # JSON as Python has it
 
 _BLANK = re.compile(r"\s*")
 

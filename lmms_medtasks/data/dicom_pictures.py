@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 FOLDER = "dicom_pictures"
 SUFFIXES = (".dcm", ".dicom")
-START = 132
-"""Bytes from which on a file tells whether it is DICOM."""
+START = 132  # Bytes from which on a file tells whether it is DICOM
 
 _VERSION = 1  # of what is made of a file
 _AS_PNG = "Write the image that is asked about as PNG"

@@ -17,8 +17,7 @@ from lmms_medtasks.errors import UserError
 
 _PLACES = re.compile(r"(0+)(?:\.(0+))?")
 _GENERAL = ("General", "@")
-_SHOWN_DIGITS = 11
-"""Digits that Excel shows of a number without a format."""
+_SHOWN_DIGITS = 11  # Digits that Excel shows of a number without a format
 
 _AS_TEXT = "Give the column the format Text and type the value again, or keep the table as CSV."
 

@@ -29,13 +29,11 @@ TIMEOUT_VARIABLE = "MEDTASKS_HUB_TIMEOUT"
 """Environment variable: seconds without a new byte after which the hub is given up (60 unless set)."""
 
 _DEFAULT_SECONDS = 60.0
-_WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further attempt at a file."""
+_WAITS = (1.0, 2.0, 4.0, 8.0)  # Seconds before each further attempt at a file
 
 _PART_BYTES = 1 << 16
 
-_TRANSIENT = (408, 429)
-"""HTTP statuses below 500 that another attempt may mend."""
+_TRANSIENT = (408, 429)  # HTTP statuses below 500 that another attempt may mend
 
 
 class HubSilentError(Exception):

@@ -27,8 +27,7 @@ from lmms_medtasks.data.store import PreparedSplit
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 from lmms_medtasks.progress import iter_with_progress, print_message
 
-WAIT_SECONDS = 3600.0
-"""How long a second process waits for the first."""
+WAIT_SECONDS = 3600.0  # How long a second process waits for the first
 
 
 def prepare_splits(

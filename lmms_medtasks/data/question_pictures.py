@@ -15,8 +15,7 @@ from lmms_medtasks.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-LONGEST = 640
-"""Pixels of the longer side, at most."""
+LONGEST = 640  # Pixels of the longer side, at most
 
 _FIELDS = ("id", "question", "options", "answer", "image", "images")
 

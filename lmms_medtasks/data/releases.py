@@ -18,8 +18,7 @@ from lmms_medtasks.short_texts import first_named
 MAX_FILE_BYTES = 2 * 1024**3
 """A file that is larger than this unpacked is taken for a bomb: it would be read into memory."""
 
-_DEFLATED_MOST = 1100
-"""Deflate packs 1032 to 1 at best; a file that claims more is not what it says."""
+_DEFLATED_MOST = 1100  # Deflate packs 1032 to 1 at best; a file that claims more is not what it says
 
 # What the library raises on zips that are cut short, damaged, encrypted or packed in an unusual way.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)

@@ -25,8 +25,7 @@ SEVERAL = (
 )
 _NAMED = 3
 
-Place = Callable[[], str]
-"""Says where a cell stands: called only where something is wrong."""
+Place = Callable[[], str]  # Says where a cell stands: called only where something is wrong
 
 _LETTERED = re.compile(r"\(?([A-Za-z])[.):]\)?\s*(.*)", re.DOTALL)
 _LETTER_KEYS = ("label", "labels", "key", "letter", "id")

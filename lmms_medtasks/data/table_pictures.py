@@ -32,8 +32,7 @@ _LONGEST_PATH = 1024
 _DIGITS = re.compile(r"[0-9]")
 _SHOWN = 5
 
-Picture = dict[str, Any]
-"""``{"bytes": ..., "path": ...}``: one of the two is None."""
+Picture = dict[str, Any]  # ``{"bytes": ..., "path": ...}``: one of the two is None.
 
 
 class TablePictures:
