@@ -69,7 +69,7 @@ class FailureStreak:
         self._kinds.clear()
         self._lost, self._last_reply = 0, ""
 
-    def count_failure(self, verdict: JudgeVerdict, protocol: JudgeProtocol, lost: bool, in_flight: int) -> str:
+    def count_failure(self, verdict: JudgeVerdict, protocol: JudgeProtocol, *, lost: bool, in_flight: int) -> str:
         """Count a judgement without a valid verdict. Returns the reason to end the judging, or "".
 
         ``lost``: no attempt brought a reply. ``in_flight``: requests allowed at a time.
@@ -249,7 +249,9 @@ class JudgeClient:
             if verdict.status == "judged":
                 self._any_valid = True
                 self.streak.clear_failures()
-            elif not self.stop_reason and (reason := self.streak.count_failure(verdict, protocol, lost, self._at_once)):
+            elif not self.stop_reason and (
+                reason := self.streak.count_failure(verdict, protocol, lost=lost, in_flight=self._at_once)
+            ):
                 self.stop_reason = reason
                 self._brake.stop_waiting()
             self._changed.notify_all()

@@ -189,7 +189,7 @@ class JudgeSession:
                 )
             if cached:
                 self._asker.expect_model(next(iter(cached.values())).model or "")
-            pooled.append(self._ask_all(protocol, to_ask, names, say, warn, quiet))
+            pooled.append(self._ask_all(protocol, to_ask, names, say, warn, quiet=quiet))
             for each in pooled:
                 verdicts |= each.verdicts
             verdicts |= cached
@@ -309,6 +309,7 @@ class JudgeSession:
         names: Mapping[Key, str],
         say: Say,
         warn: Say,
+        *,
         quiet: bool,
     ) -> PooledVerdicts:
         from tqdm import tqdm

@@ -114,8 +114,17 @@ def _protocol_from_json(name: str, text: str) -> JudgeProtocol:
         raise UserError(
             f"The scale of the judge protocol {name!r} can't be read ({error!r:.80}). Was the log edited?"
         ) from None
-    item = functools.partial(_no_item, name)
-    return JudgeProtocol(name, "", 1, dimensions, (), PAPER_JUDGE, item, total=total, reference=name)
+    return JudgeProtocol(
+        name=name,
+        prompt="",
+        version=1,
+        dimensions=dimensions,
+        fields=(),
+        paper_judge=PAPER_JUDGE,
+        item=functools.partial(_no_item, name),
+        total=total,
+        reference=name,
+    )
 
 
 def _no_item(name: str, doc: Mapping[str, Any], reply: str) -> JudgedItem | None:

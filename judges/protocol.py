@@ -76,7 +76,7 @@ class JudgeVerdict:
 Settle = Callable[[JudgedItem], tuple[Mapping[str, str], str] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeProtocol:
     """How the open answers of a benchmark are judged.
 

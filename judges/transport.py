@@ -135,7 +135,7 @@ _NO_SCHEMA = {400, 422, 500, 501}
 _LONGEST_NAME = 200  # characters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeReply:
     """A judge's words, and why they ended ("stop", "length", ...). Tokens are as reported, None if they were not.
 
@@ -322,11 +322,11 @@ class ChatTransport:
             # The next reply would have this form too.
             raise RequestFailure("malformed body, the message is no text", billed=True)
         return JudgeReply(
-            _encodable_text(text),
-            finish if isinstance(finish, str) else "",
-            _encodable_text(refusal),
-            input_tokens,
-            output_tokens,
+            text=_encodable_text(text),
+            finish=finish if isinstance(finish, str) else "",
+            refusal=_encodable_text(refusal),
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
             model=self._clean_name(body.get("model")),
             cached_tokens=cached,
             system_fingerprint=self._clean_name(body.get("system_fingerprint")),

@@ -71,6 +71,10 @@ class BuildCache:
         """Return the cached table, or make it. ``made_of``: JSON of everything that it depends on."""
         return self.kept(made_of, make, _table_bytes, lambda data: pa.ipc.open_file(pa.BufferReader(data)).read_all())
 
+    def has(self, made_of: Any) -> bool:
+        """Whether a result for ``made_of`` is cached; it may turn out to be corrupt."""
+        return self.folder is not None and self._result_path(made_of).exists()
+
     def kept(self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]) -> T:
         """Return the cached result, or make it. ``written``, ``read``: conversion to bytes and back.
 

@@ -24,7 +24,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -141,7 +141,7 @@ def load_extension(kind: Kind, text: str, ours: Collection[str] = (), where: str
         part = load_extension(
             kind, entry.value.partition(" ")[0], ours, f"{prefix}the {kind} {text!r} of {_package_title(entry)}"
         )
-        return Extension(part.value, entry.name, part.reference, f"package {_package_title(entry)}", part.file)
+        return replace(part, name=entry.name, origin=f"package {_package_title(entry)}")
     source, _, name = text.rpartition(":")
     if not name.isidentifier() or not source:
         raise UserError(f"{prefix}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")

@@ -48,6 +48,7 @@ def test_a_change_of_code_is_another_folder_of_the_cache_wherever_the_package_li
 
 def test_a_value_is_given_back_as_it_was(cache):
     assert value(cache, ["a"]) == value(cache, ["a"], never) == "ä <\x7f>"
+    assert cache.has(["a"]) and not cache.has(["b"])
 
 
 def test_a_table_is_given_back_with_its_types(cache):
@@ -113,7 +114,7 @@ def test_without_a_folder_nothing_is_kept():
     made = []
     for _ in range(2):
         value(NO_CACHE, ["a"], lambda: made.append(1))
-    assert len(made) == 2
+    assert len(made) == 2 and not NO_CACHE.has(["a"])
 
 
 def test_a_changed_template_is_another_release_of_the_code(tmp_path, monkeypatch):

@@ -131,7 +131,7 @@ def _find_mini(suite: str, split: str) -> LocatedSplit | None:
         return None
     status = path.stat()
     rows, content = _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
-    return LocatedSplit(path, "mini", content, rows)
+    return LocatedSplit(path=path, data="mini", digest=content, rows=rows)
 
 
 @functools.lru_cache(maxsize=64)

@@ -82,10 +82,10 @@ def prepare_splits(
         if data == "sample" and not sample:
             work.take_back_acceptance(wanted)
         try:
-            work.prepare_all(wanted, data, why, force, keep)
+            work.prepare_all(wanted, data, why, force=force, keep=keep)
         except _FewerThanExpected:
             data = "sample"
-            work.prepare_all(wanted, data, "", force, keep)
+            work.prepare_all(wanted, data, "", force=force, keep=keep)
     return store.read_manifest(record.name, data)
 
 
@@ -119,9 +119,9 @@ class _Preparation:
             return "it has the release's number of questions"
         return f"other counts than the release's were accepted: {differences}" if data == "full" else differences
 
-    def prepare_all(self, wanted: Sequence[SourceSplit], data: Data, why: str, force: bool, keep: bool) -> None:
+    def prepare_all(self, wanted: Sequence[SourceSplit], data: Data, why: str, *, force: bool, keep: bool) -> None:
         for split in wanted:
-            if force or not self.is_prepared(split, data, keep):
+            if force or not self.is_prepared(split, data, keep=keep):
                 self.prepare_split(split, data, why)
 
     def _count_difference(self, split: SourceSplit, counts: SplitCounts | None = None) -> str:
@@ -189,7 +189,7 @@ class _Preparation:
                 if all(entry.source.get(key) == value for key, value in self._release.describe().items()):
                     self._release.commit = entry.source.get("commit", "")
 
-    def is_prepared(self, split: SourceSplit, data: Data, keep: bool) -> bool:
+    def is_prepared(self, split: SourceSplit, data: Data, *, keep: bool) -> bool:
         """Whether a split is there, whole, and from the same source (from any, with ``keep``)."""
         entry = _usable_entries(self._suite.name, data).get(split.name)
         if entry is None or not (keep or self._same_source(entry, split)):
@@ -272,7 +272,7 @@ def _usable_entries(suite: str, data: str) -> Mapping[str, PreparedSplit]:
 
 
 def _present_splits(
-    suite: DataSource, wanted: Sequence[SourceSplit], release: LocalRelease, all_of_them: bool
+    suite: DataSource, wanted: Sequence[SourceSplit], release: LocalRelease, *, all_of_them: bool
 ) -> list[SourceSplit]:
     """The splits whose files the folder has; prints which it lacks; ``UserError`` if it has none, or not all."""
     present = [split for split in wanted if split.files_in(release)]

@@ -20,7 +20,7 @@ LONGEST = 640  # Pixels of the longer side, at most
 _FIELDS = ("id", "question", "options", "answer", "image", "images")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QuestionDocument:
     """A question of the prepared data. ``options``: without letters, () for an open question.
 
@@ -71,10 +71,12 @@ class DocumentSplit:
             for batch in file.iter_batches(batch_size=64, row_groups=groups, columns=list(_FIELDS)):
                 for document in batch.to_pylist():
                     if document["id"] in wanted:
-                        images = tuple(images_of(document))
-                        options = tuple(document["options"])
                         yield QuestionDocument(
-                            document["id"], document["question"], options, document["answer"], images
+                            id=document["id"],
+                            question=document["question"],
+                            options=tuple(document["options"]),
+                            answer=document["answer"],
+                            images=tuple(images_of(document)),
                         )
 
 

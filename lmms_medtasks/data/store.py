@@ -29,7 +29,7 @@ class BadManifestError(UserError):
     """A manifest that is broken, or of another schema version."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LocatedSplit:
     """A split that can be read.
 
@@ -46,7 +46,7 @@ class LocatedSplit:
     created: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PreparedSplit:
     """A manifest's entry for one prepared split. ``counts``: as in :class:`LocatedSplit`.
 
@@ -149,7 +149,9 @@ def find_prepared_split(suite: str, data: Data, split: str) -> LocatedSplit | No
         return None
     path = prepared_data_folder(suite, data) / entry.file
     _check_file(path, entry, suite, split)
-    return LocatedSplit(path, data, entry.digest, entry.rows, entry.counts, entry.created)
+    return LocatedSplit(
+        path=path, data=data, digest=entry.digest, rows=entry.rows, counts=entry.counts, created=entry.created
+    )
 
 
 def _check_file(path: Path, entry: PreparedSplit, suite: str, split: str) -> None:
