@@ -70,10 +70,7 @@ class FailureStreak:
         self._lost, self._last_reply = 0, ""
 
     def count_failure(self, verdict: JudgeVerdict, protocol: JudgeProtocol, *, lost: bool, in_flight: int) -> str:
-        """Count a judgement without a valid verdict. Returns the reason to end the judging, or "".
-
-        ``lost``: no attempt brought a reply. ``in_flight``: requests allowed at a time.
-        """
+        """Count a failed judgement; the reason to end the judging, or "". ``lost``: no attempt brought a reply."""
         self._kinds[failure_kind(verdict.reason, protocol)] += 1
         self._lost = self._lost + 1 if lost else 0
         self._last_reply = "" if protocol.terms else verdict.reply or self._last_reply
@@ -293,7 +290,6 @@ class JudgeClient:
 
     @contextlib.contextmanager
     def _wait_for_turn(self) -> Iterator[None]:
-        """Wait until one more answer may be judged, or the judging ended."""
         with self._changed:
             while not self.stop_reason and not self._brake.is_stopped and self._in_progress >= self._at_once:
                 self._changed.wait(_LOOK_AGAIN)
@@ -306,7 +302,6 @@ class JudgeClient:
                 self._changed.notify_all()
 
     def _check_failure(self, failure: RequestFailure, attempt: int, spent: float) -> None:
-        """Raise :class:`NoReply` unless the request is sent again."""
         if failure.fatal and not (failure.status == _FORBIDDEN and self._any_valid):  # a gateway may forbid one text
             self._end_asking(f"{failure} (the judge was asked no more)")
         if not failure.repeat:

@@ -47,10 +47,7 @@ def verdict_cache_path() -> Path:
 
 
 def verdict_cache_key(settings: JudgeSettings, protocol: JudgeProtocol, item: JudgedItem, trial: int) -> str:
-    """A digest of everything that can influence the verdict, also of the base URL (without name and password).
-
-    Which model answers is known only afterwards: a verdict of each is stored.
-    """
+    """A digest of everything that can influence the verdict; which model answers is known only afterwards."""
     content = [
         settings.provider, settings.model, settings.address.url, identity.asked_settings(settings, protocol),
         protocol.name, protocol.version, prompts.prompt_digest(protocol), sorted(item.fields.items()), trial,

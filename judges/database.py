@@ -20,11 +20,10 @@ WAY_OUT = (
 
 
 def connect_database(path: Path, schema: str) -> sqlite3.Connection:
-    """A connection that commits each statement by itself, for use in any thread, one at a time.
+    """A connection that commits each statement by itself, for use in any thread, one at a time. Not for network drives.
 
     The file and its folder are made for the user alone. Write-ahead log: readers never wait, and what is committed
-    outlives the process (a power cut perhaps not). Not for network file systems. Raises UserError if the folder can't
-    be written or the file is no database of ours.
+    outlives the process. Raises UserError if the folder can't be written or the file is no database of ours.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

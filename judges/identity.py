@@ -25,10 +25,7 @@ _FULL = re.compile(
 
 
 def describe_judge(settings: JudgeSettings, protocol: JudgeProtocol, check: str = "") -> dict[str, Any]:
-    """The judge and what it is asked with, JSON-safe, for a record or a task's metadata.
-
-    ``check``: the line of :mod:`lmms_medtasks.judges.judge_check`, "" if it was not checked.
-    """
+    """The judge and what it is asked with, JSON-safe. ``check``: the line of its check (:mod:`.judge_check`), or ""."""
     described: dict[str, Any] = {
         "name": settings.name,
         "endpoint": settings.endpoint,

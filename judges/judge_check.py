@@ -73,7 +73,6 @@ class JudgeCheckResult:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A sentence for each requirement that the judge misses; () if it passes."""
         missing = (f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had",) if self.incomplete else ()
         return (*missing, *self._verdict_problems)
 

@@ -84,9 +84,8 @@ class JudgingCounts:
 
 
 class JudgeSession:
-    """One judge for all protocols of a run: one budget, one cache, one pool of connections.
-
-    Raises UserError at once if it may not or cannot judge one of ``protocols``; no request is made for that.
+    """One judge for all protocols of a run: one budget, one cache, one pool of connections. UserError: it may not judge
+    one.
     """
 
     def __init__(
@@ -132,7 +131,6 @@ class JudgeSession:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the judging."""
         return self._stopped or (self._pool is not None and self._pool.interrupted)
 
     def expect(self, model: str) -> None:
@@ -214,10 +212,7 @@ class JudgeSession:
         )
 
     def check_of(self, protocol: JudgeProtocol) -> str:
-        """The result of an earlier ``lmms-medtasks judge check`` of this judge, in a line; "" if it was not checked.
-
-        Nothing is asked. Of several models that answered at its address it is the one that gave most verdicts.
-        """
+        """The line of an earlier ``lmms-medtasks judge check`` of this judge, "" if there was none. Nothing is asked."""
         if not self._cache or not protocol.check:
             return ""
         answers = {judgement_key(protocol, *each): each for each in judge_check.list_check_items(protocol)}

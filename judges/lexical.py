@@ -46,7 +46,6 @@ def token_f1(answer: str, reference: str) -> float:
 
 
 def _tick_points(checklist: checklists.PointChecklist, item: JudgedItem) -> list[int]:
-    """The points at least half of whose words are in the answer."""
     answer_words = set(_WORD.findall(item.fields["answer"].lower()))
     numbers = []
     for number in range(1, checklist.count(item.fields) + 1):

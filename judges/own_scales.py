@@ -83,7 +83,6 @@ def hide_folder(reference: str) -> str:
 
 
 def _scale_ends(dimensions: Sequence[ScoreDimension]) -> tuple[tuple[tuple[str, float], ...], ...]:
-    """All dimensions at their worst, and at their best."""
     return tuple((each.name, each.worst) for each in dimensions), tuple((each.name, each.best) for each in dimensions)
 
 

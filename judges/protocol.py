@@ -1,7 +1,4 @@
-"""What a judge protocol is: which answers it judges, what the judge is asked, and what it may say.
-
-A protocol is data and two pure functions; it knows neither the judge nor the network.
-"""
+"""What a judge protocol is: data and two pure functions, which know neither the judge nor the network."""
 
 from __future__ import annotations
 
@@ -128,7 +125,6 @@ class JudgeProtocol:
     reference: str = ""
 
     def dimension(self, name: str) -> ScoreDimension:
-        """The dimension ``name``. Raises UserError with the available names if it is unknown."""
         for each in self.dimensions:
             if each.name == name:
                 return each
@@ -136,10 +132,7 @@ class JudgeProtocol:
 
 
 def count_judging_trials(protocol: JudgeProtocol, asking: Mapping[str, Any]) -> int:
-    """How often a judge with these settings (:func:`lmms_medtasks.judges.identity.asked_settings`) judges an answer.
-
-    Once at temperature 0, where all judgements would be the same request, and if no language model judges.
-    """
+    """How often a judge with these settings judges an answer: once at temperature 0 (all requests would be the same)."""
     return protocol.trials if asking.get("temperature", 0) != 0 else 1
 
 

@@ -178,7 +178,6 @@ class QuestionPool:
         wait_for(late, timeout=1.0)
 
     def _find_released(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
-        """Keys of ``held`` that no other command asks now; all of them if our judging ended."""
         if self._asker.stop_reason or self._brake.is_stopped:
             return list(held)
         taken = self._cache.claimed(names[key] for key in held)

@@ -24,7 +24,6 @@ def names() -> list[str]:
 
 @functools.cache
 def _builtin_protocols() -> Mapping[str, JudgeProtocol]:
-    """The general protocol, and those in PROTOCOLS of the benchmarks' ``judging.py``, by name."""
     package = "lmms_medtasks.task_configs"
     protocols = {open_answer.PROTOCOL.name: open_answer.PROTOCOL}
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):

@@ -152,7 +152,6 @@ def _read_fields(given: Any, where: str) -> tuple[str, ...]:
 
 
 def _read_dimensions(given: Any, where: str) -> tuple[tuple[ScoreDimension, ...], dict[str, dict[str, str]]]:
-    """The scores, and the meaning of each label, "" if it has none."""
     if not isinstance(given, Mapping) or not given:
         raise UserError(f"{where}: scores is {given!r:.40}, expected a mapping from a score's name to its labels.")
     dimensions, meanings = [], {}
@@ -229,7 +228,6 @@ def _read_total(given: Any, dimensions: Sequence[ScoreDimension], where: str) ->
 
 
 def _read_prompt(found: Mapping[Any, Any], path: Path, meanings: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """The prompt's file, and the text of its place for the scale."""
     has_meanings = any(meaning for labels in meanings.values() for meaning in labels.values())
     file = _read_text(found, "prompt", path.name) if "prompt" in found else ""
     prompt = str(_find_beside(path, "prompt", file)) if file else PROMPT

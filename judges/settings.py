@@ -45,9 +45,8 @@ class JudgeAddress:
 
 
 def parse_address(url: str, where: str) -> JudgeAddress:
-    """Parse a base URL, ".../v1" or ".../v1/chat/completions". ``where``: its origin, for messages.
-
-    Raises UserError, without the URL's password, if it is no http(s) URL, or has a query.
+    """Parse ".../v1" or ".../v1/chat/completions" from ``where``. UserError, without the password: no http(s) URL, a
+    query.
     """
     try:
         parts = urlsplit(url)
@@ -157,9 +156,8 @@ class JudgeSettings:
 
 
 def read_judge_settings(environment: Mapping[str, str] | None = None, judge: str | None = None) -> JudgeSettings:
-    """The settings of the environment; ``judge`` overrides ``MEDTASKS_JUDGE``.
-
-    Raises UserError for an unknown provider, no model, no key, a number out of range, an invalid URL.
+    """The settings of the environment; ``judge`` overrides ``MEDTASKS_JUDGE``. UserError: a value that is missing or
+    invalid.
     """
     environment = os.environ if environment is None else environment
     provider, model = parse_judge_name(judge if judge is not None else environment.get(JUDGE, ""))

@@ -287,7 +287,6 @@ class ChatTransport:
         )
 
     def _shorten_message(self, text: str) -> str:
-        """An endpoint's words for a message: short, on one line, without the key."""
         line = " ".join(self._settings.secrets.redacted(text).split())
         return line if len(line) <= 300 else f"{line[:297]}..."
 

@@ -149,7 +149,6 @@ def _code_files() -> Iterator[tuple[str, Path]]:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove results unused for :data:`DAYS` days, of any release."""
     oldest = time.time() - DAYS * 86_400
     for path in folder.glob("*/*/*"):
         if _NAME.fullmatch(path.relative_to(folder).as_posix()):

@@ -47,9 +47,8 @@ def of_files(files: Iterable[Path]) -> str:
 
 
 def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Digests of the package and, if the task has them, of its prompt and of the degradation code.
-
-    ``settings``: its ``lmms_eval_specific_kwargs``. Raises UserError if the prompt's file does not exist.
+    """Digests of the package and, by ``lmms_eval_specific_kwargs``, of the prompt and degradation code. UserError: no
+    prompt.
     """
     digests = {"package": package_digest()}
     if settings.get("prompt"):
@@ -136,7 +135,6 @@ def _of_package(start: str) -> str:
 
 
 def _number_files() -> list[tuple[str, Path]]:
-    """The files that can change numbers, by their names in a wheel, sorted."""
     folders = {_PACKAGE: Path(__file__).parent}
     for name in _APART:
         spec = importlib.util.find_spec(f"{_PACKAGE}.{name}")

@@ -149,9 +149,8 @@ def shown_as(image: Image) -> dict[str, Any]:
 
 
 def window_of(image: Image | np.ndarray) -> Window:
-    """The smallest and the largest value that are distinguished in a 16-bit grey picture; see the module for the rule.
-
-    Raises UserError for a stated window that is invalid.
+    """The smallest and largest value distinguished in a 16-bit grey picture (see the module). UserError: an invalid
+    window.
     """
     if not isinstance(image, np.ndarray) and (stated := _stated_window(image)):
         return stated

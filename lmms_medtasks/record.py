@@ -167,9 +167,8 @@ def record_from_earlier_json(content: object, where: str) -> QuestionRecord:
 
 
 def record_from_json(content: object, where: str) -> QuestionRecord:
-    """The record that ``to_json`` wrote. ``where``: its file and line, for messages.
-
-    Raises UserError if it is of another version, lacks a field, or a field is malformed.
+    """The record that ``to_json`` wrote; UserError for another version or form. ``where``: its file and line, for
+    messages.
     """
     if not isinstance(content, dict):
         raise UserError(f"{where}: {content!r:.40} is no record of ours.")

@@ -151,9 +151,8 @@ def _of_option(option: str, value: str) -> Secrets:
 
 
 def redact_address(address: str, names: Iterable[str] = ()) -> str:
-    """An address without its password, the keys in its path, its query and its fragment; other text as it is.
-
-    ``names``: what is no key in a path, such as the model's name.
+    """An address without its password, the keys in its path (but ``names``), its query and fragment; other text as it
+    is.
     """
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
@@ -239,7 +238,6 @@ def _is_looked_for(value: str) -> bool:
 
 
 def _is_word(value: str) -> bool:
-    """Whether a secret could be a word or a number of ordinary text."""
     return (value.isalpha() or value.isdigit()) and len(value) < _LONG_WORD
 
 

@@ -8,10 +8,7 @@ import numpy as np
 
 
 def stable_seed(*parts: str | int) -> int:
-    """A 64-bit seed from ``parts``, the same in every process, Python version and machine.
-
-    Type and length of each part count: ``("a", "b")`` and ``("ab",)``, or ``(1,)`` and ``("1",)``, differ.
-    """
+    """A 64-bit seed from ``parts`` (type and length count), the same in every process, Python version and machine."""
     digest = hashlib.sha256()
     for part in parts:
         text = f"{type(part).__name__}:{part}".encode()

@@ -12,10 +12,7 @@ from lmms_medtasks.errors import UnwritableFile
 
 
 def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Write ``content``, and make its folder; a reader of ``path`` never sees half of it.
-
-    Raises UnwritableFile; then ``path`` is as it was, and nothing is left beside it.
-    """
+    """Write ``content`` (and make its folder) whole, or not at all: then UnwritableFile, and ``path`` is as it was."""
     with atomic_write(path) as part:
         part.write_bytes(content)
 

@@ -161,7 +161,6 @@ class TableDocuments:
         self._check_names()
 
     def documents(self) -> Dataset:
-        """The documents. Raises UserError with column and row."""
         import datasets
 
         columns, count = self._columns, len(self._dataset)
@@ -267,7 +266,6 @@ class TableDocuments:
         return ["" if value is None else str(value) for value in values]
 
     def _parse_severity(self, value: Any, row: int) -> Any:
-        """A severity; in a CSV table it is text."""
         if not isinstance(value, str):
             return value
         text = value.strip()
@@ -278,7 +276,6 @@ class TableDocuments:
         return int(text)
 
     def _cell_location(self, name: str, row: int) -> str:
-        """Where a value stands: column, row, and the row's id if it has one."""
         column = self._columns.id or "id"
         known = f" (id {self._dataset[column][row]!r})" if column in self._names and column != name else ""
         return f"Column {name!r}, row {row + 1}{known}"
@@ -367,7 +364,6 @@ class TableDocuments:
 
 
 def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
-    """How many pictures a row has, and a digest of their bytes, "" without any."""
     return len(images), digest_of([read_encoded(image) or b"" for image in images]) if images else ""
 
 

@@ -47,20 +47,13 @@ AS_WRITTEN = json.JSONDecoder(
 
 
 def is_table(name: str) -> bool:
-    """Whether a file of this name may hold records.
-
-    >>> is_table("data/test.PARQUET"), is_table("dataset_infos.json"), is_table("cases.xlsx")
-    (True, False, False)
-    """
+    """Whether a file of this name may hold records ("test.PARQUET" may, "dataset_infos.json" and "cases.xlsx" do not)."""
     path = PurePosixPath(name.lower())
     return path.suffix in SUFFIXES and path.name not in _NO_DATA
 
 
 def iter_table_rows(path: Path) -> Iterator[Row | None]:
-    """The records of a table, in order; None for one that is no record (too many cells, no object).
-
-    Raises UserError if the file can't be read, is damaged, or holds no records.
-    """
+    """The records of a table, in order; None for one that is no record. UserError: unreadable, damaged, no records."""
     readers = {".parquet": _iter_parquet, ".csv": _iter_separated, ".tsv": _iter_separated, ".json": _iter_json}
     return readers.get(path.suffix.lower(), _json_lines)(path)
 

@@ -96,7 +96,6 @@ def remove_split(suite: str, data: Data, split: str) -> None:
 
 
 def _write_rejected(path: Path, split: str, others: Mapping[str, PreparedSplit], written: WrittenSplit) -> None:
-    """Replace the lines of ``split``, keep those of the other splits that exist."""
     other_lines = [line for line in store.read_rejected(path) if line["split"] in others]
     lines = other_lines + [{"split": split, **record} for record in written.rejected]
     writing.write_text_atomically(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
@@ -113,10 +112,7 @@ class WrittenSplit:
 
 
 def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: DataSource, data: Data) -> WrittenSplit:
-    """Write the documents among ``candidates`` to ``path`` as parquet, in order; the others are returned as rejected.
-
-    An ``OSError`` of writing passes through.
-    """
+    """Write the documents among ``candidates`` as parquet; the others are returned as rejected. OSErrors pass through."""
     import pyarrow.parquet as pq
 
     schema = documents.document_schema(suite.tags)

@@ -78,7 +78,6 @@ def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
 
 
 def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[ReleaseFinding]:
-    """For each split that would be prepared as a sample: why."""
     counts = {name: SplitCounts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
         if split.name in counts and (changed := difference(record.expected, split.name, counts)):
@@ -109,7 +108,6 @@ def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[Releas
 
 
 def _miss_images(split: SourceSplit, reader: RowReader, diagnosis: ReleaseDiagnosis) -> None:
-    """Add which images are missing, and how many questions each costs."""
     missing = list(reader.missing_images())
     if missing:
         costs = Counter(name for names in missing for name in dict.fromkeys(names))

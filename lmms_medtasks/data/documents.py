@@ -164,10 +164,7 @@ def images_of(document: Mapping[str, Any]) -> list[Any]:
 
 
 def rows_digest(documents: Iterable[Mapping[str, Any]]) -> str:
-    """SHA-256 (hex) over the rows in their order; images count by their bytes, references by the row's ``image_id``.
-
-    It does not depend on how the parquet file was written.
-    """
+    """SHA-256 (hex) over the rows in their order, however the file was written; references count by their ``image_id``."""
     digest = RowsDigest()
     for document in documents:
         digest.update(document)

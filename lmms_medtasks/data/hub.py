@@ -180,9 +180,8 @@ class _Watch:
         self.seconds, self.furthest, self.last = seconds, 0, time.monotonic()
 
     def run(self, download: Callable[[], str]) -> str:
-        """What ``download`` returns or raises; ``HubSilentError`` when it is given up.
-
-        It runs in a thread, since it can't be interrupted; given up, that thread ends with the process.
+        """What ``download`` returns or raises, in a thread, since it can't be interrupted; ``HubSilentError`` if given
+        up.
         """
         ended: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
 
@@ -299,10 +298,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def is_hub_unreachable() -> bool:
-    """Whether the hub is off limits, or takes no connections and there is no proxy.
-
-    Then its cache is all there is; the hub's library would try for half a minute and more.
-    """
+    """Whether the hub is off limits or takes no connections, without a proxy; its library would try for half a minute."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:

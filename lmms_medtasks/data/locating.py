@@ -103,7 +103,6 @@ def is_offline() -> bool:
 
 
 def _prepare_from_hub(suite: str, split: str) -> str:
-    """Try to prepare a split from the hub; "" if that worked, else why not."""
     if not sources.get(suite).hub_repository:
         return "It is on no hub."
     if is_offline():
@@ -136,7 +135,6 @@ def _find_mini(suite: str, split: str) -> LocatedSplit | None:
 
 @functools.lru_cache(maxsize=64)
 def _count_and_digest(path: Path, mtime_ns: int, ctime_ns: int, size: int) -> tuple[int, str]:
-    """Number and digest of the rows of a parquet file, read once a process."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:

@@ -45,7 +45,7 @@ _PICTURES: tuple[tuple[bytes, int, str], ...] = (
 
 
 def check_images(documents: Dataset, folder: Path | None = None) -> int:
-    """Decode the pictures of all documents; how many there are. ``folder``: the task's, for short paths.
+    """Decode the pictures of all documents; their number. ``folder``: the task's, for short paths.
 
     Raises UserError for pictures that can't be shown: the first ten with row, id and file, and their number.
     """
@@ -124,7 +124,6 @@ def as_encoded(dataset: Dataset, name: str) -> Dataset | None:
 
 
 def _picture_state(picture: Mapping[str, Any]) -> bytes:
-    """What changes with a picture: its bytes, or its file's path, size and time."""
     if picture.get("bytes") is not None:
         return hashlib.sha256(picture["bytes"]).digest()
     try:

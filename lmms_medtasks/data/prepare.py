@@ -110,7 +110,6 @@ class _Preparation:
         return "full" if self._accept or not self._differing else "sample", ""
 
     def _explain_variant(self, data: Data, prepared: Iterable[tuple[str, PreparedSplit]]) -> str:
-        """Why data is full or a sample: the splits whose counts are not the release's."""
         known = {name: entry.counts for name, entry in prepared if entry.counts} | self._differing
         differences = "; ".join(
             f"{split.name}: {known[split.name]}" for split in self._suite.splits if split.name in known
@@ -142,7 +141,6 @@ class _Preparation:
         return self._earlier_entry(split) is not None
 
     def _earlier_entry(self, split: SourceSplit) -> PreparedSplit | None:
-        """The split as it was prepared from the same source, as full or sample."""
         for data in ("full", "sample"):
             entry = _usable_entries(self._suite.name, data).get(split.name)
             if entry is not None and self._same_source(entry, split):
@@ -205,7 +203,6 @@ class _Preparation:
         return True
 
     def prepare_split(self, split: SourceSplit, data: Data, why: str) -> None:
-        """Prepare one split as ``data``. ``why``: see :meth:`choose_variant`."""
         name = f"{self._suite.name}/{split.name} ({data})"
         folder = store.prepared_data_folder(self._suite.name, data)
         files, reader = self._source_files(split), self._open_reader(split)
@@ -241,7 +238,6 @@ def _counts_text(rows: int, rejected: int) -> str:
 
 
 def _describe_reasons(written: WrittenSplit) -> str:
-    """The three most common reasons, with how often and in which row first."""
     counts = Counter(record["reason"] for record in written.rejected)
     first = {record["reason"]: record["row"] for record in reversed(written.rejected)}
     return "".join(f"\n  {n:,} times, first in row {first[reason]}: {reason}" for reason, n in counts.most_common(3))

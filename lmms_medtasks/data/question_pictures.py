@@ -22,10 +22,7 @@ _FIELDS = ("id", "question", "options", "answer", "image", "images")
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionDocument:
-    """A question of the prepared data. ``options``: without letters, () for an open question.
-
-    ``answer``: the letter of the right option, or the right answer of an open question.
-    """
+    """A question of the prepared data. ``options``: without letters. ``answer``: the right letter, or an open answer."""
 
     id: str
     question: str

@@ -1,7 +1,4 @@
-"""Whether a split has all questions of the release, by the number that its benchmark declares.
-
-Data of any other number is a *sample*, unless the user accepts the numbers.
-"""
+"""Whether a split has all questions of the release, by the number that its benchmark declares; else it is a *sample*."""
 
 from __future__ import annotations
 
@@ -37,9 +34,8 @@ class SplitCounts(NamedTuple):
 
 
 def accepts_other_counts(chosen: bool | None = None) -> bool:
-    """Whether other counts than the release's are accepted, by ``chosen`` or else by :data:`VARIABLE`.
-
-    Raises UserError if the variable is neither 1, nor 0 or empty.
+    """Whether other counts than the release's are accepted, by ``chosen`` or :data:`VARIABLE`. UserError: it is not 1
+    or 0.
     """
     value = os.environ.get(VARIABLE, "")
     if chosen is not None:

@@ -111,10 +111,7 @@ def missing_files(paths: list[str]) -> list[str]:
 
 
 def touched_files(references: list[tuple[str, str]], since: float) -> list[tuple[str, str]]:
-    """Those among (path, image_id) whose file changed from ``since`` (seconds) on. Files that are gone are left out.
-
-    The time of the last change of status tells, which no program can set back.
-    """
+    """Those among (path, image_id) whose file's status changed from ``since`` (seconds) on; no program can set it back."""
     unique_references = dict.fromkeys(references)
     return [
         (path, name) for path, name in unique_references if Path(path).is_file() and Path(path).stat().st_ctime >= since
@@ -182,7 +179,6 @@ class ImageCells:
         return True
 
     def _find_in_zips(self, name: str) -> tuple[ZipFolder, str] | None:
-        """The zip with the only file of this name, and the file's name in it."""
         for zipped in self._open_zips:
             places = [each for each in zipped.names if each == name or each.endswith(f"/{name}")]
             if len(places) == 1:

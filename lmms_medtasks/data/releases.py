@@ -128,10 +128,7 @@ class LocalRelease:
 
 
 def checked_name(name: str) -> str:
-    """``name`` if it is a relative path that stays inside its folder, else ``MissingFileError``.
-
-    Backslashes and drive letters count on every system.
-    """
+    """``name`` if it is a path inside its folder on every system, else ``MissingFileError``."""
     parts = PurePosixPath(name).parts + PureWindowsPath(name).parts
     absolute = PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor or PureWindowsPath(name).drive
     if not name.strip() or absolute or ".." in parts or "\0" in name:

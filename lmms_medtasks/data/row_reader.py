@@ -77,7 +77,6 @@ class RowReader(ABC):
                 yield CandidateDocument(number, name, reason=str(reason))
 
     def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """For each question with missing images: their names."""
         for _, row in self.read_rows():
             with contextlib.suppress(RejectedRow):
                 if not isinstance(row, RejectedRow) and (missing := tuple(self.find_missing(row))):
@@ -157,9 +156,8 @@ def filled_options(texts: Sequence[str]) -> list[str]:
 
 
 def right_letter(answer: str, options: Sequence[str]) -> str:
-    """The letter of the right option: ``answer`` is the letter ("B", "b.", "(B)"), "B. text", or the option's text.
-
-    RejectedRow: it is none of these, or the text of several options.
+    """The letter of the right option. ``answer``: a letter ("B", "b.", "(B)"), "B. text", or the text; else
+    RejectedRow.
     """
     letters = LETTERS[: len(options)]
     bare = re.fullmatch(r"[(\[]?([A-Za-z])[)\].:]?", answer)

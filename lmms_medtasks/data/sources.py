@@ -49,7 +49,6 @@ class SourceSplit:
         return next((files for files in (self.files, *self.instead) if all(map(release.has, files))), None)
 
     def wanted(self) -> str:
-        """The files that it can be made from, for messages."""
         return " or ".join(" and ".join(files) for files in (self.files, *self.instead))
 
 
@@ -138,7 +137,6 @@ class DataSource:
     strata: tuple[str, ...] = ()
 
     def split(self, name: str) -> SourceSplit:
-        """The split called ``name``; ``UserError`` with the known names if there is none."""
         for split in self.splits:
             if split.name == name:
                 return split
@@ -151,10 +149,7 @@ name of data, which must be found here."""
 
 
 def add_source_folders(paths: Iterable[Path]) -> None:
-    """Add the data sets of every folder at or below ``paths`` with a ``source.py``.
-
-    Raises UserError for a missing folder, or if two folders claim a data set.
-    """
+    """Add the data sets of every ``source.py`` at or below ``paths``. UserError: no folder, or a name that is taken."""
     for path in paths:
         if not path.is_dir():
             raise UserError(f"{path} is no folder. Give one with a {FILE}, or with folders that have one.")

@@ -60,10 +60,7 @@ def requested_subset() -> DataSubset | None:
 
 
 def strata_of(rows: Iterable[tuple[str, Strata]]) -> dict[str, Strata]:
-    """Each unit's strata: the distinct values of its rows in each column, and its number of rows.
-
-    ``rows``: for each row its unit and its value in each column.
-    """
+    """Each unit's distinct values in each column, and its number of rows. ``rows``: unit and values of each row."""
     values_of_unit: dict[str, list[Strata]] = {}
     for unit, values in rows:
         values_of_unit.setdefault(unit, []).append(values)

@@ -76,10 +76,7 @@ class TablePictures:
         return datasets.Dataset.from_dict(both, features=features)
 
     def rows(self) -> list[list[Picture]]:
-        """Each row's pictures, in the order of columns and lists.
-
-        Raises UserError for unusable pictures: the first ones with row and id, and their number.
-        """
+        """Each row's pictures, in the order of columns and lists. UserError: the first unusable ones, and their number."""
         pictures_by_row: list[list[Picture]] = []
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
@@ -149,7 +146,6 @@ class TablePictures:
         return self._made[path]
 
     def _find_file(self, text: str) -> Path | None:
-        """The file in the folder that a text names, or None. Raises UserError for a file elsewhere."""
         plain = text.replace("\\", "/")
         inside = ".." not in PurePosixPath(plain).parts and not PurePosixPath(plain).is_absolute()
         inside = inside and not PureWindowsPath(text).drive
@@ -197,7 +193,6 @@ class TablePictures:
 
 
 def _fold_name(name: str) -> str:
-    """A name without differences of letter case and of Unicode normalisation."""
     return unicodedata.normalize("NFC", name).casefold()
 
 

@@ -175,10 +175,7 @@ def read_text_table(path: Path, how: str, kwargs: Mapping[str, Any] | None = Non
 
 
 def check_not_guessed(dataset: Dataset, used: Collection[str]) -> None:
-    """Raise UserError for a CSV table that was loaded past :func:`with_text_cells`, from a hub say, and is not text.
-
-    ``used``: the columns that count.
-    """
+    """Raise UserError if a column ``used`` of a CSV table that was loaded past :func:`with_text_cells` is not text."""
     if dataset.info.builder_name != "csv":
         return
     for name in used:
