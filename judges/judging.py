@@ -99,16 +99,12 @@ class JudgeSession:
         self.settings = settings
         self.budget = budget or JudgeBudget(settings)
         self._brake = RequestPause()
-        self._cache = VerdictCache(_cache.verdict_cache_path()) if settings.is_llm else None
-        private = any(protocol.terms for protocol in protocols)
-        self._transport = ChatTransport(settings, private=private) if settings.is_llm else None
-        sender = RequestSender(settings, self._transport, self.budget, self._brake) if self._transport else None
-        self._asker = JudgeClient(sender) if sender else None
-        self._probe = SchemaProbe(sender) if sender else None
-        self._pool: QuestionPool | None = None
         self._stopped = False  # by Ctrl-C, before the first question
-        if self._asker and self._cache:
-            self._pool = QuestionPool(self._asker, self._cache)
+        self._pool: QuestionPool | None = None  # None: no language model judges
+        if settings.is_llm:
+            cache = VerdictCache(_cache.verdict_cache_path())
+            transport = ChatTransport(settings, private=any(protocol.terms for protocol in protocols))
+            self._pool = QuestionPool(RequestSender(settings, transport, self.budget, self._brake), cache)
 
     def __enter__(self) -> JudgeSession:
         return self
@@ -119,15 +115,14 @@ class JudgeSession:
     def close(self) -> None:
         """End what is in flight and close the cache."""
         self._brake.stop_waiting()
-        if self._transport:
-            self._transport.close()
-        if self._cache:
-            self._cache.close()
+        if self._pool:
+            self._pool.close()
 
     @property
     def other_model(self) -> str:
         """The reason if a different model ended the judging, else ""."""
-        return self._asker.stop_reason if self._asker and self._asker.other_model is not None else ""
+        asker = self._pool.asker if self._pool else None
+        return asker.stop_reason if asker and asker.other_model is not None else ""
 
     @property
     def interrupted(self) -> bool:
@@ -135,8 +130,8 @@ class JudgeSession:
 
     def expect(self, model: str) -> None:
         """Accept verdicts of this model only ("": its server named none); the judging ends if another one answers."""
-        if self._asker:
-            self._asker.expect_model(model)
+        if self._pool:
+            self._pool.asker.expect_model(model)
 
     def judge(
         self,
@@ -161,33 +156,34 @@ class JudgeSession:
         cached: dict[Key, JudgeVerdict] = {}
         pooled: list[PooledVerdicts] = []
         cut = 0
-        if self._asker and self._cache:
+        if pool := self._pool:
+            asker = pool.asker
             try:
-                cached_by_model, names = self._find_cached(protocol, rest)
+                cached_by_model, names = self._find_cached(pool, protocol, rest)
             except UserError as error:  # nothing is asked, so that nothing is paid for twice; a run's replies stay
                 verdicts |= dict.fromkeys(rest, JudgeVerdict("missing", reason=f"no cache: {error}"))
                 rest, names, cached_by_model = {}, {}, {}
-            cached, to_ask = self._split_cached(cached_by_model, rest)
+            cached, to_ask = self._split_cached(pool, cached_by_model, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in to_ask.values()], say)
-            probe = None if self._asker.stop_reason else self._probe
+            probe = None if asker.stop_reason else pool.probe
             if to_ask and probe and (problem := self._probe_problem(probe, protocol, warn)):
                 if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
                     warn(f"{problem} So far: {self.budget.spent}.")
                 elif not self.interrupted:
-                    self._asker.give_up(problem)
-                    warn(self._why_ended(self._asker, 0))
+                    asker.give_up(problem)
+                    warn(self._why_ended(asker, 0))
                 verdicts |= dict.fromkeys(to_ask, JudgeVerdict("missing", reason=problem))
                 to_ask = {}
-            if cached and to_ask and self._asker.model is None:
+            if cached and to_ask and asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
                 first = next(iter(to_ask))
-                pooled.append(self._ask_all(protocol, {first: to_ask[first]}, names, say, warn, quiet=True))
+                pooled.append(self._ask_all(pool, protocol, {first: to_ask[first]}, names, say, warn, quiet=True))
                 cached, to_ask = self._split_cached(
-                    cached_by_model, {key: each for key, each in rest.items() if key != first}, cached, say
+                    pool, cached_by_model, {key: each for key, each in rest.items() if key != first}, cached, say
                 )
             if cached:
-                self._asker.expect_model(next(iter(cached.values())).model or "")
-            pooled.append(self._ask_all(protocol, to_ask, names, say, warn, quiet=quiet))
+                asker.expect_model(next(iter(cached.values())).model or "")
+            pooled.append(self._ask_all(pool, protocol, to_ask, names, say, warn, quiet=quiet))
             for each in pooled:
                 verdicts |= each.verdicts
             verdicts |= cached
@@ -212,15 +208,15 @@ class JudgeSession:
         )
 
     def check_of(self, protocol: JudgeProtocol) -> str:
-        """The line of an earlier ``lmms-medtasks judge check`` of this judge, "" if there was none. Nothing is asked."""
-        if not self._cache or not protocol.check:
+        """The line of an earlier ``lmms-medtasks judge check`` of this judge, or "". Nothing is asked."""
+        if not self._pool or not protocol.check:
             return ""
         answers = {judgement_key(protocol, *each): each for each in judge_check.list_check_items(protocol)}
         try:
-            cached_by_model, _ = self._find_cached(protocol, answers)
+            cached_by_model, _ = self._find_cached(self._pool, protocol, answers)
         except UserError:  # a cache that can't be read is told of when something is to be judged
             return ""
-        verdicts, _ = self._split_cached(cached_by_model, answers)
+        verdicts, _ = self._split_cached(self._pool, cached_by_model, answers)
         if not verdicts:
             return ""
         model = next(iter(verdicts.values())).model or ""
@@ -236,15 +232,16 @@ class JudgeSession:
             return INTERRUPTED
 
     def _find_cached(
-        self, protocol: JudgeProtocol, rest: Mapping[Key, Wanted]
+        self, pool: QuestionPool, protocol: JudgeProtocol, rest: Mapping[Key, Wanted]
     ) -> tuple[dict[Key, dict[str, JudgeVerdict]], dict[Key, str]]:
         """The stored verdicts for ``rest`` by the model that answered, and the cache's key of each."""
         names = {key: _cache.verdict_cache_key(self.settings, protocol, *each) for key, each in rest.items()}
-        cached = self._cache.find_verdicts(names.values()) if self._cache else {}
+        cached = pool.cache.find_verdicts(names.values())
         return {key: cached[name] for key, name in names.items() if name in cached}, names
 
     def _split_cached(
         self,
+        pool: QuestionPool,
         by_model: Mapping[Key, Mapping[str, JudgeVerdict]],
         rest: Mapping[Key, Wanted],
         chosen_before: Mapping[Key, JudgeVerdict] | None = None,
@@ -256,7 +253,7 @@ class JudgeSession:
         ``chosen_before``: those chosen before it answered; ``say`` is told if they were another model's.
         """
         previous_model = next(iter(chosen_before.values())).model if chosen_before else None
-        model = self._asker.model if self._asker and self._asker.model is not None else previous_model
+        model = pool.asker.model if pool.asker.model is not None else previous_model
         if model is None:
             counts = Counter(name for verdicts in by_model.values() for name in verdicts)
             model = max(counts, key=lambda name: (counts[name], name), default=None)
@@ -299,6 +296,7 @@ class JudgeSession:
 
     def _ask_all(
         self,
+        pool: QuestionPool,
         protocol: JudgeProtocol,
         asked: Mapping[Key, Wanted],
         names: Mapping[Key, str],
@@ -309,23 +307,21 @@ class JudgeSession:
     ) -> PooledVerdicts:
         from tqdm import tqdm
 
-        if self._pool is None or self._asker is None:
-            raise RuntimeError("asked without a judge")
-        gone, items = self._asker.stop_reason, {key: item for key, (item, _) in asked.items()}
+        gone, items = pool.asker.stop_reason, {key: item for key, (item, _) in asked.items()}
         with tqdm(
             total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
         ) as shown:
             silent = quiet or not shown.disable
-            lines = ProgressLines(protocol.name, len(asked), self._asker.sender, None if silent else say, warn)
+            lines = ProgressLines(protocol.name, len(asked), pool.asker.sender, None if silent else say, warn)
 
             def count_answer() -> None:
                 if self.settings.price:
                     shown.set_postfix_str(f"{self.budget.spent.cost:.2f} USD", refresh=False)
                 shown.update()
 
-            pooled = self._pool.ask_all(protocol, items, names, lines, warn, count_answer)
-        if self._asker.stop_reason and not gone:
-            warn(self._why_ended(self._asker, pooled.unkept))
+            pooled = pool.ask_all(protocol, items, names, lines, warn, count_answer)
+        if pool.asker.stop_reason and not gone:
+            warn(self._why_ended(pool.asker, pooled.unkept))
         return pooled
 
     def _why_ended(self, asker: JudgeClient, unkept: int) -> str:

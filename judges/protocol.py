@@ -132,7 +132,7 @@ class JudgeProtocol:
 
 
 def count_judging_trials(protocol: JudgeProtocol, asking: Mapping[str, Any]) -> int:
-    """How often a judge with these settings judges an answer: once at temperature 0 (all requests would be the same)."""
+    """How often a judge with these settings judges an answer: once at temperature 0 (requests would be equal)."""
     return protocol.trials if asking.get("temperature", 0) != 0 else 1
 
 

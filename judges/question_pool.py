@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.asking import INTERRUPTED, JudgeClient, RequestSender
+from lmms_medtasks.judges.asking import INTERRUPTED, JudgeClient, RequestSender, SchemaProbe
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key
 from lmms_medtasks.judges.settings import defaults
@@ -91,10 +91,15 @@ class PooledVerdicts:
 class QuestionPool:
     """Asks questions of one judge in threads. ``interrupted``: it was stopped by Ctrl-C and asks nothing more."""
 
-    def __init__(self, asker: JudgeClient, cache: VerdictCache) -> None:
-        self._asker, self._cache = asker, cache
-        self._settings, self._brake, self._transport = asker.sender.settings, asker.sender.brake, asker.sender.transport
+    def __init__(self, sender: RequestSender, cache: VerdictCache) -> None:
+        self.asker, self.probe, self.cache = JudgeClient(sender), SchemaProbe(sender), cache
+        self._settings, self._brake, self._transport = sender.settings, sender.brake, sender.transport
         self.interrupted = False
+
+    def close(self) -> None:
+        """End what is in flight and close the cache."""
+        self._transport.close()
+        self.cache.close()
 
     def ask_all(
         self,
@@ -178,30 +183,30 @@ class QuestionPool:
         wait_for(late, timeout=1.0)
 
     def _find_released(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
-        if self._asker.stop_reason or self._brake.is_stopped:
+        if self.asker.stop_reason or self._brake.is_stopped:
             return list(held)
-        taken = self._cache.claimed(names[key] for key in held)
+        taken = self.cache.claimed(names[key] for key in held)
         return [key for key in held if names[key] not in taken]
 
     def _judge_one(self, protocol: JudgeProtocol, item: JudgedItem, name: str) -> PooledVerdict:
         """Judge one item and store a valid verdict. If a verdict can't be stored, the judging ends."""
-        if reason := self._asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
+        if reason := self.asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
             return PooledVerdict(JudgeVerdict("missing", reason=reason))
         verdict, is_kept = None, False
         try:
-            if not self._cache.claim(name):
+            if not self.cache.claim(name):
                 return PooledVerdict(None)
             try:
                 if known := self._find_new_verdict(name):
                     return PooledVerdict(known, known=True)
-                verdict = self._asker.request_verdict(protocol, item, name)
+                verdict = self.asker.request_verdict(protocol, item, name)
                 if verdict.status == "judged":
-                    self._cache.keep(name, self._settings, protocol, verdict)
+                    self.cache.keep(name, self._settings, protocol, verdict)
                     is_kept = True  # also where its claim can't be ended
             finally:
-                self._cache.release(name)
+                self.cache.release(name)
         except UserError as error:  # a full disk must not cost the verdicts that are had already
-            self._asker.give_up(f"not kept: {error} (the judge was asked no more)")
+            self.asker.give_up(f"not kept: {error} (the judge was asked no more)")
             if verdict is None:
                 return PooledVerdict(JudgeVerdict("missing", reason=f"no cache: {error}"))
             return PooledVerdict(verdict, unkept=verdict.status == "judged" and not is_kept)
@@ -212,7 +217,7 @@ class QuestionPool:
 
     def _find_new_verdict(self, name: str) -> JudgeVerdict | None:
         """A verdict that another command stored since the last look-up, of the model that answers, or None."""
-        by_model = self._cache.find_verdicts([name]).get(name, {})
-        if by_model and self._asker.model is None:
-            self._asker.expect_model(max(by_model))
-        return by_model.get(self._asker.model or "")
+        by_model = self.cache.find_verdicts([name]).get(name, {})
+        if by_model and self.asker.model is None:
+            self.asker.expect_model(max(by_model))
+        return by_model.get(self.asker.model or "")

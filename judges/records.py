@@ -79,7 +79,7 @@ TABLE = VerdictTable()  # One a process, as the harness gives no other way from 
 def make_judged_items(
     doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: JudgeProtocol
 ) -> list[JudgedItem | None]:
-    """The item to judge of each reply (an answer without thoughts); None for a failed request, or if nothing is judged."""
+    """The item to judge of each reply (an answer without thoughts); None if it failed or nothing is judged."""
     replies = map(Reply.of, results)
     return [None if reply.outcome == "failed" else protocol.item(doc, reply.answer) for reply in replies]
 

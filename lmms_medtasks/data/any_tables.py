@@ -53,7 +53,7 @@ def is_table(name: str) -> bool:
 
 
 def iter_table_rows(path: Path) -> Iterator[Row | None]:
-    """The records of a table, in order; None for one that is no record. UserError: unreadable, damaged, no records."""
+    """The records of a table, in order; None for what is no record. UserError: unreadable, damaged, empty."""
     readers = {".parquet": _iter_parquet, ".csv": _iter_separated, ".tsv": _iter_separated, ".json": _iter_json}
     return readers.get(path.suffix.lower(), _json_lines)(path)
 

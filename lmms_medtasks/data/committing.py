@@ -112,7 +112,7 @@ class WrittenSplit:
 
 
 def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: DataSource, data: Data) -> WrittenSplit:
-    """Write the documents among ``candidates`` as parquet; the others are returned as rejected. OSErrors pass through."""
+    """Write the documents among ``candidates`` as parquet; the others are returned as rejected. Raises OSError."""
     import pyarrow.parquet as pq
 
     schema = documents.document_schema(suite.tags)

@@ -164,7 +164,7 @@ def images_of(document: Mapping[str, Any]) -> list[Any]:
 
 
 def rows_digest(documents: Iterable[Mapping[str, Any]]) -> str:
-    """SHA-256 (hex) over the rows in their order, however the file was written; references count by their ``image_id``."""
+    """SHA-256 (hex) over the rows in their order, however they were written; references count by ``image_id``."""
     digest = RowsDigest()
     for document in documents:
         digest.update(document)

@@ -298,7 +298,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def is_hub_unreachable() -> bool:
-    """Whether the hub is off limits or takes no connections, without a proxy; its library would try for half a minute."""
+    """Whether the hub is off limits or takes no connections, without a proxy; its library tries for half a minute."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:

@@ -22,7 +22,7 @@ _FIELDS = ("id", "question", "options", "answer", "image", "images")
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionDocument:
-    """A question of the prepared data. ``options``: without letters. ``answer``: the right letter, or an open answer."""
+    """A question of the prepared data. ``options``: without letters. ``answer``: a letter, or an open answer."""
 
     id: str
     question: str

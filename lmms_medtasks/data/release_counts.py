@@ -1,4 +1,4 @@
-"""Whether a split has all questions of the release, by the number that its benchmark declares; else it is a *sample*."""
+"""Whether a split has all questions of the release, by the number that its benchmark declares; else a *sample*."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def missing_files(paths: list[str]) -> list[str]:
 
 
 def touched_files(references: list[tuple[str, str]], since: float) -> list[tuple[str, str]]:
-    """Those among (path, image_id) whose file's status changed from ``since`` (seconds) on; no program can set it back."""
+    """Those among (path, image_id) whose status changed from ``since`` (seconds) on; no program sets it back."""
     unique_references = dict.fromkeys(references)
     return [
         (path, name) for path, name in unique_references if Path(path).is_file() and Path(path).stat().st_ctime >= since

@@ -96,7 +96,7 @@ def chosen_data() -> Data | None:
 
 
 def read_prepared_splits(suite: str, data: str) -> dict[str, PreparedSplit]:
-    """The prepared splits of a variant by name; {} without a manifest. BadManifestError: broken, or of another schema."""
+    """The prepared splits of a variant by name; {} without a manifest. BadManifestError: broken, another schema."""
     return {name: PreparedSplit(**entry) for name, entry in read_manifest(suite, data).get("splits", {}).items()}
 
 

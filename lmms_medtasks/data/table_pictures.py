@@ -76,7 +76,7 @@ class TablePictures:
         return datasets.Dataset.from_dict(both, features=features)
 
     def rows(self) -> list[list[Picture]]:
-        """Each row's pictures, in the order of columns and lists. UserError: the first unusable ones, and their number."""
+        """Each row's pictures, in the order of columns and lists. UserError: the first unusable ones, and a count."""
         pictures_by_row: list[list[Picture]] = []
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
