@@ -343,9 +343,7 @@ class SchemaProbe:
         self._gone = ""
 
     def find_problem(self, protocol: JudgeProtocol, warn: Callable[[str], None]) -> str:
-        """Why the judge can't be asked as it should be; "" if it can, or if a ceiling is reached. ``warn``: told of
-        long waits.
-        """
+        """Why the judge can't be asked; "" if it can, or if a ceiling is reached. ``warn``: told of long waits."""
         if mode_of(self._settings, protocol) == "free":
             return ""
         if protocol.name not in self._problems:

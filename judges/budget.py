@@ -15,9 +15,7 @@ from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, defaults
 
 @dataclass(frozen=True)
 class JudgeSpending:
-    """What was used so far. ``cost`` in USD, 0 without a price. ``cached_tokens``: input that the server's prefix cache
-    had; it is counted at the full price.
-    """
+    """What was used so far. ``cost``: USD. ``cached_tokens``: in the server's cache, at the full price."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -106,8 +104,7 @@ _OLD = 30 * 24 * 3600.0  # seconds after which a run's budget is forgotten
 
 
 class SharedBudget(JudgeBudget):
-    """The budget of all processes that give the same ``run``, in the file of the verdicts; ``spent`` is this process's
-    own.
+    """The budget of all processes with the same ``run``, in the file of the verdicts; ``spent``: this process's.
 
     ``settings`` hold what all processes together may do. What a killed process had reserved stays reserved.
     """

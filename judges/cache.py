@@ -86,9 +86,7 @@ class VerdictCache:
         return verdicts
 
     def keep(self, key: str, settings: JudgeSettings, protocol: JudgeProtocol, verdict: JudgeVerdict) -> None:
-        """Store a valid verdict at once; under terms without the judge's words. Raises UserError if it can't be
-        written.
-        """
+        """Store a valid verdict at once; under terms without the judge's words. UserError: it can't be written."""
         if verdict.status != "judged":
             raise ValueError(f"Only verdicts of a judge are kept, got {verdict.status!r}.")
         reply = "" if protocol.terms else verdict.reply.encode("utf-8", "replace").decode("utf-8")

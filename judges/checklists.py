@@ -38,9 +38,7 @@ def join_point_numbers(numbers: Sequence[int]) -> str:
 
 
 def points_problem(value: Any, count: int | None) -> str | None:
-    """Why ``value``, from a judge's reply, is no list of different numbers from 1 to ``count`` (None: any); None if it
-    is one.
-    """
+    """Why ``value`` is no list of different numbers from 1 to ``count`` (None: any); None if it is one."""
     whole = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in value)
     if not whole:
         return "expected a list of whole numbers"

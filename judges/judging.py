@@ -84,9 +84,7 @@ class JudgingCounts:
 
 
 class JudgeSession:
-    """One judge for all protocols of a run: one budget, one cache, one pool of connections. UserError: it may not judge
-    one.
-    """
+    """One judge for all protocols of a run. UserError, before any request, if it may not or can't judge one."""
 
     def __init__(
         self, settings: JudgeSettings, protocols: Iterable[JudgeProtocol], *, budget: JudgeBudget | None = None
@@ -247,8 +245,7 @@ class JudgeSession:
         chosen_before: Mapping[Key, JudgeVerdict] | None = None,
         say: Say | None = None,
     ) -> tuple[dict[Key, JudgeVerdict], dict[Key, Wanted]]:
-        """The stored verdicts of the model that answers (if none has, of the most frequent one), and what is left to
-        ask.
+        """The stored verdicts of the model that answers (else of the most frequent one), and what is left to ask.
 
         ``chosen_before``: those chosen before it answered; ``say`` is told if they were another model's.
         """
@@ -343,9 +340,7 @@ class JudgeSession:
 
 
 def settle_by_rule(protocol: JudgeProtocol, item: JudgedItem) -> JudgeVerdict | None:
-    """The verdict of the protocol's rule on an item; None if it needs a judge. UserError if its labels are not of the
-    scale.
-    """
+    """The verdict of the protocol's rule; None if it needs a judge. UserError if it is not of the scale."""
     ruling = protocol.settle(item)
     if ruling is None:
         return None

@@ -72,9 +72,7 @@ def prompt_digest(protocol: JudgeProtocol) -> str:
 
 
 def render_prompt(protocol: JudgeProtocol, item: JudgedItem, mode: Mode | None = None) -> RenderedPrompt:
-    """The prompt for ``item``, asked in ``mode`` (default: the protocol's). UserError if its fields are not the
-    protocol's.
-    """
+    """The prompt for ``item`` in ``mode`` (default: the protocol's). UserError if it has other fields."""
     if set(item.fields) != set(protocol.fields):
         raise UserError(
             f"Item {item.id!r} has the fields {sorted(item.fields)}, protocol {protocol.name!r} wants "

@@ -69,10 +69,7 @@ _HELD_SECONDS = 1.0  # between two looks at what another command asks
 
 @dataclass(frozen=True)
 class PooledVerdict:
-    """Of one question. ``verdict``: None where another command asks it now. ``known``: another command had it judged.
-
-    ``unkept``: it could not be written.
-    """
+    """``verdict``: None if another command asks now. ``known``: it was stored. ``unkept``: it can't be stored."""
 
     verdict: JudgeVerdict | None
     known: bool = False

@@ -42,9 +42,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]{1,59}")
 
 
 def read(path: Path) -> JudgeProtocol:
-    """Read a rubric. Raises UserError with file and key: a key that is missing, unknown or twice, a value of another
-    form.
-    """
+    """Read a rubric. UserError, with file and key: one that is missing, unknown, twice, or of another form."""
     path = path.resolve()
     if not path.is_file():
         raise UserError(f"There is no rubric {path.name} in {path.parent}.")

@@ -45,9 +45,7 @@ class JudgeAddress:
 
 
 def parse_address(url: str, where: str) -> JudgeAddress:
-    """Parse ".../v1" or ".../v1/chat/completions" from ``where``. UserError, without the password: no http(s) URL, a
-    query.
-    """
+    """Parse ".../v1" or ".../v1/chat/completions" from ``where``. UserError without the URL's password."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -156,9 +154,7 @@ class JudgeSettings:
 
 
 def read_judge_settings(environment: Mapping[str, str] | None = None, judge: str | None = None) -> JudgeSettings:
-    """The settings of the environment; ``judge`` overrides ``MEDTASKS_JUDGE``. UserError: a value that is missing or
-    invalid.
-    """
+    """The settings of the environment; ``judge`` overrides ``MEDTASKS_JUDGE``. UserError: a bad value."""
     environment = os.environ if environment is None else environment
     provider, model = parse_judge_name(judge if judge is not None else environment.get(JUDGE, ""))
     given = _read_variables(environment)

@@ -36,17 +36,14 @@ def attempts_spent(wait: float | None) -> float:
 def backoff_seconds(attempt: int, key: str) -> float:
     """Seconds to wait after failed attempt ``attempt`` (from 0): exponential, between half of it and all of it.
 
-    The jitter depends on ``key`` and ``attempt`` alone: requests that failed together are spread, and a run is
-    reproducible.
+    The jitter depends on ``key`` and ``attempt`` alone: a run is reproducible, and requests are spread.
     """
     longest = min(defaults()["longest_backoff"], defaults()["first_wait"] * 2.0**attempt)
     return float(longest * seeded_generator("backoff", key, attempt).uniform(0.5, 1.0))
 
 
 def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds of ``retry-after-ms``, or of ``Retry-After`` as a number or date; None if unreadable. Names in lower
-    case.
-    """
+    """Seconds of ``retry-after-ms``, or of ``retry-after`` as a number or date; None if unreadable."""
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name, "").strip()
         try:

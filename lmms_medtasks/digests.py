@@ -47,9 +47,7 @@ def of_files(files: Iterable[Path]) -> str:
 
 
 def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Digests of the package and, by ``lmms_eval_specific_kwargs``, of the prompt and degradation code. UserError: no
-    prompt.
-    """
+    """Digests of the package and, by ``lmms_eval_specific_kwargs``, of prompt and degradation code."""
     digests = {"package": package_digest()}
     if settings.get("prompt"):
         digests["prompt"] = content_digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
@@ -82,10 +80,7 @@ def degradations_digest() -> str:
 
 @functools.cache
 def degraded_pixels() -> str:
-    """Digest of how degraded images look; a comment in the code does not change it.
-
-    It covers the version of severity.yaml, at which golden records hold the pixels; for a modified folder, its code.
-    """
+    """Digest of how degraded images look: of the version of severity.yaml, or of the code if it was modified."""
     if any(name.startswith(_DEGRADATIONS) for name in _changed_files() or ()):
         return degradations_digest()
     path = dict(_number_files())[f"{_DEGRADATIONS}severity.yaml"]
@@ -94,9 +89,7 @@ def degraded_pixels() -> str:
 
 
 def is_modified() -> bool | None:
-    """Whether such a file differs from the installed or, in a working copy, the committed one; None if neither is
-    known.
-    """
+    """Whether such a file differs from the installed one, or git's in a working copy; None if unknown."""
     changed = _changed_files()
     return None if changed is None else bool(changed)
 

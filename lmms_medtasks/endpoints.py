@@ -34,9 +34,7 @@ def resolve_host(host: str) -> list[str]:
 
 
 def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve_host) -> str | None:
-    """Why a server at ``host`` may not see the texts, as a clause about "its host"; None if it may (``named``: as
-    private).
-    """
+    """Why a server at ``host`` may not see texts, as a clause; None if it may. ``named``: as private."""
     listed = host.lower() in {each.lower().strip("[]") for each in named}
     literal = _parse_address(host)
     addresses = [host] if literal else resolve(host)

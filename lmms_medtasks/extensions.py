@@ -96,9 +96,7 @@ def describe_exception(error: BaseException, file: Path | None) -> str:
 
 @functools.cache
 def installed_extensions(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
-    """Name -> entry point of the extensions of a kind in installed packages; nothing is imported. UserError: one name
-    twice.
-    """
+    """Name -> entry point of the installed extensions of a kind, not imported. UserError: a name twice."""
     entries: dict[str, metadata.EntryPoint] = {}
     for entry in metadata.entry_points(group=GROUPS[kind]):
         same_name = entries.get(entry.name)
@@ -179,10 +177,7 @@ def _import_source(source: str, subject: str) -> Any:
 
 
 def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where: str, wanted: str) -> None:
-    """Raise UserError if a function can't be called with ``arguments``, which the message calls ``said``.
-
-    ``wanted`` ends the message. A function without a known signature passes.
-    """
+    """Raise UserError, ending in ``wanted``, if a function can't take ``arguments`` (``said`` in the message)."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

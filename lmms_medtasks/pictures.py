@@ -94,9 +94,7 @@ def read_encoded(picture: Mapping[str, Any]) -> bytes | None:
 
 @contextmanager
 def refusing_truncated() -> Iterator[None]:
-    """Have Pillow refuse truncated images, although the harness tells it not to. One thread at a time: the switch is
-    global.
-    """
+    """Have Pillow refuse truncated images, although the harness tells it not to; one thread at a time."""
     from PIL import ImageFile
 
     with _SWITCH:
@@ -134,8 +132,7 @@ def to_rgb8(image: Image) -> Image:
 
 
 def shown_as(image: Image) -> dict[str, Any]:
-    """What the two rules did to ``image``, for a record: ``{"window": [low, high]}``, ``{"background": "white"}``, or
-    {}.
+    """What the two rules did to ``image``, for a record: ``{"window": [low, high]}``, ``{"background": "white"}``.
 
     Of a picture made of a DICOM file: its window, in the file's modality values, and where that comes from.
     """
@@ -149,9 +146,7 @@ def shown_as(image: Image) -> dict[str, Any]:
 
 
 def window_of(image: Image | np.ndarray) -> Window:
-    """The smallest and largest value distinguished in a 16-bit grey picture (see the module). UserError: an invalid
-    window.
-    """
+    """The smallest and largest value distinguished in a 16-bit grey picture. UserError: an invalid window."""
     if not isinstance(image, np.ndarray) and (stated := _stated_window(image)):
         return stated
     values = np.asarray(image)
@@ -178,9 +173,7 @@ def window_info(image: Image) -> dict[str, str]:
 
 
 def flatten_alpha(image: Image) -> tuple[np.ndarray, str | None]:
-    """(H, W, 3) uint8 of an 8-bit picture, transparent pixels laid on white or black, and which; None if all are
-    opaque.
-    """
+    """(H, W, 3) uint8 of an 8-bit picture, transparent pixels laid on white or black; which, None if opaque."""
     pixels = np.asarray(image.convert("RGBA"))
     return on_background(pixels[..., :3], pixels[..., 3], 255.0)
 

@@ -16,9 +16,9 @@ def prompt_text(name: str) -> str:
 
 @functools.cache
 def read_prompt_file(name: str, package: str, label: str, folder: str = "") -> str:
-    """A prompt file's text without its last line break: an absolute path, or a file in a package's ``folder``.
+    """A file's text without its last line break: an absolute path, or one in a package's ``folder``.
 
-    Raises UserError, in which the file is called ``label``, if there is no such file, or it is no UTF-8 text.
+    UserError, in which the file is called ``label``: there is no such file, or it is no UTF-8 text.
     """
     path, home = Path(name), importlib.resources.files(package).joinpath(folder)
     resource = path if path.is_absolute() else home.joinpath(name)

@@ -116,9 +116,7 @@ class QuestionRecord:
 
     @property
     def right_answer(self) -> str | None:
-        """The right answer in the terms of ``trials``, else the judge's reference; None if there is none or it is
-        withheld.
-        """
+        """The right answer in the terms of ``trials``, else the judge's reference; None if there is none."""
         if self.expected is not None or self.judgement is None or isinstance(self.judgement.items, str):
             return self.expected
         references = [item.get("reference") for item in self.judgement.items if item is not None]
@@ -156,10 +154,7 @@ EARLIER = 3
 
 
 def record_from_earlier_json(content: object, where: str) -> QuestionRecord:
-    """As :func:`record_from_json`, also for a record of version :data:`EARLIER`, to read its replies again.
-
-    That version called :data:`CUT` "truncated" and did not say why replies ended.
-    """
+    """As :func:`record_from_json`, also for version :data:`EARLIER`, which called :data:`CUT` "truncated"."""
     if isinstance(content, dict) and content.get("version") == EARLIER and isinstance(content.get("trials"), list):
         trials = [CUT if each == "truncated" else each for each in content["trials"]]
         content = {**content, "version": VERSION, "trials": trials}
@@ -167,9 +162,7 @@ def record_from_earlier_json(content: object, where: str) -> QuestionRecord:
 
 
 def record_from_json(content: object, where: str) -> QuestionRecord:
-    """The record that ``to_json`` wrote; UserError for another version or form. ``where``: its file and line, for
-    messages.
-    """
+    """The record that ``to_json`` wrote; UserError, with ``where``, for another version or form."""
     if not isinstance(content, dict):
         raise UserError(f"{where}: {content!r:.40} is no record of ours.")
     version = content.get("version")

@@ -50,11 +50,7 @@ def is_secret_name(name: str) -> bool:
 
 
 class Secrets:
-    """Some secrets, and texts without them.
-
-    ``told``: exact texts with a secret that is too short or too ordinary to be looked for alone, and their
-    replacements.
-    """
+    """Some secrets, and texts without them. ``told``: exact texts with an ordinary secret, and replacements."""
 
     def __init__(self, values: Iterable[str] = (), told: Mapping[str, str] | None = None) -> None:
         self._values = frozenset(value for value in values if _is_looked_for(value))
@@ -151,9 +147,7 @@ def _of_option(option: str, value: str) -> Secrets:
 
 
 def redact_address(address: str, names: Iterable[str] = ()) -> str:
-    """An address without its password, the keys in its path (but ``names``), its query and fragment; other text as it
-    is.
-    """
+    """An address without its password, keys in its path (but ``names``), query and fragment; else as it is."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
     except ValueError:
@@ -167,10 +161,7 @@ def redact_address(address: str, names: Iterable[str] = ()) -> str:
 
 
 def redact_streams(secrets: Secrets, streams: Iterable[TextIO] | None = None) -> None:
-    """Redact what this process prints from now on, also of earlier calls' secrets. For processes of a command only.
-
-    A stream keeps its identity: whoever holds it prints redacted text too.
-    """
+    """Redact what this command's process prints from now on; a stream that others hold prints redacted text too."""
     for stream in (sys.stdout, sys.stderr) if streams is None else streams:
         before = getattr(stream, "write", None)
         known = getattr(before, "secrets", None)

@@ -47,7 +47,7 @@ AS_WRITTEN = json.JSONDecoder(
 
 
 def is_table(name: str) -> bool:
-    """Whether a file of this name may hold records ("test.PARQUET" may, "dataset_infos.json" and "cases.xlsx" do not)."""
+    """Whether a file of this name may hold records: "test.PARQUET" may, "dataset_infos.json" does not."""
     path = PurePosixPath(name.lower())
     return path.suffix in SUFFIXES and path.name not in _NO_DATA
 

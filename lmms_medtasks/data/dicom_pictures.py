@@ -45,9 +45,7 @@ def is_dicom(start: bytes) -> bool:
 
 
 def png_of(data: bytes) -> dict[str, Any]:
-    """A DICOM file's PNG, made unless it is there; its bytes if the data folder can't be written. Raises as
-    :func:`read_dicom`.
-    """
+    """A DICOM file's PNG, made unless it is there; its bytes if it can't be written. As :func:`read_dicom`."""
     name = hashlib.sha256(b"%d" % _VERSION + data).hexdigest()[:32]
     target = store.data_home() / FOLDER / f"{name}.png"
     if target.is_file():

@@ -25,11 +25,7 @@ _LISTED = 20
 
 @dataclass
 class ReleaseDiagnosis:
-    """What was found about a folder.
-
-    ``shared``: images that a shift's i.i.d. and OoD tests have in common. ``incomplete``: optional splits of which
-    images are missing.
-    """
+    """``shared``: images in both of a shift's tests. ``incomplete``: optional splits without all images."""
 
     suite: str
     source: str

@@ -154,11 +154,7 @@ class HubRelease:
 
 @contextlib.contextmanager
 def _fine_chunks() -> Iterator[None]:
-    """Let the hub's library write a file in small parts.
-
-    It loses its part when the connection is cut and reports progress part by part: with its 10 MB a slow line would
-    seem silent.
-    """
+    """Let the hub's library write a file in small parts: with its 10 MB a slow line would seem silent."""
     from huggingface_hub import constants
 
     before = constants.DOWNLOAD_CHUNK_SIZE
@@ -180,9 +176,7 @@ class _Watch:
         self.seconds, self.furthest, self.last = seconds, 0, time.monotonic()
 
     def run(self, download: Callable[[], str]) -> str:
-        """What ``download`` returns or raises, in a thread, since it can't be interrupted; ``HubSilentError`` if given
-        up.
-        """
+        """What ``download`` returns or raises, run in a thread; ``HubSilentError`` if it is given up."""
         ended: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
 
         def work() -> None:

@@ -36,9 +36,7 @@ def locate_split(suite: str, split: str) -> LocatedSplit:
 
 
 def find_split(suite: str, split: str, data: Data | None = None) -> LocatedSplit | None:
-    """The split as ``data`` (None: full or else sample), or None; the hub is not asked. UserError as
-    :func:`locate_split`.
-    """
+    """The split as ``data`` (None: full or else sample), or None. No download. UserError as :func:`locate_split`."""
     sources.get(suite).split(split)
     if data == "mini":
         return _find_mini(suite, split)

@@ -45,10 +45,7 @@ _PICTURES: tuple[tuple[bytes, int, str], ...] = (
 
 
 def check_images(documents: Dataset, folder: Path | None = None) -> int:
-    """Decode the pictures of all documents; their number. ``folder``: the task's, for short paths.
-
-    Raises UserError for pictures that can't be shown: the first ten with row, id and file, and their number.
-    """
+    """Decode all pictures; their number. ``folder``: the task's, for paths. UserError: those that can't be shown."""
     rows = encoded_images(documents)
     if rows is None:
         return 0

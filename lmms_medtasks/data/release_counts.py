@@ -34,9 +34,7 @@ class SplitCounts(NamedTuple):
 
 
 def accepts_other_counts(chosen: bool | None = None) -> bool:
-    """Whether other counts than the release's are accepted, by ``chosen`` or :data:`VARIABLE`. UserError: it is not 1
-    or 0.
-    """
+    """Whether other counts than the release's are accepted, by ``chosen`` or else :data:`VARIABLE`."""
     value = os.environ.get(VARIABLE, "")
     if chosen is not None:
         return chosen

@@ -27,10 +27,7 @@ _SHOWN = 80
 
 
 class StoredImages:
-    """Images whose bytes go into the documents, by the names that a release's rows have.
-
-    ``files``: the release or zip that has them; ``field``: where rows name them, for messages; ``place``: name -> file.
-    """
+    """Images whose bytes go into the documents. ``field``: where rows name them; ``place``: name -> file."""
 
     def __init__(self, files: Release | ZipFolder, field: str, place: Callable[[str], str] = str) -> None:
         self._files, self._field, self._place = files, field, place

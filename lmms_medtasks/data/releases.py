@@ -53,9 +53,7 @@ class Release(Protocol):
         """The names of all files, sorted; for suites whose files are not known by name. Raises UserError."""
 
     def file(self, name: str) -> Path:
-        """The local path of the file, fetched first if need be. ``MissingFileError`` if there is none, else
-        ``UserError``.
-        """
+        """The local path of the file, fetched if need be. ``MissingFileError``: there is none; ``UserError``."""
 
 
 class LocalRelease:
@@ -198,9 +196,7 @@ class ZipFolder:
         return name in self._files
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file, checksum verified. ``MissingFileError`` if there is none, ``UserError`` if it is
-        damaged.
-        """
+        """The bytes of a file, checksum verified. ``MissingFileError``; ``UserError`` if it is damaged."""
         if name not in self._files:
             raise MissingFileError(f"{name!r} is not in {self.path.name}.")
         try:

@@ -104,10 +104,7 @@ def check_fields(
 
 
 class Spellings:
-    """The unknown texts in some fields of a table: how often each stands there, and in which row first.
-
-    ``readers``: field -> what reads its text, raising UserError (which says what is allowed) for an unknown one.
-    """
+    """The unknown texts in some fields of a table. ``readers``: field -> what raises UserError for such a text."""
 
     def __init__(self, readers: Mapping[str, Callable[[str], object]]) -> None:
         self._readers = readers
@@ -156,9 +153,7 @@ def filled_options(texts: Sequence[str]) -> list[str]:
 
 
 def right_letter(answer: str, options: Sequence[str]) -> str:
-    """The letter of the right option. ``answer``: a letter ("B", "b.", "(B)"), "B. text", or the text; else
-    RejectedRow.
-    """
+    """The letter of the right option. ``answer``: a letter ("B", "(B)"), "B. text", or the text. RejectedRow."""
     letters = LETTERS[: len(options)]
     bare = re.fullmatch(r"[(\[]?([A-Za-z])[)\].:]?", answer)
     if bare and bare.group(1).upper() in letters:

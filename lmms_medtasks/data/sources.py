@@ -33,10 +33,7 @@ REVISION_NOT_KNOWN = (
 
 @dataclass(frozen=True)
 class SourceSplit:
-    """A split of a data set and the release's files that it is made from.
-
-    ``instead``: other sets of files with the same content (an unpacked archive). ``default``: prepared by default.
-    """
+    """A split and its files. ``instead``: others with the same content. ``default``: prepared by default."""
 
     name: str
     files: tuple[str, ...]
@@ -77,9 +74,7 @@ class SplitSize:
 
 @dataclass(frozen=True)
 class ReleaseExamination:
-    """A data set's own look at the opened splits: findings, sizes, and by shift the number of images that its sides
-    share.
-    """
+    """A data set's own look at its splits: findings, sizes, and by shift the images that its sides share."""
 
     findings: Sequence[ReleaseFinding] = ()
     sizes: Sequence[SplitSize] = ()

@@ -48,10 +48,7 @@ class LocatedSplit:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedSplit:
-    """A manifest's entry for one prepared split. ``counts``: as in :class:`LocatedSplit`.
-
-    ``mtime_ns`` and ``ctime_ns`` spare a checksum while nothing touched the file.
-    """
+    """A manifest's entry for one split. The times spare a checksum; ``counts``: as in :class:`LocatedSplit`."""
 
     file: str
     rows: int

@@ -276,9 +276,7 @@ def is_letter(value: str, options: Sequence[str]) -> bool:
 
 
 def place_of(value: Any, options: Sequence[str], kind: str) -> int | None:
-    """The index of the option that an answer of this kind names, from 0, or None. A letter may precede its text: "A.
-    cat".
-    """
+    """The index of the option that an answer of this kind names, or None. "A. cat" is a letter, too."""
     index: int | None = None
     letters = parsing.option_letters(len(options))
     if kind == "letter" and isinstance(value, str):

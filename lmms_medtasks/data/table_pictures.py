@@ -36,10 +36,7 @@ Picture = dict[str, Any]  # ``{"bytes": ..., "path": ...}``: one of the two is N
 
 
 class TablePictures:
-    """The pictures in the columns ``names`` of ``dataset``.
-
-    ``folder`` is where relative paths start, ``ids`` are the rows' ids or empty, ``place`` says where a cell stands.
-    """
+    """The pictures in the columns ``names``. ``folder``: where relative paths start. ``ids``: the rows', or empty."""
 
     def __init__(
         self,

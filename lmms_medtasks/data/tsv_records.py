@@ -72,9 +72,7 @@ class TsvTable:
         return (record for _, record in self.placed())
 
     def placed(self, progress: Callable[[int], object] = lambda _: None) -> Iterator[tuple[int, TsvRecord]]:
-        """Every record after the place, in bytes, at which it starts. ``progress``: gets the bytes read since its last
-        call.
-        """
+        """Every record after its start in bytes. ``progress``: gets the bytes read since its last call."""
         number = 0
         with self._open_lines() as (lines, rows):
             next(rows)
@@ -162,9 +160,7 @@ def _iter_rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def check_table(path: Path, *, allowed: tuple[str, ...] = ()) -> None:
-    """Raise UserError if the file ``path`` has a known form that is no text and that no ending in ``allowed`` stands
-    for.
-    """
+    """Raise UserError if a file has a known form that is no text, unless it is that of an ``allowed`` ending."""
     try:
         with path.open("rb") as file:
             start = file.read(_FIRST)
