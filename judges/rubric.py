@@ -24,13 +24,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest_match, unknown_name_error
 from lmms_medtasks.judges.open_answer import fold_answer
 from lmms_medtasks.judges.own_scales import PAPER_JUDGE, WeightedTotal
-from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, Mode, ScoreDimension
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 
 PROMPT = "rubric.txt"
 FIELDS = ("question", "reference", "answer")
@@ -59,9 +59,6 @@ def read(path: Path) -> JudgeProtocol:
     dimensions, meanings = _read_dimensions(content.get("scores"), where)
     fields = _read_fields(content.get("fields"), where)
     prompt, scale = _read_prompt(content, path, meanings)
-    reply = content.get("reply", "schema")
-    if reply not in get_args(Mode):
-        raise unknown_name_error("reply", reply, get_args(Mode), where)
     check = content.get("check") or ""
     exact_match = content.get("exact_match", False)
     if not isinstance(exact_match, bool):
@@ -75,7 +72,7 @@ def read(path: Path) -> JudgeProtocol:
         paper_judge=PAPER_JUDGE,
         item=functools.partial(make_rubric_item, fields, where),
         settle=functools.partial(settle_rubric_item, dimensions, exact_match),
-        reply=reply,
+        reply=content.get("reply", "schema"),
         trials=_read_count(content, "trials", where),
         total=_read_total(content.get("score"), dimensions, where),
         terms=str(content.get("terms") or ""),

@@ -47,7 +47,7 @@ def of_files(files: Iterable[Path]) -> str:
 
 
 def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Digests of the package and, by ``lmms_eval_specific_kwargs``, of prompt and degradation code."""
+    """Digests of the package and, by a task's ``settings``, of prompt and degradations. UserError: no prompt."""
     digests = {"package": package_digest()}
     if settings.get("prompt"):
         digests["prompt"] = content_digest(prompt_files.prompt_text(str(settings["prompt"])).encode())

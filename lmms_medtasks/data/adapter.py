@@ -109,21 +109,23 @@ class Columns:
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
-        listed = [self.options] if isinstance(self.options, str) else list(self.options or ())
-        used_names = {self.question, self.answer, self.id or "id", self.image_id, *listed, *TAGS, *self.tags}
-        used_names |= {*self.images(names), self.conversations}
+        used_names = {self.question, self.answer, self.id or "id", self.image_id, *TAGS, *self.tags}
+        used_names |= {*_column_names(self.options), *self.images(names), self.conversations}
         return [name for name in names if name in used_names]
 
     def images(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the columns ``names`` that hold pictures; ``image`` stands for ``image`` and ``images``."""
         if self.image == "image":
             return tuple(name for name in ("image", "images") if name in names)
-        listed = [self.image] if isinstance(self.image, str) else list(self.image or ())
-        return tuple(name for name in listed if name in names)
+        return tuple(name for name in _column_names(self.image) if name in names)
 
     def in_folder(self, folder: Path, tags: Sequence[str] = ()) -> Columns:
         """The same for a task in ``folder``, with further tags."""
         return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))))
+
+
+def _column_names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
 from_columns = Columns  # What an ``adapter.py`` says.
@@ -246,11 +248,8 @@ class TableDocuments:
         wanted = [columns.question, columns.answer, *columns.tags]
         wanted += [each for each in (columns.id, columns.image_id) if each]
         # With the standard names a table may lack options or pictures: open questions, questions without a picture.
-        standard = (None, "options", "image")
-        if columns.image not in standard:
-            wanted += [columns.image] if isinstance(columns.image, str) else list(columns.image or ())
-        if columns.options not in standard:
-            wanted += [columns.options] if isinstance(columns.options, str) else list(columns.options or ())
+        for listed in (columns.image, columns.options):
+            wanted += _column_names(None if listed in ("options", "image") else listed)
         for name in wanted:
             if name not in self._names:
                 raise unknown_name_error("column", name, self._names, "the data")

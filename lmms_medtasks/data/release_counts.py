@@ -34,7 +34,7 @@ class SplitCounts(NamedTuple):
 
 
 def accepts_other_counts(chosen: bool | None = None) -> bool:
-    """Whether other counts than the release's are accepted, by ``chosen`` or else :data:`VARIABLE`."""
+    """Whether other counts are accepted, by ``chosen`` or else :data:`VARIABLE`. UserError: not 0 or 1."""
     value = os.environ.get(VARIABLE, "")
     if chosen is not None:
         return chosen
