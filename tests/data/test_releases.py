@@ -74,7 +74,7 @@ def test_size_and_checksum(tmp_path: Path) -> None:
 def test_listings_are_short(tmp_path: Path) -> None:
     for number in range(25):
         (tmp_path / f"{number:02}").touch()
-    assert LocalRelease(tmp_path).listing(3) == "00, 01, 02 and 22 more"
+    assert LocalRelease(tmp_path).listing().endswith(", 18, 19 and 5 more")
 
 
 FILES = {"dataset/a.json": b"[]", "dataset/imgs/1.png": b"picture" * 5000, "dataset/imgs/2.png": os.urandom(30_000)}
