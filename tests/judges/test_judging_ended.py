@@ -346,5 +346,5 @@ def test_a_disk_that_is_full_midway(judge_server, key, protocol, sample):
     documents = [{"id": str(n), "question": f"What is {n}?", "answer": "effusion"} for n in range(300)]
     asked = [(sample.item(each, "an effusion"), 0) for each in documents]
     with JudgeSession(settings.read_judge_settings(environment), [protocol]) as again:
-        kept, _ = again._find_cached(protocol, {judgement_key(protocol, *each): each for each in asked})
+        kept, _ = again._find_cached(again._pool, protocol, {judgement_key(protocol, *each): each for each in asked})
     assert len(kept) == judged - unkept
