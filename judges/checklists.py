@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+_SEPARATOR = ", "
 _POINT = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
 
@@ -26,6 +27,11 @@ class PointChecklist:
         numbers = {int(number) for number in _POINT.findall(fields[self.field])}
         return next(number for number in range(1, len(numbers) + 2) if number not in numbers) - 1
 
+    def share(self, labels: Mapping[str, str], fields: Mapping[str, str]) -> float | None:
+        """The share of an item's points that a verdict ticks off; None if there are no points."""
+        count, ticked = self.count(fields), labels[self.name]
+        return len(ticked.split(_SEPARATOR) if ticked else ()) / count if count else None
+
 
 def number_points(points: Sequence[str]) -> str:
     """The points as a field holds them: "1. pain at rest", "2. a gap in the cortex", a line each."""
@@ -34,7 +40,7 @@ def number_points(points: Sequence[str]) -> str:
 
 def join_point_numbers(numbers: Sequence[int]) -> str:
     """The numbers as a verdict's labels hold them, sorted: "1, 3", or "" for none."""
-    return ", ".join(map(str, sorted(numbers)))
+    return _SEPARATOR.join(map(str, sorted(numbers)))
 
 
 def points_problem(value: Any, count: int | None) -> str | None:

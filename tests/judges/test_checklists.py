@@ -36,6 +36,8 @@ def test_numbering_and_labels():
     assert checklists.number_points(["a\nb", " c "]) == "1. a b\n2. c"
     assert checklists.join_point_numbers([3, 1]) == "1, 3"
     assert checklists.join_point_numbers([]) == ""
+    assert PROTOCOL.checklist.share({"steps": "1, 3"}, ITEM.fields) == pytest.approx(2 / 3)
+    assert PROTOCOL.checklist.share({"steps": ""}, {"reference": "nothing"}) is None
 
 
 @pytest.mark.parametrize(("value", "label"), [([], ""), ([2], "2"), ([3, 1], "1, 3"), ([1, 2, 3], "1, 2, 3")])
