@@ -1,8 +1,7 @@
-"""One judgement: the prompt, the request and its repetitions, the verdict, and one more try where it can't be read.
+"""One judgement: the prompt, the request and its repetitions, the verdict, and a second request if it can't be read.
 
-Before the first question of a protocol a probe tells whether the server replies by schema. Found out later, half of
-the verdicts would be by schema and half without, as if of two judges. The probe also finds a server that is not there
-or refuses every request.
+A probe before a protocol's first question tells whether the server replies by schema. Without it half of the verdicts
+might be by schema and half without, as if of two judges. It also finds a server that is down or refuses every request.
 """
 
 from __future__ import annotations
@@ -46,18 +45,17 @@ INTERRUPTED = "stopped: the run was interrupted"
 
 
 def failure_kind(reason: str, protocol: JudgeProtocol) -> str:
-    """The part of a reason to count by: with an endpoint's words, without a judge's; under terms without either."""
+    """The part of a reason to count by: an endpoint's words count, a judge's don't; under terms neither does."""
     if protocol.terms or not reason.startswith(_TOLD):
         return reason.partition(":")[0]
     return reason
 
 
 class FailureStreak:
-    """Judgements in a row without a valid verdict, with their reasons.
+    """Judgements in a row without a valid verdict, with their reasons. Not thread-safe: the owner holds the lock.
 
-    They end the judging at ``hopeless_after`` (defaults.yml), with replies or without. If no request brought a reply
-    after all its attempts, they end it earlier: at as many judgements as are in flight, and as many attempts together.
-    Not thread-safe: the owner holds the lock.
+    They end the judging at ``hopeless_after`` (defaults.yml). If no request brought a reply after all its attempts,
+    they end it earlier: at as many judgements as are in flight, and as many attempts together.
     """
 
     def __init__(self, settings: JudgeSettings) -> None:
@@ -68,15 +66,11 @@ class FailureStreak:
         self.ended = False
 
     def clear_failures(self) -> None:
-        """Start again, after a valid verdict."""
         self._kinds.clear()
         self._lost, self._last_reply = 0, ""
 
-    def count_failure(self, verdict: JudgeVerdict, protocol: JudgeProtocol, lost: bool, in_flight: int) -> str:
-        """Count a judgement without a valid verdict. Returns the reason to end the judging, or "".
-
-        ``lost``: no attempt brought a reply. ``in_flight``: requests allowed at a time.
-        """
+    def count_failure(self, verdict: JudgeVerdict, protocol: JudgeProtocol, *, lost: bool, in_flight: int) -> str:
+        """Count a failed judgement; the reason to end the judging, or "". ``lost``: no attempt brought a reply."""
         self._kinds[failure_kind(verdict.reason, protocol)] += 1
         self._lost = self._lost + 1 if lost else 0
         self._last_reply = "" if protocol.terms else verdict.reply or self._last_reply
@@ -115,7 +109,7 @@ class AllAttemptsFailed(NoReply):
 
 
 class RequestSender:
-    """Sends requests to a judge, within a budget and at the pace that its server asks for; safe in many threads."""
+    """Sends requests to a judge, within a budget and at the pace that its server asks for. Thread-safe."""
 
     def __init__(
         self, settings: JudgeSettings, transport: ChatTransport, budget: JudgeBudget, brake: RequestPause
@@ -130,11 +124,10 @@ class RequestSender:
         check_failure: Callable[[RequestFailure, int, float], None],
         check_open: Callable[[], None] = lambda: None,
     ) -> JudgeReply:
-        """Send until a reply comes; ``key`` is what jitter depends on.
+        """Send until a reply comes. Raises :class:`NotAsked` at a ceiling and after a stop.
 
-        ``check_failure``: called with a failure, the number of attempts, and what they count; raises to end them.
-        ``check_open``: called around each wait; raises to send nothing more. Raises :class:`NotAsked` at a ceiling, and
-        after a stop.
+        ``key`` seeds the jitter. ``check_failure`` gets a failure, the number of attempts and what they count; it
+        raises to end them. ``check_open`` is called around each wait; it raises to send nothing more.
         """
         tokens = sum(estimated_tokens(message["content"]) for message in messages)
         spent, delay, attempt = 0.0, 0.0, 0
@@ -158,7 +151,6 @@ class RequestSender:
         return f"it asks to wait {failure.wait:.0f} s, {total:.0f} s since its last reply" if total > longest else ""
 
     def _wait_to_send(self, delay: float, tokens: int, check_open: Callable[[], None]) -> None:
-        """Wait until a request may be sent, and set it aside in the budget."""
         check_open()
         waited = self.brake.wait_until_free(delay)
         check_open()
@@ -183,11 +175,14 @@ class RequestSender:
 
 
 class JudgeClient:
-    """Asks one judge; safe in many threads, which share what they learn of it.
+    """Asks one judge. Threads share what they learn of it.
 
     Nothing more is asked once the judge has refused our key or has no such model, once it is hopeless
-    (:class:`~lmms_medtasks.judges.asking.FailureStreak`), or another model answers. Until something came back one
-    answer is judged at a time, until a verdict was valid a few: a judge that can't be asked is found out with little.
+    (:class:`FailureStreak`), or once another model answers. Until the first response one answer is judged at a time,
+    until the first valid verdict a few.
+
+    ``stop_reason``: why the judge is asked no more, or "". ``model``: the one that answers, "" if its server names
+    none, None before any answer. ``other_model``: the one that answered instead, which ended the asking.
     """
 
     def __init__(self, sender: RequestSender) -> None:
@@ -197,42 +192,24 @@ class JudgeClient:
         self._in_progress = 0
         self._has_responded = False
         self._any_valid = False
-        self._gone = ""
-        self._model: str | None = None
-        self._other: str | None = None
-
-    @property
-    def stop_reason(self) -> str:
-        """Why the judge is asked no more; "" while it is asked."""
-        with self._changed:
-            return self._gone
-
-    @property
-    def model(self) -> str | None:
-        """The model that answers, as its server names it, "" if it names none; None while none has answered."""
-        with self._changed:
-            return self._model
-
-    @property
-    def other_model(self) -> str | None:
-        """The model that answered instead of :attr:`model`, which ended the asking; None if none did."""
-        with self._changed:
-            return self._other
+        self.stop_reason = ""
+        self.model: str | None = None
+        self.other_model: str | None = None
 
     def expect_model(self, model: str) -> None:
         """Accept verdicts of this model only, unless another one has answered already."""
         with self._changed:
-            self._model = model if self._model is None else self._model
+            self.model = model if self.model is None else self.model
 
     def give_up(self, reason: str) -> None:
         """Send nothing more. The first reason counts; all threads that wait to send are released."""
         with self._changed:
-            self._gone = self._gone or reason
+            self.stop_reason = self.stop_reason or reason
             self._changed.notify_all()
         self._brake.stop_waiting()
 
     def request_verdict(self, protocol: JudgeProtocol, item: JudgedItem, key: str) -> JudgeVerdict:
-        """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
+        """The judge's verdict on ``item``, or a missing one with the reason. ``key`` seeds the jitter."""
         lost = False
         with self._wait_for_turn():
             try:
@@ -264,14 +241,15 @@ class JudgeClient:
             return JudgeVerdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
 
     def _count_judgement(self, verdict: JudgeVerdict, protocol: JudgeProtocol, *, lost: bool) -> None:
-        """Count a judgement, and end the judging after too many in a row without a valid verdict."""
         with self._changed:
             self._has_responded = True
             if verdict.status == "judged":
                 self._any_valid = True
                 self.streak.clear_failures()
-            elif not self._gone and (reason := self.streak.count_failure(verdict, protocol, lost, self._at_once)):
-                self._gone = reason
+            elif not self.stop_reason and (
+                reason := self.streak.count_failure(verdict, protocol, lost=lost, in_flight=self._at_once)
+            ):
+                self.stop_reason = reason
                 self._brake.stop_waiting()
             self._changed.notify_all()
 
@@ -293,7 +271,6 @@ class JudgeClient:
         return dataclasses.replace(kept, model=reply.model, system_fingerprint=reply.system_fingerprint)
 
     def _request_reply(self, messages: Sequence[Message], protocol: JudgeProtocol, key: str) -> JudgeReply:
-        """Send until there is a reply; raises :class:`NoReply`."""
         schema = verdicts.make_verdict_schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
         reply = self.sender.send_until_reply(messages, schema, key, self._check_failure, self._check_open)
         self._note_response()
@@ -302,22 +279,19 @@ class JudgeClient:
 
     @property
     def _at_once(self) -> int:
-        """How many answers may be judged at once now."""
         if self._any_valid:
             return self._settings.concurrency
         return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._has_responded else 1)
 
     def _note_response(self) -> None:
-        """Note a response that does not end the judging."""
         with self._changed:
             self._has_responded = True
             self._changed.notify_all()
 
     @contextlib.contextmanager
     def _wait_for_turn(self) -> Iterator[None]:
-        """Wait until one more answer may be judged, or the judging ended."""
         with self._changed:
-            while not self._gone and not self._brake.is_stopped and self._in_progress >= self._at_once:
+            while not self.stop_reason and not self._brake.is_stopped and self._in_progress >= self._at_once:
                 self._changed.wait(_LOOK_AGAIN)
             self._in_progress += 1
         try:
@@ -328,7 +302,6 @@ class JudgeClient:
                 self._changed.notify_all()
 
     def _check_failure(self, failure: RequestFailure, attempt: int, spent: float) -> None:
-        """Raise :class:`NoReply` unless the request is sent again."""
         if failure.fatal and not (failure.status == _FORBIDDEN and self._any_valid):  # a gateway may forbid one text
             self._end_asking(f"{failure} (the judge was asked no more)")
         if not failure.repeat:
@@ -350,12 +323,11 @@ class JudgeClient:
         raise NotAsked(reason)
 
     def _check_model(self, model: str) -> None:
-        """End the judging if a different model answers; raises :class:`NotAsked`."""
         with self._changed:
-            self._model = model if self._model is None else self._model
-            if model == self._model:
+            self.model = model if self.model is None else self.model
+            if model == self.model:
                 return
-            self._other, before = model, self._model
+            self.other_model, before = model, self.model
         self._end_asking(
             f"another model: {self._settings.name} is {answer_phrase(model)}, the verdicts before are "
             f"{answer_phrase(before)}; the judge was asked no more. {one_model_advice(self._settings, model)}"
@@ -371,10 +343,7 @@ class SchemaProbe:
         self._gone = ""
 
     def find_problem(self, protocol: JudgeProtocol, warn: Callable[[str], None]) -> str:
-        """Why the judge can't be asked as it is to be; "" where it can, or where a ceiling is reached.
-
-        ``warn`` is told of a long wait that the server asks for.
-        """
+        """Why the judge can't be asked; "" if it can, or if a ceiling is reached. ``warn``: told of long waits."""
         if mode_of(self._settings, protocol) == "free":
             return ""
         if protocol.name not in self._problems:
@@ -398,7 +367,7 @@ class SchemaProbe:
         if answer is None:
             return ""
         if answer.unsupported:
-            return self._describe_missing_schema(str(answer).removeprefix("request failed: "))
+            return self._describe_missing_schema(answer.reason)
         self._gone = f"{answer} (the judge was asked no more)"
         return self._gone
 
@@ -412,13 +381,13 @@ class SchemaProbe:
     def _send_probe(
         self, protocol: JudgeProtocol, schema: Mapping[str, Any] | None, warn: Callable[[str], None]
     ) -> JudgeReply | RequestFailure | None:
-        """The reply, or the last failure; None where nothing may be sent."""
+        """The reply, or the last failure; None if nothing may be sent."""
 
         def check_failure(failure: RequestFailure, attempt: int, spent: float) -> None:
             if failure.unsupported or not failure.repeat or spent > self._settings.retries:
                 raise failure
             if too_long := self._sender.hold_requests(failure):
-                raise RequestFailure(f"{failure} ({too_long})")
+                raise RequestFailure(f"{failure.reason} ({too_long})")
             if failure.wait is not None and failure.wait > defaults()["told_wait"]:
                 warn(wait_line(failure.wait))
 

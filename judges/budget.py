@@ -1,7 +1,8 @@
-"""Ceilings on requests and on estimated cost: what would go beyond them is not asked."""
+"""Ceilings on requests and on estimated cost. No request is sent that would exceed them."""
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 import threading
 import time
@@ -14,11 +15,7 @@ from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, defaults
 
 @dataclass(frozen=True)
 class JudgeSpending:
-    """What was used so far. ``cost`` in USD, 0 without a price.
-
-    ``cached_tokens``: the part of the input that the server had in its prefix cache, as far as it says; the cost counts
-    it at the full price.
-    """
+    """What was used so far. ``cost``: USD. ``cached_tokens``: in the server's cache, at the full price."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -27,17 +24,10 @@ class JudgeSpending:
     cached_tokens: int = 0
 
     def plus(self, more: JudgeSpending, sign: int = 1) -> JudgeSpending:
-        """Both together."""
-        return JudgeSpending(
-            self.requests + sign * more.requests,
-            self.input_tokens + sign * more.input_tokens,
-            self.output_tokens + sign * more.output_tokens,
-            self.cost + sign * more.cost,
-            self.cached_tokens + sign * more.cached_tokens,
-        )
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(more), strict=True)
+        return JudgeSpending(*(mine + sign * theirs for mine, theirs in pairs))
 
     def since(self, before: JudgeSpending) -> JudgeSpending:
-        """The difference."""
         return self.plus(before, -1)
 
     def __str__(self) -> str:
@@ -49,35 +39,25 @@ class JudgeSpending:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens ``text`` has: a quarter of its characters, at least one. Not a count."""
+    """About how many tokens ``text`` has, at least one: its characters over a constant (defaults.yml)."""
     return max(1, round(len(text) / defaults()["characters_per_token"]))
 
 
 class JudgeBudget:
-    """Counts requests and tokens of many threads and says when a ceiling is reached.
+    """Counts requests and tokens of many threads and says when a ceiling is reached. Each attempt is a request.
 
-    Before a request its input (estimated) and the longest reply are set aside, after it what the endpoint reports is
-    booked in their place: as long as the estimates of inputs hold, the ceiling holds, however many are in flight. Each
-    attempt is a request.
+    Before a request its estimated input and the longest reply are reserved; after it they are replaced by what the
+    endpoint reports. So the ceiling holds as far as the estimates of inputs do, however many requests are in flight.
     """
 
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
         self._changed = threading.Condition()
-        self._spent = JudgeSpending()
+        self.spent = JudgeSpending()
         self._aside = 0.0
 
-    @property
-    def spent(self) -> JudgeSpending:
-        """What was used so far."""
-        with self._changed:
-            return self._spent
-
     def reserve_request(self, input_tokens: int) -> str | None:
-        """Set a request aside; None if it may be sent, else which ceiling is reached.
-
-        Waits while requests in flight hold what this one would need.
-        """
+        """Reserve a request; None if it may be sent, else which ceiling is reached. Waits for requests in flight."""
         need = self._request_cost(input_tokens, self._settings.max_tokens)
         with self._changed:
             while ceiling := self._take_share(need):
@@ -85,15 +65,13 @@ class JudgeBudget:
                     return ceiling
                 self._changed.wait()
             self._aside += need
-            self._spent = self._spent.plus(JudgeSpending(requests=1))
+            self.spent = self.spent.plus(JudgeSpending(requests=1))
         return None
 
     def _take_share(self, need: float) -> str:
-        """Which ceiling keeps a request that may cost ``need`` from being sent now; "" if none does."""
-        return self._ceiling_problem(self._spent.requests, self._spent.cost + self._aside + need)
+        return self._ceiling_problem(self.spent.requests, self.spent.cost + self._aside + need)
 
     def _ceiling_problem(self, requests: int, cost: float) -> str:
-        """Which ceiling is reached after so many requests, or would be passed by this cost; "" if none is."""
         settings = self._settings
         if settings.max_requests is not None and requests >= settings.max_requests:
             return f"ceiling on requests: {JUDGE}_MAX_REQUESTS allows {settings.max_requests} here"
@@ -110,12 +88,12 @@ class JudgeBudget:
             if self._aside < 1e-12:  # what rounding leaves of nothing
                 self._aside = 0.0
             cost = self._request_cost(input_tokens, output_tokens)
-            self._spent = self._spent.plus(JudgeSpending(0, input_tokens, output_tokens, cost, cached_tokens))
+            self.spent = self.spent.plus(JudgeSpending(0, input_tokens, output_tokens, cost, cached_tokens))
             self._book_difference(cost - self._request_cost(reserved_input, self._settings.max_tokens))
             self._changed.notify_all()
 
     def _book_difference(self, difference: float) -> None:
-        """Told what a request cost beyond what was set aside for it, below 0 as a rule."""
+        """Called with what a request cost beyond what was reserved for it, below 0 as a rule."""
 
     def _request_cost(self, input_tokens: int, output_tokens: int) -> float:
         return self._settings.price.total_cost(input_tokens, output_tokens) if self._settings.price else 0.0
@@ -126,9 +104,9 @@ _OLD = 30 * 24 * 3600.0  # seconds after which a run's budget is forgotten
 
 
 class SharedBudget(JudgeBudget):
-    """The budget of all processes that give the same ``run``, in the file of the verdicts; ``spent`` is this one's.
+    """The budget of all processes with the same ``run``, in the file of the verdicts; ``spent``: this process's.
 
-    ``settings``: with what all of them together may do. What a process had set aside when it was killed stays so.
+    ``settings`` hold what all processes together may do. What a killed process had reserved stays reserved.
     """
 
     def __init__(self, settings: JudgeSettings, run: str) -> None:

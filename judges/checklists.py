@@ -1,7 +1,7 @@
 """A list of points that a judge ticks off beside its labels: the steps of a reference's reasoning, say.
 
 In an item the points are the lines "1. ...", "2. ..." of one field; in a judge's reply they are a list of numbers, in a
-verdict's labels the text "1, 3". A checklist is no dimension: nothing is scored by it unless a suite does so.
+verdict's labels the text "1, 3". Nothing is scored by a checklist unless a benchmark does so.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_POINT = re.compile(r"^(\d+)\. ", re.MULTILINE)
 _SEPARATOR = ", "
+_POINT = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -23,44 +23,28 @@ class PointChecklist:
     field: str
 
     def count(self, fields: Mapping[str, str]) -> int:
-        """How many points an item has: its numbered lines 1, 2, 3 ... as far as they go on without a gap."""
+        """How many points an item has: its numbered lines 1, 2, 3 ... up to the first gap."""
         numbers = {int(number) for number in _POINT.findall(fields[self.field])}
         return next(number for number in range(1, len(numbers) + 2) if number not in numbers) - 1
 
     def share(self, labels: Mapping[str, str], fields: Mapping[str, str]) -> float | None:
-        """The share of an item's points that a verdict ticks off; None where there are no points."""
-        count = self.count(fields)
-        return len(parse_point_numbers(labels[self.name])) / count if count else None
+        """The share of an item's points that a verdict ticks off; None if there are no points."""
+        count, ticked = self.count(fields), labels[self.name]
+        return len(ticked.split(_SEPARATOR) if ticked else ()) / count if count else None
 
 
 def number_points(points: Sequence[str]) -> str:
-    """The points as a field holds them, each in a line of its own.
-
-    >>> numbered(["pain at rest", "a gap in the cortex"])
-    '1. pain at rest\\n2. a gap in the cortex'
-    """
+    """The points as a field holds them: "1. pain at rest", "2. a gap in the cortex", a line each."""
     return "\n".join(f"{number}. {' '.join(point.split())}" for number, point in enumerate(points, start=1))
 
 
 def join_point_numbers(numbers: Sequence[int]) -> str:
-    """The numbers as they stand in a verdict's labels, sorted: "1, 3", or "" for none."""
+    """The numbers as a verdict's labels hold them, sorted: "1, 3", or "" for none."""
     return _SEPARATOR.join(map(str, sorted(numbers)))
 
 
-def parse_point_numbers(text: str) -> tuple[int, ...]:
-    """The numbers of a label.
-
-    >>> ticked("1, 3"), ticked("")
-    ((1, 3), ())
-    """
-    return tuple(int(number) for number in text.split(_SEPARATOR)) if text else ()
-
-
 def points_problem(value: Any, count: int | None) -> str | None:
-    """Why ``value``, from a judge's reply, is no list of different numbers from 1 to ``count``; None if it is one.
-
-    ``count``: None where it is not known; then only the form counts.
-    """
+    """Why ``value`` is no list of different numbers from 1 to ``count`` (None: any); None if it is one."""
     whole = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in value)
     if not whole:
         return "expected a list of whole numbers"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError
 
-BUSY_SECONDS = 60.0
-"""How long a statement waits for another process that writes."""
+BUSY_SECONDS = 60.0  # How long a statement waits for another process that writes
 _PAUSE = 0.02
 WAY_OUT = (
     "Set MEDTASKS_HOME to a folder on a local disk that you can write. A damaged verdicts.sqlite may be deleted: what "
@@ -21,13 +20,10 @@ WAY_OUT = (
 
 
 def connect_database(path: Path, schema: str) -> sqlite3.Connection:
-    """A connection that commits each statement by itself, for use in any thread, one at a time.
+    """A connection that commits each statement by itself, for use in any thread, one at a time. Not for network drives.
 
-    The file and its folder are made if they are not there, for the user alone. Write-ahead log: readers never wait, and
-    what is committed outlives the process (not, with certainty, a power cut). Not for network file systems.
-
-    Raises:
-        UserError: the folder can't be written, or the file is no database of ours.
+    The file and its folder are made for the user alone. Write-ahead log: readers never wait, and what is committed
+    outlives the process. Raises UserError if the folder can't be written or the file is no database of ours.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +54,7 @@ def _begin_log(base: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def open_database(path: Path, schema: str) -> Iterator[sqlite3.Connection]:
-    """:func:`connect_database` for a few statements, closed afterwards; UserError for what goes wrong with them."""
+    """:func:`connect_database` for a few statements, closed afterwards. Raises UserError if one fails."""
     base = connect_database(path, schema)
     try:
         yield base

@@ -25,15 +25,12 @@ _FULL = re.compile(
 
 
 def describe_judge(settings: JudgeSettings, protocol: JudgeProtocol, check: str = "") -> dict[str, Any]:
-    """The judge and what it is asked with, JSON-safe: for a record, for a task's metadata.
-
-    ``check``: what :mod:`lmms_medtasks.judges.judge_check` says of it, "" where it was not checked.
-    """
+    """The judge and what it is asked with, JSON-safe. ``check``: the line of its check (:mod:`.judge_check`), or ""."""
     described: dict[str, Any] = {
         "name": settings.name,
         "endpoint": settings.endpoint,
         "protocol": protocol.name,
-        "prompt": protocol.prompt if protocol.prompt.count("/") == 0 else protocol.prompt.rsplit("/", 1)[-1],
+        "prompt": protocol.prompt.rsplit("/", 1)[-1],
         "version": protocol.version,
         "digest": prompts.prompt_digest(protocol),
         "settings": asked_settings(settings, protocol),
@@ -53,10 +50,7 @@ def summarise_judge(
     protocols: Sequence[JudgeProtocol],
     check_of: Callable[[JudgeProtocol], str] = lambda protocol: "",
 ) -> dict[str, Any]:
-    """The judge of a task, for its metadata: what :func:`describe_judge` says of all its protocols, and of each.
-
-    ``check_of``: what a check says of the judge under a protocol.
-    """
+    """The judge of a task, for its metadata: what all its protocols share, and :func:`describe_judge` of each."""
     descriptions = [describe_judge(settings, protocol, check_of(protocol)) for protocol in protocols]
     shared: dict[str, Any] = {
         key: descriptions[0][key] for key in ("name", "endpoint", "note") if key in descriptions[0]
@@ -67,7 +61,7 @@ def summarise_judge(
 
 
 def judged_task_label(alias: str, settings: JudgeSettings) -> str:
-    """What tables call a task: its ``alias``, with the word that no language model judged it where that is so."""
+    """A task's ``alias`` for tables, marked if no language model judged it."""
     return alias.removesuffix(_LABEL) + (_LABEL if settings.provider == "lexical" else "")
 
 
@@ -80,12 +74,11 @@ def asked_settings(settings: JudgeSettings, protocol: JudgeProtocol) -> dict[str
 
 
 def mode_of(settings: JudgeSettings, protocol: JudgeProtocol) -> Mode:
-    """How the judge is asked: as the user wants it, else as the protocol has it."""
     return settings.reply or protocol.reply
 
 
 def is_paper_judge(settings: JudgeSettings, protocol: JudgeProtocol) -> bool:
-    """Whether the model is the paper's, going by its name: case, organisation, separators and a date do not count."""
+    """Whether the model is the paper's, by its name without case, organisation, separators and date."""
     model, paper = _plain_model_name(settings.model), _plain_model_name(protocol.paper_judge)
     return (
         bool(paper)
@@ -106,10 +99,7 @@ def judge_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[
 
 
 def answered_models(judgement: QuestionJudgement) -> list[str]:
-    """The models that gave a question's verdicts, by their servers' own word, sorted; "" for a server that named none.
-
-    [] where no server gave one: a rule settled all, all are missing, or the judge is no language model.
-    """
+    """The models that gave a question's verdicts, as their servers name them, sorted; "" for one that named none."""
     given = [verdict for verdicts in judgement.verdicts for verdict in verdicts if verdict["status"] == "judged"]
     return sorted({str(each["model"]) for each in given if each.get("model") is not None})
 
@@ -118,9 +108,8 @@ def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
     """A judge's name with everything that distinguishes it from others of that name, except its prompt.
 
     ``openai:gpt-4o at URL, asked by schema (max_tokens 1024, temperature 0.0), answered by gpt-4o-2024-08-06``.
-    ``judge``: a description as :func:`describe_judge` gives it. ``model``: what its server said answered, "" where it
-        said
-    nothing, None where none answered. Its settings may be there as :func:`way_phrase` says them.
+    ``judge``: see :func:`describe_judge`; its settings may be a text of :func:`way_phrase`. ``model``: the one that
+    answered, "" if its server named none, None if none answered.
     """
     name, endpoint, settings = (judge.get(key) for key in ("name", "endpoint", "settings"))
     name = f"{name or 'not recorded'}{_AT}{endpoint}" if endpoint else f"{name or 'not recorded'}"
@@ -130,15 +119,13 @@ def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
 
 
 def way_phrase(settings: Mapping[str, Any]) -> str:
-    """How a judge is asked, as :func:`asked_settings` has it: ``asked by schema (max_tokens 1024, temperature
-    0.0)``."""
+    """How a judge is asked: ``asked by schema (max_tokens 1024, temperature 0.0)``."""
     how = {"schema": "asked by schema", "free": "asked freely"}.get(settings.get("reply", ""), "asked")
     rest = ", ".join(f"{name} {value}" for name, value in sorted(settings.items()) if name != "reply")
     return f"{how} ({rest})" if rest else how
 
 
 def answer_phrase(model: str) -> str:
-    """Which model answered, by its server's word."""
     return f"answered by {model}" if model else "answering without a model's name"
 
 
@@ -149,13 +136,13 @@ def one_model_advice(settings: JudgeSettings, model: str) -> str:
 
 
 def without_unanswered(names: Iterable[str]) -> list[str]:
-    """Full names, each once, without those of a judge of which another says what answered it."""
+    """Full names, each once; without a name to which another one adds the model that answered."""
     unique = list(dict.fromkeys(names))
     return [name for name in unique if not any(other.startswith(f"{name}{_ANSWER}") for other in unique)]
 
 
 def is_answered(full: str) -> bool:
-    """Whether a full name says which model answered; True of a judge without an endpoint, which has no more to say."""
+    """Whether a full name says which model answered; True for a judge without an endpoint."""
     return _AT not in full or _ANSWER in full
 
 
@@ -166,16 +153,13 @@ def is_whole(full: str) -> bool:
 
 
 def same_judge(one: str, other: str) -> bool:
-    """Whether two full names may be of one judge: they are the same, or one says nothing of what answered."""
+    """Whether two full names may be of one judge: they are equal, or one lacks the model that answered."""
     short, long = sorted((one, other), key=len)
     return short == long or (_AT in short and long.startswith(f"{short}{_ANSWER}"))
 
 
 def is_called(full: str, name: str) -> bool:
-    """Whether a full name is of a judge that ``name`` means: in full, without how it is asked, or as MEDTASKS_JUDGE has
-    it.
-
-    Nothing may stand in the full name but what :func:`full_name` writes.
+    """Whether ``name`` means the judge of a full name: in full, without how it is asked, or as MEDTASKS_JUDGE has it.
 
     >>> is_called("openai:a at http://b/v1, asked freely (max_tokens 9), answered by a-1", "openai:a at http://b/v1")
     True

@@ -1,34 +1,31 @@
 """Does a judge tell right answers from others? Twenty answers of known quality, judged before the money is spent.
 
-A protocol's set (``Protocol.check``) has four questions with a right and a wrong answer. ``checks/every_protocol.yml``
-adds for each an answer that says nothing, the wrong one behind padding, and the wrong one with an instruction to the
-judge behind it. Each answer is judged twice. No rule of a protocol settles any of them.
+A protocol's set (``JudgeProtocol.check``) has four questions with a right and a wrong answer.
+``checks/every_protocol.yml`` adds for each an answer that says nothing, the wrong one behind padding, and the wrong one
+before an instruction to the judge. Each answer is judged twice. No rule of a protocol settles any of them.
 
-What is counted: valid verdicts; pairs of a right answer and another one to the same question in which the right one
-scores higher; wrong answers that padding, or an instruction, lifts; answers with the same verdict both times; and
-whether all verdicts are the same. Passing says that a judge is not hopeless, not that it agrees with people: that is
-measured by ``lmms-medtasks agreement``.
+Passing says that a judge is not hopeless, not that it agrees with people: ``lmms-medtasks agreement`` measures that.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key, judgement_key
 
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
-TIMES = 2
-"""How often each answer is judged."""
+TIMES = 2  # How often each answer is judged
+_CHECKS = Path(__file__).with_name("checks")
 PASSED, FAILED, INCOMPLETE = "passed", "failed", "incomplete"
 
 
@@ -45,12 +42,11 @@ class JudgeCheckResult:
     """What a judge made of the check's answers.
 
     Attributes:
-        wanted: verdicts asked for. valid: those that were had.
-        compared: pairs of a right answer and another to the same question with both verdicts. ordered: those in which
+        wanted: verdicts requested. valid: those obtained.
+        compared: pairs of a right and another answer to the same question with both verdicts. ordered: those in which
             the right one scores higher.
         injected: wrong answers with an instruction to the judge that could be compared with the plain wrong one.
-            followed: those that score higher.
-        padded: the same of padding. lifted: those that score higher.
+            followed: those that score higher. padded, lifted: the same of padding.
         twice: answers with two verdicts. repeated: those with the same one.
         verdicts: each different verdict, in words and without its checklist, and how often it was given.
     """
@@ -69,23 +65,19 @@ class JudgeCheckResult:
 
     @property
     def constant(self) -> bool:
-        """Whether every verdict is the same, for right and wrong answers alike."""
         return len(self.verdicts or {}) == 1
 
     @property
     def incomplete(self) -> bool:
-        """Whether too few verdicts are valid: the judge gave none, or the check was not finished."""
         return self.valid < _every_protocol()["limits"]["valid"] * self.wanted
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A sentence for each requirement that the judge misses; () if it passes."""
         missing = (f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had",) if self.incomplete else ()
         return (*missing, *self._verdict_problems)
 
     @property
     def _verdict_problems(self) -> tuple[str, ...]:
-        """Sentences about the valid verdicts."""
         limits = _every_protocol()["limits"]
         problems = []
         if self.constant:
@@ -102,7 +94,6 @@ class JudgeCheckResult:
         return tuple(problems)
 
     def sentence(self) -> str:
-        """All of it in a line."""
         counts = (
             f"right above others in {self.ordered} of {self.compared} pairs, instructions followed {self.followed} of "
             f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
@@ -111,17 +102,8 @@ class JudgeCheckResult:
         return f"{FAILED if self._verdict_problems else INCOMPLETE if self.incomplete else PASSED}: {counts}"
 
 
-def list_check_cases(protocol: JudgeProtocol) -> tuple[CheckCase, ...]:
-    """The answers of the protocol's check, twenty for ours.
-
-    Raises UserError where the protocol has no set, or its set is not well-formed: a key that is missing, a field that
-    the protocol has not, more questions than there are paddings, an answer that a rule settles without a judge.
-    """
-    return tuple(_iter_cases(protocol))
-
-
 def list_check_items(protocol: JudgeProtocol) -> list[tuple[JudgedItem, int]]:
-    """The items to judge: each answer :data:`TIMES` times, as trials of its judging."""
+    """The items to judge: each answer :data:`TIMES` times, as trials."""
     return [(case.item, trial) for case in list_check_cases(protocol) for trial in range(TIMES)]
 
 
@@ -166,7 +148,7 @@ def summarise_check(protocol: JudgeProtocol, verdicts: Mapping[Key, JudgeVerdict
 
 
 def in_words(protocol: JudgeProtocol, labels: Mapping[str, str]) -> str:
-    """A verdict for people, without a checklist: ``consistency 3, coherence 4``; a single label alone."""
+    """A verdict without a checklist: ``consistency 3, coherence 4``; a single label alone."""
     names = [dimension.name for dimension in protocol.dimensions]
     return labels[names[0]] if len(names) == 1 else ", ".join(f"{name} {labels[name]}" for name in names)
 
@@ -187,7 +169,13 @@ def _verdict_score(protocol: JudgeProtocol, verdict: JudgeVerdict) -> float:
     return protocol.total(numbers) if protocol.total else numbers[protocol.dimensions[0].name]
 
 
-def _iter_cases(protocol: JudgeProtocol) -> Iterator[CheckCase]:
+def list_check_cases(protocol: JudgeProtocol) -> list[CheckCase]:
+    """The answers of the protocol's check, twenty for ours.
+
+    Raises UserError if the protocol has no set, or the set has other keys or fields, too many questions, or an answer
+    that a rule settles.
+    """
+    cases = []
     questions, texts = _read_questions(protocol), _every_protocol()
     for number, question in enumerate(questions):
         right, wrong = (_read_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
@@ -214,7 +202,8 @@ def _iter_cases(protocol: JudgeProtocol) -> Iterator[CheckCase]:
                     f"{protocol.check}, question {number + 1}: the {kind} answer is settled by the rule {settled[1]!r} "
                     "and says nothing of a judge. Word it otherwise."
                 )
-            yield CheckCase(number, kind, item)
+            cases.append(CheckCase(number, kind, item))
+    return cases
 
 
 def _read_answer(protocol: JudgeProtocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
@@ -231,10 +220,10 @@ def _read_questions(protocol: JudgeProtocol) -> Sequence[Mapping[str, Any]]:
     if not protocol.check:
         raise UserError(
             f"Judge protocol {protocol.name!r} has no set for a check. Write one as those of ours are "
-            f"({_checks_folder() / 'open_answer.yml'}), and name it in the protocol's `check`."
+            f"({_CHECKS / 'open_answer.yml'}), and name it in the protocol's `check`."
         )
     path = Path(protocol.check)
-    path = path if path.is_absolute() else _checks_folder() / path
+    path = path if path.is_absolute() else _CHECKS / path
     try:
         questions = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -249,11 +238,7 @@ def _read_questions(protocol: JudgeProtocol) -> Sequence[Mapping[str, Any]]:
     return questions
 
 
-def _checks_folder() -> Path:
-    return Path(str(importlib.resources.files("lmms_medtasks.judges").joinpath("checks")))
-
-
 @functools.cache
 def _every_protocol() -> Mapping[str, Any]:
-    content: dict[str, Any] = yaml.safe_load((_checks_folder() / "every_protocol.yml").read_text("utf-8"))
+    content: dict[str, Any] = folders.read_yaml(_CHECKS / "every_protocol.yml")
     return content

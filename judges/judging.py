@@ -25,8 +25,7 @@ from lmms_medtasks.judges.question_pool import PooledVerdicts, ProgressLines, Qu
 from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, check_judge_terms, defaults
 from lmms_medtasks.judges.transport import ChatTransport, RequestPause
 
-Wanted = tuple[JudgedItem, int]
-"""An item and the number of the trial of its judging, from 0."""
+Wanted = tuple[JudgedItem, int]  # An item and the number of the trial of its judging, from 0
 Say = Callable[[str], None]
 
 _REASONS_SHOWN = 6
@@ -36,10 +35,10 @@ NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks 
 
 @dataclass(frozen=True)
 class JudgingCounts:
-    """Counts of the requested judgements. ``same``: requested more than once in this run, and judged once.
+    """Counts of the requested judgements. ``same``: duplicates, judged once.
 
-    ``cut``: items with a text too long for the prompt, which was shown in part. ``unkept``: verdicts of the judge that
-    count here and could not be written to the cache: the next run asks for them again.
+    ``cut``: items with a text that was cut for the prompt. ``unkept``: verdicts that count here and could not be
+    written to the cache: the next run asks for them again.
     """
 
     exact: int = 0
@@ -53,7 +52,6 @@ class JudgingCounts:
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def and_also(self, other: JudgingCounts) -> JudgingCounts:
-        """Both together."""
         return JudgingCounts(
             exact=self.exact + other.exact,
             cached=self.cached + other.cached,
@@ -67,7 +65,6 @@ class JudgingCounts:
         )
 
     def sentence(self) -> str:
-        """All counts in text for people."""
         parts = ((self.exact, "scored by rule"), (self.cached, "judged before"), (self.judged, "judged now"))
         text = "".join(f"{count} {label}, " for count, label in parts if count) + f"{self.missing} still to judge"
         if self.same:
@@ -87,10 +84,7 @@ class JudgingCounts:
 
 
 class JudgeSession:
-    """One judge for all protocols of a run: one budget, one cache, one pool of connections.
-
-    Raises UserError at once where it may not or cannot judge one of ``protocols``; no request is made for that.
-    """
+    """One judge for all protocols of a run. UserError, before any request, if it may not or can't judge one."""
 
     def __init__(
         self, settings: JudgeSettings, protocols: Iterable[JudgeProtocol], *, budget: JudgeBudget | None = None
@@ -103,16 +97,12 @@ class JudgeSession:
         self.settings = settings
         self.budget = budget or JudgeBudget(settings)
         self._brake = RequestPause()
-        self._cache = VerdictCache(_cache.verdict_cache_path()) if settings.is_llm else None
-        private = any(protocol.terms for protocol in protocols)
-        self._transport = ChatTransport(settings, private=private) if settings.is_llm else None
-        sender = RequestSender(settings, self._transport, self.budget, self._brake) if self._transport else None
-        self._asker = JudgeClient(sender) if sender else None
-        self._probe = SchemaProbe(sender) if sender else None
-        self._pool: QuestionPool | None = None
         self._stopped = False  # by Ctrl-C, before the first question
-        if self._asker and self._cache:
-            self._pool = QuestionPool(self._asker, self._cache)
+        self._pool: QuestionPool | None = None  # None: no language model judges
+        if settings.is_llm:
+            cache = VerdictCache(_cache.verdict_cache_path())
+            transport = ChatTransport(settings, private=any(protocol.terms for protocol in protocols))
+            self._pool = QuestionPool(RequestSender(settings, transport, self.budget, self._brake), cache)
 
     def __enter__(self) -> JudgeSession:
         return self
@@ -123,25 +113,23 @@ class JudgeSession:
     def close(self) -> None:
         """End what is in flight and close the cache."""
         self._brake.stop_waiting()
-        if self._transport:
-            self._transport.close()
-        if self._cache:
-            self._cache.close()
+        if self._pool:
+            self._pool.close()
 
     @property
     def other_model(self) -> str:
         """The reason if a different model ended the judging, else ""."""
-        return self._asker.stop_reason if self._asker and self._asker.other_model is not None else ""
+        asker = self._pool.asker if self._pool else None
+        return asker.stop_reason if asker and asker.other_model is not None else ""
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the judging."""
         return self._stopped or (self._pool is not None and self._pool.interrupted)
 
     def expect(self, model: str) -> None:
         """Accept verdicts of this model only ("": its server named none); the judging ends if another one answers."""
-        if self._asker:
-            self._asker.expect_model(model)
+        if self._pool:
+            self._pool.asker.expect_model(model)
 
     def judge(
         self,
@@ -152,12 +140,11 @@ class JudgeSession:
         warn: Say | None = None,
         quiet: bool = False,
     ) -> tuple[dict[Key, JudgeVerdict], JudgingCounts]:
-        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.judgement_key`, and what became of them.
+        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.judgement_key`, and their counts.
 
-        ``say`` gets a line before the first request and one every 30 s where there is no bar, ``warn`` (``say`` unless
-        given) what ends it before its time or holds it up; ``quiet``: no bar and no lines. Ctrl-C ends it
-        (:attr:`interrupted`): what was had until then is returned, the rest is missing. A second one raises
-        KeyboardInterrupt.
+        ``say`` gets a line before the first request and, without a bar, one every 30 s; ``warn`` (default ``say``) what
+        delays or ends the judging; ``quiet``: no bar and no lines. Ctrl-C ends it (:attr:`interrupted`): verdicts
+        obtained until then are returned, the rest is missing. A second one raises KeyboardInterrupt.
         """
         requested, warn = list(wanted), warn or say
         unique = {judgement_key(protocol, *each): each for each in requested}
@@ -167,33 +154,34 @@ class JudgeSession:
         cached: dict[Key, JudgeVerdict] = {}
         pooled: list[PooledVerdicts] = []
         cut = 0
-        if self._asker and self._cache:
+        if pool := self._pool:
+            asker = pool.asker
             try:
-                cached_by_model, names = self._find_cached(protocol, rest)
+                cached_by_model, names = self._find_cached(pool, protocol, rest)
             except UserError as error:  # nothing is asked, so that nothing is paid for twice; a run's replies stay
                 verdicts |= dict.fromkeys(rest, JudgeVerdict("missing", reason=f"no cache: {error}"))
                 rest, names, cached_by_model = {}, {}, {}
-            cached, to_ask = self._split_cached(cached_by_model, rest)
+            cached, to_ask = self._split_cached(pool, cached_by_model, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in to_ask.values()], say)
-            probe = None if self._asker.stop_reason else self._probe
+            probe = None if asker.stop_reason else pool.probe
             if to_ask and probe and (problem := self._probe_problem(probe, protocol, warn)):
                 if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
                     warn(f"{problem} So far: {self.budget.spent}.")
                 elif not self.interrupted:
-                    self._asker.give_up(problem)
-                    warn(self._why_ended(self._asker, 0))
+                    asker.give_up(problem)
+                    warn(self._why_ended(asker, 0))
                 verdicts |= dict.fromkeys(to_ask, JudgeVerdict("missing", reason=problem))
                 to_ask = {}
-            if cached and to_ask and self._asker.model is None:
+            if cached and to_ask and asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
                 first = next(iter(to_ask))
-                pooled.append(self._ask_all(protocol, {first: to_ask[first]}, names, say, warn, quiet=True))
+                pooled.append(self._ask_all(pool, protocol, {first: to_ask[first]}, names, say, warn, quiet=True))
                 cached, to_ask = self._split_cached(
-                    cached_by_model, {key: each for key, each in rest.items() if key != first}, cached, say
+                    pool, cached_by_model, {key: each for key, each in rest.items() if key != first}, cached, say
                 )
             if cached:
-                self._asker.expect_model(next(iter(cached.values())).model or "")
-            pooled.append(self._ask_all(protocol, to_ask, names, say, warn, quiet))
+                asker.expect_model(next(iter(cached.values())).model or "")
+            pooled.append(self._ask_all(pool, protocol, to_ask, names, say, warn, quiet=quiet))
             for each in pooled:
                 verdicts |= each.verdicts
             verdicts |= cached
@@ -218,18 +206,15 @@ class JudgeSession:
         )
 
     def check_of(self, protocol: JudgeProtocol) -> str:
-        """What is known of this judge from ``lmms-medtasks judge check``, in a line; "" where it was not checked.
-
-        Nothing is asked. Where several models answered at its address, it is the one that most verdicts are of.
-        """
-        if not self._cache or not protocol.check:
+        """The line of an earlier ``lmms-medtasks judge check`` of this judge, or "". Nothing is asked."""
+        if not self._pool or not protocol.check:
             return ""
         answers = {judgement_key(protocol, *each): each for each in judge_check.list_check_items(protocol)}
         try:
-            cached_by_model, _ = self._find_cached(protocol, answers)
+            cached_by_model, _ = self._find_cached(self._pool, protocol, answers)
         except UserError:  # a cache that can't be read is told of when something is to be judged
             return ""
-        verdicts, _ = self._split_cached(cached_by_model, answers)
+        verdicts, _ = self._split_cached(self._pool, cached_by_model, answers)
         if not verdicts:
             return ""
         model = next(iter(verdicts.values())).model or ""
@@ -245,24 +230,27 @@ class JudgeSession:
             return INTERRUPTED
 
     def _find_cached(
-        self, protocol: JudgeProtocol, rest: Mapping[Key, Wanted]
+        self, pool: QuestionPool, protocol: JudgeProtocol, rest: Mapping[Key, Wanted]
     ) -> tuple[dict[Key, dict[str, JudgeVerdict]], dict[Key, str]]:
-        """The stored verdicts for ``rest``, by the model that answered, and the cache's keys for all of it."""
+        """The stored verdicts for ``rest`` by the model that answered, and the cache's key of each."""
         names = {key: _cache.verdict_cache_key(self.settings, protocol, *each) for key, each in rest.items()}
-        cached = self._cache.find_verdicts(names.values()) if self._cache else {}
+        cached = pool.cache.find_verdicts(names.values())
         return {key: cached[name] for key, name in names.items() if name in cached}, names
 
     def _split_cached(
         self,
+        pool: QuestionPool,
         by_model: Mapping[Key, Mapping[str, JudgeVerdict]],
         rest: Mapping[Key, Wanted],
         chosen_before: Mapping[Key, JudgeVerdict] | None = None,
         say: Say | None = None,
     ) -> tuple[dict[Key, JudgeVerdict], dict[Key, Wanted]]:
-        """The kept verdicts of the model that answers (the one that most are of while none has answered), and what is
-        left to ask. ``chosen_before``: those chosen before it answered; ``say`` is told where they were another's."""
+        """The stored verdicts of the model that answers (else of the most frequent one), and what is left to ask.
+
+        ``chosen_before``: those chosen before it answered; ``say`` is told if they were another model's.
+        """
         previous_model = next(iter(chosen_before.values())).model if chosen_before else None
-        model = self._asker.model if self._asker and self._asker.model is not None else previous_model
+        model = pool.asker.model if pool.asker.model is not None else previous_model
         if model is None:
             counts = Counter(name for verdicts in by_model.values() for name in verdicts)
             model = max(counts, key=lambda name: (counts[name], name), default=None)
@@ -305,37 +293,35 @@ class JudgeSession:
 
     def _ask_all(
         self,
+        pool: QuestionPool,
         protocol: JudgeProtocol,
         asked: Mapping[Key, Wanted],
         names: Mapping[Key, str],
         say: Say,
         warn: Say,
+        *,
         quiet: bool,
     ) -> PooledVerdicts:
-        """Ask all questions, with a progress bar, and warn if the judging ended early."""
         from tqdm import tqdm
 
-        if self._pool is None or self._asker is None:
-            raise RuntimeError("asked without a judge")
-        gone, items = self._asker.stop_reason, {key: item for key, (item, _) in asked.items()}
+        gone, items = pool.asker.stop_reason, {key: item for key, (item, _) in asked.items()}
         with tqdm(
             total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
         ) as shown:
             silent = quiet or not shown.disable
-            lines = ProgressLines(protocol.name, len(asked), self._asker.sender, None if silent else say, warn)
+            lines = ProgressLines(protocol.name, len(asked), pool.asker.sender, None if silent else say, warn)
 
             def count_answer() -> None:
                 if self.settings.price:
                     shown.set_postfix_str(f"{self.budget.spent.cost:.2f} USD", refresh=False)
                 shown.update()
 
-            pooled = self._pool.ask_all(protocol, items, names, lines, warn, count_answer)
-        if self._asker.stop_reason and not gone:
-            warn(self._why_ended(self._asker, pooled.unkept))
+            pooled = pool.ask_all(protocol, items, names, lines, warn, count_answer)
+        if pool.asker.stop_reason and not gone:
+            warn(self._why_ended(pool.asker, pooled.unkept))
         return pooled
 
     def _why_ended(self, asker: JudgeClient, unkept: int) -> str:
-        """Text with the reason, the last failures, the costs, and the command to continue."""
         lines = [
             f"{self.settings.name} is asked no more: {asker.stop_reason.removesuffix(' (the judge was asked no more)')}"
         ]
@@ -354,10 +340,7 @@ class JudgeSession:
 
 
 def settle_by_rule(protocol: JudgeProtocol, item: JudgedItem) -> JudgeVerdict | None:
-    """The verdict of the protocol's rule on an item, None if it needs a judge.
-
-    Raises UserError where the rule gives a label that the scale has not, or leaves a dimension out.
-    """
+    """The verdict of the protocol's rule; None if it needs a judge. UserError if it is not of the scale."""
     ruling = protocol.settle(item)
     if ruling is None:
         return None

@@ -1,4 +1,4 @@
-"""A judge that is no language model: how many words answer and reference share. For smoke tests, and named so.
+"""A judge that is no language model: how many words answer and reference share. For smoke tests only.
 
 It maps token F1 (as in SQuAD's evaluation: lower case, no punctuation, no articles) onto each dimension's scale.
 Clinically it means nothing: "no effusion" and "effusion" share most of their words.
@@ -18,7 +18,6 @@ _ARTICLES = {"a", "an", "the"}
 
 
 def check_lexical_fields(protocol: JudgeProtocol) -> None:
-    """Raise UserError unless the protocol's items have an answer and a reference to compare."""
     if missing := {"answer", "reference"} - set(protocol.fields):
         raise UserError(
             f"The lexical judge compares the fields 'answer' and 'reference'; protocol {protocol.name!r} has no "
@@ -27,7 +26,7 @@ def check_lexical_fields(protocol: JudgeProtocol) -> None:
 
 
 def lexical_verdict(protocol: JudgeProtocol, item: JudgedItem) -> JudgeVerdict:
-    """The label of each dimension that is nearest to token F1 on its scale (the lower one of two as near)."""
+    """The label of each dimension that is nearest to token F1 on its scale (of two as near the lower one)."""
     share = token_f1(item.fields["answer"], item.fields["reference"])
     labels = {dimension.name: _nearest_label(dimension, share) for dimension in protocol.dimensions}
     if protocol.checklist:
@@ -47,7 +46,6 @@ def token_f1(answer: str, reference: str) -> float:
 
 
 def _tick_points(checklist: checklists.PointChecklist, item: JudgedItem) -> list[int]:
-    """The points at least half of whose words are in the answer."""
     answer_words = set(_WORD.findall(item.fields["answer"].lower()))
     numbers = []
     for number in range(1, checklist.count(item.fields) + 1):

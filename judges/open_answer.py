@@ -1,7 +1,7 @@
 """The judge protocol of contributed open tasks: right, partly right or wrong, compared with the reference.
 
-Scale and rules are ours. An answer that is the reference (case, white space and punctuation around it apart) is right
-and one without a word is wrong, both without asking a judge.
+Scale and rules are ours. An answer equal to the reference (:func:`fold_answer`) is right and one without a word is
+wrong; neither is judged.
 """
 
 from __future__ import annotations
@@ -15,11 +15,7 @@ _AROUND = " .,;:!\"'`*"
 
 
 def fold_answer(text: str) -> str:
-    """What of an answer counts when two are compared: no case, single spaces, no punctuation or marks around it.
-
-    >>> folded(" **Yes.** "), folded("Left  lung"), folded("2.5 cm.")
-    ('yes', 'left lung', '2.5 cm')
-    """
+    """An answer for comparison: no case, single spaces, no punctuation around it (" **Yes.** " is "yes")."""
     return " ".join(text.casefold().split()).strip(_AROUND)
 
 
@@ -27,14 +23,12 @@ CORRECTNESS = ScoreDimension("correctness", {"0": 0.0, "0.5": 0.5, "1": 1.0})
 
 
 def make_open_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
-    """What the judge is shown of one reply."""
     return JudgedItem(
         str(doc["id"]), {"question": doc["question"], "reference": doc["answer"], "answer": reply.strip()}
     )
 
 
 def settle_open_answer(judged: JudgedItem) -> tuple[Mapping[str, str], str] | None:
-    """The verdict on an answer that needs no judge."""
     answer = fold_answer(judged.fields["answer"])
     if not answer:
         return {CORRECTNESS.name: "0"}, "no answer"

@@ -1,6 +1,5 @@
-"""What a log says of a judge protocol that is not ours: its scale, and how the one number is made of it.
-
-With it a report reads the verdicts without the protocol's file.
+"""The scale of a custom judge protocol as a log holds it, with which a report reads verdicts without the protocol's
+file.
 """
 
 from __future__ import annotations
@@ -8,7 +7,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 
-PAPER_JUDGE = "none: this protocol is of no paper"
-"""The paper's judge of a protocol that is of no paper."""
+PAPER_JUDGE = "none: this protocol is of no paper"  # The paper's judge of a protocol that is of no paper
 
 
 def is_rubric(text: object) -> bool:
@@ -33,20 +31,19 @@ class WeightedTotal:
     over: float = 1.0
 
     def __call__(self, numbers: Mapping[str, float]) -> float:
-        """The number."""
         return math.fsum(weight * numbers[name] for name, weight in self.weights) / self.over
 
 
 @dataclass(frozen=True)
 class CodedTotal:
-    """The one number of a judgement whose function is not at hand: only its range is known."""
+    """The one number of a judgement whose function is not installed: only its range is known."""
 
     name: str
     reference: str
     ends: tuple[tuple[tuple[tuple[str, float], ...], float], ...]
 
     def __call__(self, numbers: Mapping[str, float]) -> float:
-        """The number where all dimensions are at their worst, or best; else a UserError."""
+        """The number if all dimensions are at their worst, or all at their best; else a UserError."""
         for at, value in self.ends:
             if dict(at) == dict(numbers):
                 return value
@@ -57,7 +54,7 @@ class CodedTotal:
 
 
 def scale_of(protocol: JudgeProtocol) -> dict[str, Any]:
-    """What a report must know of a protocol to read verdicts under it, JSON-safe: the labels, and what is scored."""
+    """What a report must know of a protocol to read its verdicts, JSON-safe: the labels, and what is scored."""
     total = protocol.total
     scale: dict[str, Any] = {"labels": {dimension.name: dict(dimension.labels) for dimension in protocol.dimensions}}
     if isinstance(total, WeightedTotal):
@@ -67,37 +64,30 @@ def scale_of(protocol: JudgeProtocol) -> dict[str, Any]:
     elif total is not None:
         scale["score"] = {
             "reference": hide_folder(protocol.reference),
-            "range": [total(dict(at)) for at in _scale_ends(protocol)],
+            "range": [total(dict(at)) for at in _scale_ends(protocol.dimensions)],
         }
     return scale
 
 
 def scale_metadata(protocol: JudgeProtocol) -> dict[str, Any]:
-    """Of a protocol of someone's own its scale, so that a log is read without its file; nothing of ours."""
+    """The scale of a custom protocol, for its log; {} for ours."""
     return {"scale": scale_of(protocol)} if protocol.reference else {}
 
 
 def hide_folder(reference: str) -> str:
-    """A reference as the YAML says it: a file without its folder, which is this machine's."""
+    """A reference as the YAML says it: without this machine's folder."""
     file, mark, name = reference.rpartition(":")
     if is_rubric(reference) or not file.endswith(".py"):
         return Path(reference).name if is_rubric(reference) else reference
     return f"{Path(file).name}{mark}{name}"
 
 
-def _scale_ends(protocol: JudgeProtocol) -> tuple[tuple[tuple[str, float], ...], ...]:
-    dimensions = protocol.dimensions
-    return tuple((dimension.name, dimension.worst) for dimension in dimensions), tuple(
-        (dimension.name, dimension.best) for dimension in dimensions
-    )
+def _scale_ends(dimensions: Sequence[ScoreDimension]) -> tuple[tuple[tuple[str, float], ...], ...]:
+    return tuple((each.name, each.worst) for each in dimensions), tuple((each.name, each.best) for each in dimensions)
 
 
 def protocol_from_scale(name: str, scale: Mapping[str, Any]) -> JudgeProtocol:
-    """The protocol as far as a record tells it: its scale, and not what the judge is asked.
-
-    Raises:
-        UserError: The record is not as :func:`scale_of` wrote it.
-    """
+    """A protocol with a scale as :func:`scale_of` wrote it, which can judge nothing; else a UserError."""
     return _protocol_from_json(name, json.dumps(scale, sort_keys=False))
 
 
@@ -111,25 +101,29 @@ def _protocol_from_json(name: str, text: str) -> JudgeProtocol:
         )
         if not dimensions or any(len(dimension.labels) < 2 for dimension in dimensions):
             raise ValueError("a score has fewer than two labels")
-        bare = JudgeProtocol(
-            name, "", 1, dimensions, (), PAPER_JUDGE, functools.partial(_no_item, name), reference=name
-        )
-        score = scale.get("score")
-        if score is None:
-            return bare
-        total: WeightedTotal | CodedTotal
-        if "weights" in score:
-            total = WeightedTotal(
-                tuple((each, float(weight)) for each, weight in score["weights"].items()), score["over"]
-            )
-        else:
-            ends = zip(_scale_ends(bare), map(float, score["range"]), strict=True)
-            total = CodedTotal(name, str(score["reference"]), tuple(ends))
+        total: WeightedTotal | CodedTotal | None = None
+        if score := scale.get("score"):
+            if "weights" in score:
+                weights = tuple((label, float(weight)) for label, weight in score["weights"].items())
+                total = WeightedTotal(weights, score["over"])
+            else:
+                ends = tuple(zip(_scale_ends(dimensions), map(float, score["range"]), strict=True))
+                total = CodedTotal(name, str(score["reference"]), ends)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"The scale of the judge protocol {name!r} can't be read ({error!r:.80}). Was the log edited?"
         ) from None
-    return JudgeProtocol(name, "", 1, dimensions, (), PAPER_JUDGE, bare.item, total=total, reference=name)
+    return JudgeProtocol(
+        name=name,
+        prompt="",
+        version=1,
+        dimensions=dimensions,
+        fields=(),
+        paper_judge=PAPER_JUDGE,
+        item=functools.partial(_no_item, name),
+        total=total,
+        reference=name,
+    )
 
 
 def _no_item(name: str, doc: Mapping[str, Any], reply: str) -> JudgedItem | None:

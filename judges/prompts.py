@@ -1,27 +1,23 @@
-"""From a protocol and an item to the text that a judge is asked, and from a protocol to the form of its verdict.
+"""From a protocol and an item to the prompt of a judge, and from a protocol to the form of its verdict.
 
-What is the same for all items of a protocol stands first, so that a server's prefix cache has it: the frame, the rules,
-the form of the reply. A prompt file's rules are what stands before the paragraph with its first place; from there on it
-is different with each item.
+What is the same for all items of a protocol comes first, for a server's prefix cache: frame, rules, form of the reply.
+A prompt file's rules end before the paragraph with its first place.
 
-Each field stands between two lines that hold a fence: a token made of a digest of all the fields and the protocol, told
-where the fixed part ends. A text can't close its own fence, since writing the fence into it would change the fence; and
-the same texts give the same prompt, as the cache of verdicts needs. Nothing random, nothing secret.
+Each field stands between two lines with a fence: a digest of all the fields and the protocol. A text can't close its
+own fence, since writing the fence into it would change the fence; and the same texts give the same prompt, as the cache
+of verdicts needs.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import importlib.resources
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
-from lmms_medtasks import digests
+from lmms_medtasks import digests, prompt_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import verdicts
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, Mode, ScoreDimension
@@ -39,31 +35,19 @@ class RenderedPrompt(NamedTuple):
     cut: tuple[str, ...]
 
 
-@functools.cache
 def read_prompt_file(name: str) -> str:
-    """A prompt file's text without its last line break: an absolute path, or a file in ``judges/prompts``.
-
-    Raises UserError when there is no such file, or it is no UTF-8 text.
-    """
-    path = Path(name)
-    folder = importlib.resources.files("lmms_medtasks.judges").joinpath("prompts")
-    resource = path if path.is_absolute() else folder.joinpath(name)
-    if not resource.is_file():
-        raise UserError(f"No judge prompt {name!r}, looked for {resource}. Give an absolute path or one in {folder}.")
-    try:
-        return resource.read_text("utf-8").removesuffix("\n")
-    except UnicodeDecodeError as error:
-        raise UserError(f"Judge prompt {resource}: not UTF-8 text ({error.reason} at byte {error.start:,}).") from error
+    """A judge prompt's text (:func:`lmms_medtasks.prompt_files.read_prompt_file`): a path, or a file in our folder."""
+    return prompt_files.read_prompt_file(name, "lmms_medtasks.judges", "judge prompt", "prompts")
 
 
 def prompt_template(protocol: JudgeProtocol) -> str:
-    """The text of the protocol's prompt, with the meanings of the labels where it has a place for them."""
+    """The text of the protocol's prompt, with the meanings of the labels filled in."""
     text = read_prompt_file(protocol.prompt)
     return text.replace("{{scale}}", protocol.scale) if protocol.scale else text
 
 
 def check_prompt_fields(protocol: JudgeProtocol) -> None:
-    """Raise UserError unless the places in the protocol's prompt are its fields, each at least once."""
+    """Raise UserError unless the places in the protocol's prompt are exactly its fields."""
     places = set(_PLACE.findall(prompt_template(protocol)))
     if places != set(protocol.fields):
         raise UserError(
@@ -73,10 +57,7 @@ def check_prompt_fields(protocol: JudgeProtocol) -> None:
 
 
 def prompt_digest(protocol: JudgeProtocol) -> str:
-    """Digest (12 hex digits) of everything in the prompt except the judged texts.
-
-    It also covers the rule that settles answers in place of the protocol's own.
-    """
+    """Digest (12 hex digits) of everything in the prompt except the judged texts, and of a replaced ``settle`` rule."""
     files = (_FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
     texts = [
@@ -91,10 +72,7 @@ def prompt_digest(protocol: JudgeProtocol) -> str:
 
 
 def render_prompt(protocol: JudgeProtocol, item: JudgedItem, mode: Mode | None = None) -> RenderedPrompt:
-    """The prompt for ``item``, asked in ``mode``, the protocol's own if None.
-
-    Raises UserError when the item's fields are not the protocol's.
-    """
+    """The prompt for ``item`` in ``mode`` (default: the protocol's). UserError if it has other fields."""
     if set(item.fields) != set(protocol.fields):
         raise UserError(
             f"Item {item.id!r} has the fields {sorted(item.fields)}, protocol {protocol.name!r} wants "
@@ -128,7 +106,7 @@ def _split_prompt(template: str) -> tuple[str, str]:
 
 
 def render_repeated_prompt(protocol: JudgeProtocol, problem: str, mode: Mode | None = None) -> str:
-    """What a judge is told whose reply could not be read; ``problem`` may repeat words of the reply: it is escaped."""
+    """The second request after an unreadable reply. ``problem`` may repeat words of the reply: it is escaped."""
     mode = mode or protocol.reply
     escaped_problem = escape_judged_text(problem.replace("\n", " "), "", 300, _verdict_keys(protocol, mode)).text
     return _fill_places(
@@ -142,7 +120,6 @@ def render_probe(protocol: JudgeProtocol) -> str:
 
 
 def make_fence(protocol: JudgeProtocol, item: JudgedItem) -> str:
-    """24 hexadecimal digits: a digest of the protocol and all texts of the item."""
     content = json.dumps([protocol.name, protocol.version, sorted(item.fields.items())], ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 
@@ -157,7 +134,6 @@ def describe_verdict_form(protocol: JudgeProtocol, mode: Mode | None = None) -> 
 
 
 def _verdict_keys(protocol: JudgeProtocol, mode: Mode | None) -> list[str]:
-    """The keys of a verdict, in its order."""
     return [str(field.alias) for field in verdicts.make_verdict_model(protocol, mode).model_fields.values()]
 
 
@@ -199,7 +175,7 @@ _VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef\u115f\u1160\u3164\u
 
 
 class EscapedText(NamedTuple):
-    """A text that may stand in a prompt, and how many characters of the original were left out of it."""
+    """A text that may stand in a prompt, and how many characters of the original were cut."""
 
     text: str
     cut: int
@@ -208,10 +184,10 @@ class EscapedText(NamedTuple):
 def escape_judged_text(text: str, fence: str, limit: int, keys: Iterable[str] = ()) -> EscapedText:
     """``text`` with everything that could act written visibly, cut to ``limit`` characters of the original.
 
-    Letters, digits, punctuation, line breaks and tabs stay as they are, comparisons too. What is changed: the ``<`` of
-    tags and special tokens, ``[`` of such tokens, ``{`` of JSON objects and of a prompt's places, and the quote between
-    one of ``keys`` (those of a verdict) and a colon, as ``&#60;``, ``&#91;``, ``&#123;``, ``&#34;``; control, format,
-    private-use and invisible characters as ``\\uXXXX``; the fence's own token. A cut is written into the text.
+    Letters, digits, punctuation, line breaks, tabs and comparisons stay. Changed are: the ``<`` of tags and special
+    tokens, ``[`` of such tokens, ``{`` of JSON objects and of a prompt's places, and the quote between one of ``keys``
+    (those of a verdict) and a colon, as ``&#60;`` and so on; control, format, private-use and invisible characters as
+    ``\\uXXXX``; the fence's own token. A cut is written into the text.
     """
     cut = max(0, len(text) - limit)
     text = text[:limit].replace("\r\n", "\n")
@@ -236,8 +212,8 @@ def _visible_form(character: str) -> str:
 def label_anchors(protocol: JudgeProtocol) -> dict[str, dict[str, str]]:
     """Dimension -> label -> its anchor: the prompt's line ``LABEL - anchor`` or ``LABEL: anchor``.
 
-    Where there are several dimensions, a dimension's lines are those below a line that begins with its name. A
-    dimension of which the prompt has not exactly one line for each label is left out: nothing is guessed.
+    Of several dimensions, each one's lines follow a line that begins with its name. A dimension without exactly one
+    line for each label is left out.
     """
     lines = read_prompt_file(protocol.prompt).splitlines()
     names = [dimension.name for dimension in protocol.dimensions]

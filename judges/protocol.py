@@ -1,8 +1,4 @@
-"""What a judge protocol is: which answers it judges, what the judge is asked, and what it may say.
-
-A protocol is data and two pure functions; it knows neither the judge nor the network. A suite has one for each kind of
-open question, in a module of this package that defines ``PROTOCOL`` (:mod:`lmms_medtasks.judges.registry`).
-"""
+"""What a judge protocol is: data and two pure functions, which know neither the judge nor the network."""
 
 from __future__ import annotations
 
@@ -25,10 +21,7 @@ it reasons in words of its own and ends with the verdict."""
 
 @dataclass(frozen=True)
 class ScoreDimension:
-    """One thing that is scored. ``labels``: what a judge may say (as text) -> the number that it stands for.
-
-    For a scale of 1 to 5: ``{"1": 1.0, ..., "5": 5.0}``; for categories: ``{"Correct": 1.0, "Incorrect": 0.0}``.
-    """
+    """One thing that is scored. ``labels``: what a judge may say (as text) -> the number that it stands for."""
 
     name: str
     labels: Mapping[str, float]
@@ -51,8 +44,8 @@ class ScoreDimension:
 class JudgedItem:
     """One answer of a model, and everything that its judge is shown.
 
-    ``fields`` fills the places of the prompt: ``question``, ``reference``, ``answer``, and others that the protocol
-    names. All are texts of others, the model's answer hostile perhaps: none reaches a judge unescaped.
+    ``fields`` fills the places of the prompt: ``question``, ``reference``, ``answer`` and others. All are texts of
+    others, perhaps hostile: none reaches a judge unescaped.
     """
 
     id: str
@@ -63,10 +56,10 @@ class JudgedItem:
 class JudgeVerdict:
     """The result of one judgement.
 
-    ``labels``: dimension -> label, one of the dimension's, and the ticked points under a checklist's name; empty if
-    missing. ``reason``: why it is missing, or which rule settled it. ``reply``: what the judge said, as it said it.
-    ``model``: the model that answered, by its server's word; "" where the server named none, None where no server gave
-    the verdict. ``system_fingerprint``: the server's name for how it serves the model, "" where it gave none.
+    ``labels``: dimension -> label, and the ticked points under a checklist's name; empty if missing. ``reason``: why it
+    is missing, or which rule settled it. ``reply``: the judge's words. ``model``: the model that answered, as its
+    server names it; "" if it named none, None if no server gave the verdict. ``system_fingerprint``: the server's name
+    for how it serves the model, or "".
     """
 
     status: Status
@@ -80,9 +73,9 @@ class JudgeVerdict:
 Settle = Callable[[JudgedItem], tuple[Mapping[str, str], str] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeProtocol:
-    """How the open answers of a suite are judged.
+    """How the open answers of a benchmark are judged.
 
     Attributes:
         name: as the registry calls it, and every log.
@@ -90,25 +83,24 @@ class JudgeProtocol:
         version: goes up when the prompt, the scale or the reading changes what a judge would say.
         dimensions: what is scored. All of them must be in a verdict, and no other.
         fields: the names of an item's fields, in the order of the prompt.
-        paper_judge: the judge of the suite's paper, as the paper calls it.
-        item: the item for a document and the text that answers it (:attr:`~lmms_medtasks.parsing.reply.Reply.answer`:
-            without thoughts; "" of a reply that was cut off in them, or says nothing), or None where there is nothing
-            to judge.
-        settle: the labels that a rule gives without asking a judge (an exact match, an empty answer), and the rule's
-            name; None if a judge is needed.
+        paper_judge: the judge of the benchmark's paper, as the paper calls it.
+        item: the item for a document and an answer without thoughts, possibly ""
+            (:attr:`~lmms_medtasks.parsing.reply.Reply.answer`); None if there is nothing to judge.
+        settle: the labels that a rule gives without a judge (an exact match, an empty answer), and the rule's name;
+            None if a judge is needed.
         rules: what a task's setting ``judge_rule`` may put in place of ``settle``. rule: which it did, "" if none.
-        reply: how the judge is asked, unless the user's MEDTASKS_JUDGE_REPLY says otherwise.
-        checklist: points of each item that the judge ticks off before it says its labels; None for most protocols.
+        reply: how the judge is asked, unless MEDTASKS_JUDGE_REPLY says otherwise.
+        checklist: points of each item that the judge ticks off before its labels.
         trials: independent judgements of each answer.
-        total: the suite's one number of a judgement, from all dimensions' numbers; None where it has none.
-        terms: what the data's terms say of third parties; not empty: only a judge on loopback, or at an address that
+        total: the one number of a judgement, from all dimensions' numbers.
+        terms: what the data's terms say of third parties. If not empty, only a judge on loopback, or at an address that
             the user allowed by name, may see the texts.
         open_tags: with terms, the document's tags that may stand in a log all the same; ids always may.
         check: file with answers of known quality (:mod:`~lmms_medtasks.judges.judge_check`), an absolute path or one in
-            ``judges/checks``; "" for none.
+            ``judges/checks``.
         source: where the scale and the rule come from, and what is ours.
-        scale: the labels with their meanings as text, for the prompt's place ``{{scale}}``; "" where it has none.
-        reference: of a protocol of someone's own how a task named it; "" of ours.
+        scale: the labels with their meanings as text, for the prompt's place ``{{scale}}``.
+        reference: of a custom protocol how a task named it; "" of ours.
     """
 
     name: str
@@ -133,7 +125,6 @@ class JudgeProtocol:
     reference: str = ""
 
     def dimension(self, name: str) -> ScoreDimension:
-        """Return the dimension ``name``. Raises UserError with the available names if it is unknown."""
         for each in self.dimensions:
             if each.name == name:
                 return each
@@ -141,11 +132,7 @@ class JudgeProtocol:
 
 
 def count_judging_trials(protocol: JudgeProtocol, asking: Mapping[str, Any]) -> int:
-    """How often a judge with these settings (:func:`lmms_medtasks.judges.identity.asked_settings`) judges an answer.
-
-    Once at temperature 0, whatever the protocol says: all judgements would be the same request. Once too if no
-    language model judges.
-    """
+    """How often a judge with these settings judges an answer: once at temperature 0 (requests would be equal)."""
     return protocol.trials if asking.get("temperature", 0) != 0 else 1
 
 

@@ -1,4 +1,4 @@
-"""Many questions asked at once, each by one command at a time; what is had of them when that is stopped."""
+"""Many questions asked at once, each by one command at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.asking import INTERRUPTED, JudgeClient, RequestSender
+from lmms_medtasks.judges.asking import INTERRUPTED, JudgeClient, RequestSender, SchemaProbe
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key
 from lmms_medtasks.judges.settings import defaults
@@ -22,7 +22,7 @@ _SHORTEST = 0.05  # seconds between two looks
 
 
 class ProgressLines:
-    """Says how far ``total`` judgements are; ``warn`` gets how long the server asks to wait. ``say`` None: no lines."""
+    """Says how far ``total`` judgements are; ``warn`` is told of long waits. ``say`` None: no lines."""
 
     def __init__(
         self,
@@ -69,10 +69,7 @@ _HELD_SECONDS = 1.0  # between two looks at what another command asks
 
 @dataclass(frozen=True)
 class PooledVerdict:
-    """Of one question. ``verdict``: None where another command asks it now. ``known``: another command had it judged.
-
-    ``unkept``: it could not be written.
-    """
+    """``verdict``: None if another command asks now. ``known``: it was stored. ``unkept``: it can't be stored."""
 
     verdict: JudgeVerdict | None
     known: bool = False
@@ -91,10 +88,15 @@ class PooledVerdicts:
 class QuestionPool:
     """Asks questions of one judge in threads. ``interrupted``: it was stopped by Ctrl-C and asks nothing more."""
 
-    def __init__(self, asker: JudgeClient, cache: VerdictCache) -> None:
-        self._asker, self._cache = asker, cache
-        self._settings, self._brake, self._transport = asker.sender.settings, asker.sender.brake, asker.sender.transport
+    def __init__(self, sender: RequestSender, cache: VerdictCache) -> None:
+        self.asker, self.probe, self.cache = JudgeClient(sender), SchemaProbe(sender), cache
+        self._settings, self._brake, self._transport = sender.settings, sender.brake, sender.transport
         self.interrupted = False
+
+    def close(self) -> None:
+        """End what is in flight and close the cache."""
+        self._transport.close()
+        self.cache.close()
 
     def ask_all(
         self,
@@ -105,10 +107,10 @@ class QuestionPool:
         warn: Callable[[str], None],
         shown: Callable[[], None],
     ) -> PooledVerdicts:
-        """Ask all. ``names``: the cache's key of each. ``shown``: called for each that is done.
+        """Ask all. ``names``: the cache's key of each. ``shown``: called after each.
 
-        Ctrl-C ends it: nothing more is sent, requests in flight are waited for, for a while, and what was had is
-        returned; all else is missing. A second one is raised.
+        On Ctrl-C nothing more is sent, requests in flight are waited for, verdicts obtained until then are returned,
+        and all else is missing. A second one is raised.
         """
         pooled, held = PooledVerdicts(), set[Key]()
         finished: SimpleQueue[Future[PooledVerdict]] = SimpleQueue()
@@ -178,31 +180,30 @@ class QuestionPool:
         wait_for(late, timeout=1.0)
 
     def _find_released(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
-        """Keys of ``held`` that no other command asks now; all of them if our judging ended."""
-        if self._asker.stop_reason or self._brake.is_stopped:
+        if self.asker.stop_reason or self._brake.is_stopped:
             return list(held)
-        taken = self._cache.claimed(names[key] for key in held)
+        taken = self.cache.claimed(names[key] for key in held)
         return [key for key in held if names[key] not in taken]
 
     def _judge_one(self, protocol: JudgeProtocol, item: JudgedItem, name: str) -> PooledVerdict:
         """Judge one item and store a valid verdict. If a verdict can't be stored, the judging ends."""
-        if reason := self._asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
+        if reason := self.asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
             return PooledVerdict(JudgeVerdict("missing", reason=reason))
         verdict, is_kept = None, False
         try:
-            if not self._cache.claim(name):
+            if not self.cache.claim(name):
                 return PooledVerdict(None)
             try:
                 if known := self._find_new_verdict(name):
                     return PooledVerdict(known, known=True)
-                verdict = self._asker.request_verdict(protocol, item, name)
+                verdict = self.asker.request_verdict(protocol, item, name)
                 if verdict.status == "judged":
-                    self._cache.keep(name, self._settings, protocol, verdict)
+                    self.cache.keep(name, self._settings, protocol, verdict)
                     is_kept = True  # also where its claim can't be ended
             finally:
-                self._cache.release(name)
+                self.cache.release(name)
         except UserError as error:  # a full disk must not cost the verdicts that are had already
-            self._asker.give_up(f"not kept: {error} (the judge was asked no more)")
+            self.asker.give_up(f"not kept: {error} (the judge was asked no more)")
             if verdict is None:
                 return PooledVerdict(JudgeVerdict("missing", reason=f"no cache: {error}"))
             return PooledVerdict(verdict, unkept=verdict.status == "judged" and not is_kept)
@@ -212,8 +213,8 @@ class QuestionPool:
         return PooledVerdict(verdict)
 
     def _find_new_verdict(self, name: str) -> JudgeVerdict | None:
-        """Verdict that another command stored since the last look-up, for the model that answers, or None."""
-        by_model = self._cache.find_verdicts([name]).get(name, {})
-        if by_model and self._asker.model is None:
-            self._asker.expect_model(max(by_model))
-        return by_model.get(self._asker.model or "")
+        """A verdict that another command stored since the last look-up, of the model that answers, or None."""
+        by_model = self.cache.find_verdicts([name]).get(name, {})
+        if by_model and self.asker.model is None:
+            self.asker.expect_model(max(by_model))
+        return by_model.get(self.asker.model or "")

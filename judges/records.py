@@ -1,14 +1,14 @@
 """The judgement of an open question: what was read from each reply, who judged it, and the verdicts.
 
-A record with its judgement (:mod:`lmms_medtasks.record`) is all that the sample log keeps of a question, so
-that it can be judged and scored again from there, by a pure function of the record that the scoring hook names::
+A record with its judgement (:mod:`lmms_medtasks.record`) is all that the sample log keeps of a question. It can be
+judged and scored again from there, by a pure function of the record that the scoring hook names::
 
     @records.scored_by(metrics_of)
     def process_results(doc, results):
         return metrics_of(...)
 
-Where a protocol has terms, a record holds no text of the data: ``items`` is "withheld", the judge's words are left out,
-and the replies are kept on this machine (:mod:`lmms_medtasks.judges.withheld`), found again by their digests.
+Under terms a record holds no text of the data: ``items`` is "withheld", the judge's words are left out, and the replies
+stay on this machine (:mod:`lmms_medtasks.judges.withheld`), found again by their digests.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NOT_JUDGED = "not judged"
 
 
 class VerdictTable:
-    """Verdicts by what was judged, and the judge that gave them; safe in many threads."""
+    """Verdicts by what was judged, and the judge that gave them. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -48,7 +48,6 @@ class VerdictTable:
         self._judges: dict[str, Mapping[str, Any]] = {}
 
     def put(self, verdicts: Mapping[Key, JudgeVerdict]) -> None:
-        """Keep ``verdicts``."""
         with self._lock:
             self._verdicts.update(verdicts)
 
@@ -58,34 +57,29 @@ class VerdictTable:
             return self._verdicts.get(judgement_key(protocol, item, trial))
 
     def set_judge(self, protocol: JudgeProtocol, description: Mapping[str, Any]) -> None:
-        """Say who judges under ``protocol`` in this process; verdicts of another judge under it are forgotten."""
+        """Set who judges under ``protocol`` in this process; verdicts of another judge under it are forgotten."""
         with self._lock:
             if self._judges.get(protocol.name) != description:
                 self._verdicts = {key: value for key, value in self._verdicts.items() if key[0] != protocol.name}
             self._judges[protocol.name] = description
 
     def judge(self, protocol: JudgeProtocol) -> Mapping[str, Any] | None:
-        """Who judges under ``protocol``; None if nobody was named."""
+        """Who judges under ``protocol``; None if unknown."""
         with self._lock:
             return self._judges.get(protocol.name)
 
     def clear(self) -> None:
-        """Forget everything."""
         with self._lock:
             self._verdicts, self._judges = {}, {}
 
 
-TABLE = VerdictTable()
-"""One a process, as the harness gives no other way from the stage to the hooks."""
+TABLE = VerdictTable()  # One a process, as the harness gives no other way from the stage to the hooks
 
 
 def make_judged_items(
     doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: JudgeProtocol
 ) -> list[JudgedItem | None]:
-    """For each reply the item that is judged; None for a failed request, or where the protocol has nothing to judge.
-
-    A judge is shown what answers, never thoughts: of a reply without an answer's text an empty one.
-    """
+    """The item to judge of each reply (an answer without thoughts); None if it failed or nothing is judged."""
     replies = map(Reply.of, results)
     return [None if reply.outcome == "failed" else protocol.item(doc, reply.answer) for reply in replies]
 
@@ -93,14 +87,11 @@ def make_judged_items(
 def make_judgement(
     doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: JudgeProtocol
 ) -> tuple[tuple[str, ...], QuestionJudgement]:
-    """What was read of a document's replies, and their judgement by the verdicts that the stage before has got.
+    """What was read of a document's replies ("ok", or why a reply has no text), and their judgement. No request is
+    made.
 
-    No request is made here. Of each reply is read "ok", or why it has no text
-    (:data:`~lmms_medtasks.parsing.reply.Outcome`). The judgement has for each reply the fields that the judge is
-    shown, or None, and a verdict for each of its trials (:func:`lmms_medtasks.judges.protocol.count_judging_trials`),
-    none where there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one
-    that answered ("" where the server named none, None where none was asked), and ``system_fingerprint`` where the
-    server gave one.
+    The judgement has for each reply the fields shown to the judge, or None, and a verdict for each trial, as
+    :func:`verdict_to_json` has it; none if there is nothing to judge.
     """
     replies = [Reply.of(result) for result in results]
     items = make_judged_items(doc, replies, protocol)
@@ -126,7 +117,7 @@ def _find_verdicts(protocol: JudgeProtocol, item: JudgedItem | None, trials: int
 
 
 def verdict_to_json(verdict: JudgeVerdict, protocol: JudgeProtocol) -> dict[str, Any]:
-    """A verdict as it stands in a record; with terms without the judge's words, which may repeat the data's."""
+    """A verdict as a record holds it; under terms without the judge's words, which may repeat the data's."""
     if protocol.terms:
         reason, reply = verdict.reason.partition(":")[0], ""
     else:
@@ -137,7 +128,7 @@ def verdict_to_json(verdict: JudgeVerdict, protocol: JudgeProtocol) -> dict[str,
 
 
 def scored_by(metrics_of: Callable[[QuestionRecord], dict[str, Any]]) -> Callable[[Hook], Hook]:
-    """Tell of a scoring hook which pure function makes its metrics of a record (it stands in ``hook.metrics_of``)."""
+    """Declare which pure function makes a scoring hook's metrics of a record (``hook.metrics_of``)."""
 
     def mark(hook: Hook) -> Hook:
         hook.metrics_of = metrics_of  # type: ignore[attr-defined]
@@ -147,18 +138,16 @@ def scored_by(metrics_of: Callable[[QuestionRecord], dict[str, Any]]) -> Callabl
 
 
 def judgement_protocol(judgement: QuestionJudgement) -> JudgeProtocol:
-    """The protocol that a question was judged by."""
     return registry.protocol_from_description(judgement.judge)
 
 
 def verdict_scores(judgement: QuestionJudgement, measure: Measure) -> list[float | None]:
-    """Per verdict (replies in order, for each its trials of judging) the number, None where it is missing."""
+    """The number of each verdict (replies in order, for each its trials), None if it is missing."""
     protocol = judgement_protocol(judgement)
     return [_verdict_number(verdict, measure, protocol) for verdicts in judgement.verdicts for verdict in verdicts]
 
 
 def score_bounds(protocol: JudgeProtocol, measure: Measure) -> tuple[float, float]:
-    """The lowest and the highest that ``measure`` can be."""
     if isinstance(measure, str):
         dimension = protocol.dimension(measure)
         return dimension.worst, dimension.best

@@ -1,7 +1,4 @@
-"""Which judge protocols there are, by the name that a task's YAML gives.
-
-The YAML says ``lmms_eval_specific_kwargs: {default: {judge: NAME}}``.
-"""
+"""The judge protocols by name. A task's YAML names one: ``lmms_eval_specific_kwargs: {default: {judge: NAME}}``."""
 
 from __future__ import annotations
 
@@ -14,35 +11,27 @@ from typing import Any, get_args
 
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.extensions import Kind, installed_extensions, is_reference, load_extension, resolve_extension_path
-from lmms_medtasks.judges import own_scales, rubric
+from lmms_medtasks.judges import open_answer, own_scales, rubric
 from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
 
 KIND: Kind = "judge protocol"
 
-# Name -> "module:ATTRIBUTE", imported when asked for.
-_PROTOCOLS: Mapping[str, str] = {
-    "open_answer": "lmms_medtasks.judges.open_answer:PROTOCOL",
-}
-
 
 def names() -> list[str]:
-    """The built-in protocols' names, sorted: the general ones, and those in the folders of the benchmarks."""
-    return sorted(_builtin_references())
+    """The built-in protocols' names, sorted."""
+    return sorted(_builtin_protocols())
 
 
 @functools.cache
-def _benchmark_references() -> Mapping[str, str]:
-    """The protocols that a benchmark's ``judging.py`` lists in PROTOCOLS, by name, and the module of each."""
+def _builtin_protocols() -> Mapping[str, JudgeProtocol]:
     package = "lmms_medtasks.task_configs"
-    references: dict[str, str] = {}
+    protocols = {open_answer.PROTOCOL.name: open_answer.PROTOCOL}
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):
-        module = f"{package}.{path.parent.name}.judging"
-        for attribute, each in vars(importlib.import_module(module)).items():
-            if isinstance(each, JudgeProtocol) and each in importlib.import_module(module).PROTOCOLS:
-                if each.name in {**_PROTOCOLS, **references}:
-                    raise UserError(f"Two judge protocols are called {each.name!r}: one of them in {path}.")
-                references[each.name] = f"{module}:{attribute}"
-    return references
+        for protocol in importlib.import_module(f"{package}.{path.parent.name}.judging").PROTOCOLS:
+            if protocol.name in protocols:
+                raise UserError(f"Two judge protocols are called {protocol.name!r}: one of them in {path}.")
+            protocols[protocol.name] = protocol
+    return protocols
 
 
 _OWN: dict[str, JudgeProtocol] = {}
@@ -50,36 +39,38 @@ _OWN: dict[str, JudgeProtocol] = {}
 
 
 def get(name: str, folder: Path | None = None) -> JudgeProtocol:
-    """The protocol called ``name``: one of ours, or of someone's own.
+    """The protocol called ``name``, built-in or custom.
 
     Args:
-        name: As a task's YAML says it: one of ours, a rubric's file, ``FILE.py:NAME``, ``package.module:NAME``, or what
-            an installed package offers. Once it was got, its own name will do.
-        folder: Where the YAML lies; files are looked for there, else in the working directory.
+        name: As a task's YAML says it: a built-in one, a rubric's file, ``FILE.py:NAME``, ``package.module:NAME``, or
+            what an installed package offers. Once loaded, a custom protocol is also found by its own name.
+        folder: Where files are looked for (the YAML's folder); default: the working directory.
 
     Raises:
-        UserError: there is none of that name, it is not well-formed (see :func:`check_protocol`), or its name is taken.
+        UserError: no such protocol, it is not well-formed (:func:`check_protocol`), or its name is taken.
     """
-    if name in _builtin_references():
-        return _built_in(name)
+    if name in _builtin_protocols():
+        return _checked_builtin(name)
     if name in _OWN:
         return _OWN[name]
-    return _register_custom(
-        _load_custom(
-            str(((folder or Path()) / name).resolve())
-            if own_scales.is_rubric(name)
-            else resolve_extension_path(name, folder)
+    is_rubric = own_scales.is_rubric(name)
+    reference = str(((folder or Path()) / name).resolve()) if is_rubric else resolve_extension_path(name, folder)
+    protocol = _load_custom(reference)
+    known = _OWN.setdefault(protocol.name, protocol) if protocol.reference else protocol
+    if known.reference != protocol.reference:
+        raise UserError(
+            f"Two judge protocols are called {protocol.name!r}: {known.reference} and {protocol.reference}. Rename one."
         )
-    )
+    return known
 
 
 def is_custom_protocol(name: str) -> bool:
-    """Whether ``name`` is a reference to a protocol of someone's own, or its name where it was got already."""
+    """Whether ``name`` refers to a custom protocol, or is the name of one that was loaded."""
     return is_reference(name) or own_scales.is_rubric(name) or name in _OWN or name in installed_extensions(KIND)
 
 
 def protocol_from_description(judge: Mapping[str, Any]) -> JudgeProtocol:
-    """The protocol of verdicts, as a record describes who gave them: of one that is not ours the scale stands there."""
+    """The protocol of verdicts, from a record's description of the judge; a custom one's scale is in it."""
     name, scale = str(judge["protocol"]), judge.get("scale")
     if not isinstance(scale, Mapping):
         return get(name)
@@ -88,20 +79,9 @@ def protocol_from_description(judge: Mapping[str, Any]) -> JudgeProtocol:
 
 
 def forget_custom_protocols() -> None:
-    """Forget the protocols that are not ours."""
+    """Forget custom protocols (for tests)."""
     _OWN.clear()
     _load_custom.cache_clear()
-
-
-def _register_custom(protocol: JudgeProtocol) -> JudgeProtocol:
-    if not protocol.reference:
-        return protocol
-    other = _OWN.setdefault(protocol.name, protocol)
-    if other.reference != protocol.reference:
-        raise UserError(
-            f"Two judge protocols are called {protocol.name!r}: {other.reference} and {protocol.reference}. Rename one."
-        )
-    return other
 
 
 @functools.cache
@@ -118,7 +98,7 @@ def _load_custom(reference: str) -> JudgeProtocol:
             )
     if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
         raise UserError(f"{location} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
-    if protocol.name in _builtin_references():
+    if protocol.name in _builtin_protocols():
         raise UserError(f"{location} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
     check_protocol(protocol)
     # One that is called by its module is found again by its name: a log needs no more.
@@ -128,23 +108,14 @@ def _load_custom(reference: str) -> JudgeProtocol:
 
 
 @functools.cache
-def _built_in(name: str) -> JudgeProtocol:
-    module, _, attribute = _builtin_references()[name].partition(":")
-    protocol = getattr(importlib.import_module(module), attribute)
-    if not isinstance(protocol, JudgeProtocol):
-        raise UserError(f"{name!r} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges.")
-    if protocol.name != name:
-        raise UserError(f"The judge protocol {name!r} calls itself {protocol.name!r}: the two names must be the same.")
+def _checked_builtin(name: str) -> JudgeProtocol:
+    protocol = _builtin_protocols()[name]
     check_protocol(protocol)
     return protocol
 
 
-def _builtin_references() -> Mapping[str, str]:
-    return {**_PROTOCOLS, **_benchmark_references()}
-
-
 def check_protocol(protocol: JudgeProtocol) -> None:
-    """Raise UserError where a protocol is not well-formed: its scale, its trials, its prompt's places."""
+    """Raise UserError for a protocol that is not well-formed: its scale, trials, prompt or check."""
     from lmms_medtasks.judges import judge_check, prompts, verdicts
 
     where = f"Judge protocol {protocol.name!r}"
@@ -176,10 +147,8 @@ def check_protocol(protocol: JudgeProtocol) -> None:
 def task_protocols(config: Any) -> list[JudgeProtocol]:
     """The protocols that a task's configuration (an object or a mapping) names: one by its name, or a list of names.
 
-    A task with several kinds of questions has a protocol for each; one sees nothing to judge in another's documents.
-    ``judge_prompt`` puts a user's files in place of their prompts (one file, or a mapping by protocol), ``judge_rule``
-    another rule in place of what they settle without a judge. Raises UserError for a file that can't be a prompt of its
-    protocol.
+    ``judge_prompt`` replaces their prompts by a user's files (one file, or a mapping by protocol), ``judge_rule`` the
+    rule that settles answers without a judge. Raises UserError for a file that can't be a prompt of its protocol.
     """
     # The harness's configuration object is a dict too, an empty one.
     kwargs = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
@@ -198,7 +167,6 @@ def _with_rule(protocol: JudgeProtocol, rule: str) -> JudgeProtocol:
 
 
 def _with_prompts(protocols: list[JudgeProtocol], given: str | Mapping[str, str]) -> list[JudgeProtocol]:
-    """The protocols with the prompts of these files; "" names the file of the only protocol."""
     files = {"": given} if isinstance(given, str) else dict(given)
     names = [each.name for each in protocols]
     if "" in files and len(names) != 1:

@@ -1,4 +1,4 @@
-"""A judge protocol of someone's own as a YAML file: named scores, what their labels mean, and a prompt file.
+"""A custom judge protocol as a YAML file: named scores, what their labels mean, and a prompt file.
 
 ::
 
@@ -12,42 +12,37 @@
         good: {is: 1, means: as a report would say it}
     score: {finding: 3, wording: 1}
 
-The prompt's places are the fields, and ``{{scale}}``, where the labels with their meanings are written. Without a
-prompt file the built-in ``rubric.txt`` is taken.
+The prompt's places are the fields, and ``{{scale}}`` for the labels with their meanings. The default prompt is
+``rubric.txt``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest_match, unknown_name_error
 from lmms_medtasks.judges.open_answer import fold_answer
 from lmms_medtasks.judges.own_scales import PAPER_JUDGE, WeightedTotal
-from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, Mode, ScoreDimension
+from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 
 PROMPT = "rubric.txt"
 FIELDS = ("question", "reference", "answer")
 """The fields of every rubric; further ones are columns of the questions."""
 KEYS = ("name", "version", "prompt", "scores", "score", "fields", "reply", "trials", "exact_match", "check", "terms",
         "source")  # fmt: skip
-SCALE = "scale"
-"""The prompt's place for labels and their meanings."""
+SCALE = "scale"  # The prompt's place for labels and their meanings
 NAME = re.compile(r"[a-z][a-z0-9_]{1,59}")
 
 
 def read(path: Path) -> JudgeProtocol:
-    """The protocol that a rubric's file says.
-
-    Raises:
-        UserError: With file and key: a key that is missing, unknown or twice, a score with one label or with numbers
-            that are none, a prompt whose places are no fields.
-    """
+    """Read a rubric. UserError, with file and key: one that is missing, unknown, twice, or of another form."""
     path = path.resolve()
     if not path.is_file():
         raise UserError(f"There is no rubric {path.name} in {path.parent}.")
@@ -64,10 +59,10 @@ def read(path: Path) -> JudgeProtocol:
     dimensions, meanings = _read_dimensions(content.get("scores"), where)
     fields = _read_fields(content.get("fields"), where)
     prompt, scale = _read_prompt(content, path, meanings)
-    reply = content.get("reply", "schema")
-    if reply not in get_args(Mode):
-        raise unknown_name_error("reply", reply, get_args(Mode), where)
     check = content.get("check") or ""
+    exact_match = content.get("exact_match", False)
+    if not isinstance(exact_match, bool):
+        raise UserError(f"{where}: exact_match is {exact_match!r:.40}, expected true or false.")
     return JudgeProtocol(
         name=name,
         prompt=prompt,
@@ -76,8 +71,8 @@ def read(path: Path) -> JudgeProtocol:
         fields=fields,
         paper_judge=PAPER_JUDGE,
         item=functools.partial(make_rubric_item, fields, where),
-        settle=functools.partial(settle_rubric_item, dimensions, _exact_match(content, where)),
-        reply=reply,
+        settle=functools.partial(settle_rubric_item, dimensions, exact_match),
+        reply=content.get("reply", "schema"),
         trials=_read_count(content, "trials", where),
         total=_read_total(content.get("score"), dimensions, where),
         terms=str(content.get("terms") or ""),
@@ -88,7 +83,6 @@ def read(path: Path) -> JudgeProtocol:
 
 
 def make_rubric_item(fields: Sequence[str], where: str, doc: Mapping[str, Any], reply: str) -> JudgedItem:
-    """What the judge is shown of one reply: question, reference, answer, and columns of the question."""
     known = {
         "question": doc["question"],
         "reference": str(doc["answer"]),
@@ -108,7 +102,7 @@ def make_rubric_item(fields: Sequence[str], where: str, doc: Mapping[str, Any], 
 def settle_rubric_item(
     dimensions: Sequence[ScoreDimension], exact_match: bool, judged: JudgedItem
 ) -> tuple[Mapping[str, str], str] | None:
-    """The verdict without a judge: an answer without a word is at worst, with ``exact_match`` the reference at best."""
+    """The verdict without a judge: worst for an empty answer, with ``exact_match`` best for the reference."""
     answer = fold_answer(judged.fields["answer"])
     if not answer:
         return {dimension.name: _find_label(dimension, dimension.worst) for dimension in dimensions}, "no answer"
@@ -138,13 +132,6 @@ def _read_count(found: Mapping[Any, Any], key: str, where: str) -> int:
     return value
 
 
-def _exact_match(found: Mapping[Any, Any], where: str) -> bool:
-    value = found.get("exact_match", False)
-    if not isinstance(value, bool):
-        raise UserError(f"{where}: exact_match is {value!r:.40}, expected true or false.")
-    return value
-
-
 def _read_fields(given: Any, where: str) -> tuple[str, ...]:
     names = list(FIELDS) if given is None else given
     if not isinstance(names, list) or not all(isinstance(name, str) and name.isidentifier() for name in names):
@@ -160,7 +147,6 @@ def _read_fields(given: Any, where: str) -> tuple[str, ...]:
 
 
 def _read_dimensions(given: Any, where: str) -> tuple[tuple[ScoreDimension, ...], dict[str, dict[str, str]]]:
-    """The scores, and of each the labels' meanings, "" where none is told."""
     if not isinstance(given, Mapping) or not given:
         raise UserError(f"{where}: scores is {given!r:.40}, expected a mapping from a score's name to its labels.")
     dimensions, meanings = [], {}
@@ -186,7 +172,6 @@ def _read_dimensions(given: Any, where: str) -> tuple[tuple[ScoreDimension, ...]
 
 
 def _read_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
-    """A label, its number, its meaning."""
     if isinstance(label, bool) or label is None:
         raise UserError(f'{at}: the label {label!r} is no text to YAML. Put it in quotes: "yes".')
     text = str(label)
@@ -198,7 +183,8 @@ def _read_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number, meaning = value, None  # label: number
     if isinstance(number, str):
-        number = _parse_number(number)
+        with contextlib.suppress(ValueError):  # a text that is no number is refused below
+            number = float(number)
     if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise UserError(f"{at}, label {text!r}: which number is it? Expected {text}: {{is: 1, means: ...}}.")
     if meaning is not None and not isinstance(meaning, str):
@@ -207,13 +193,6 @@ def _read_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     if "{{" in meaning or "\n" in meaning:
         raise UserError(f"{at}, label {text!r}: its meaning is one line without {{{{places}}}}.")
     return text, float(number), meaning
-
-
-def _parse_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _read_total(given: Any, dimensions: Sequence[ScoreDimension], where: str) -> WeightedTotal | None:
@@ -244,7 +223,6 @@ def _read_total(given: Any, dimensions: Sequence[ScoreDimension], where: str) ->
 
 
 def _read_prompt(found: Mapping[Any, Any], path: Path, meanings: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """The prompt's file, and the text of its place for the scale."""
     has_meanings = any(meaning for labels in meanings.values() for meaning in labels.values())
     file = _read_text(found, "prompt", path.name) if "prompt" in found else ""
     prompt = str(_find_beside(path, "prompt", file)) if file else PROMPT

@@ -1,35 +1,32 @@
-"""Which judge is asked, where, and how: read from the environment, once and whole, with an error for all that is wrong.
+"""Which judge is asked, where, and how, from the environment.
 
-``MEDTASKS_JUDGE=provider:model`` is the one place where the judge is named. Providers:
+``MEDTASKS_JUDGE=provider:model`` names the judge. Providers:
 
 - ``openai``: any OpenAI-compatible endpoint; base URL from OPENAI_API_URL, OPENAI_BASE_URL or OPENAI_API_BASE (the
   first that is set), key from OPENAI_API_KEY.
-- ``local``: the same without a key; full URL from LLM_JUDGE_URL, else as above, else port 8000 of this machine.
-- ``lexical``: token F1 instead of a language model, for trying things out. No model to name.
-- ``none``, or unset: nothing is asked.
+- ``local``: the same without a key; URL from LLM_JUDGE_URL, else as above, else port 8000 of this machine. -
+``lexical``: token F1 instead of a language model, for trying things out. - ``none``, or unset: nothing is asked.
 
-Other variables, all optional: MEDTASKS_JUDGE_ with REPLY (schema or free: how all questions are asked, in
-place of what their protocols say), CONCURRENCY, TIMEOUT, TEMPERATURE, MAX_TOKENS, RETRIES, MAX_REQUESTS, MAX_COST
-(USD), PRICE (USD per million tokens: "input,output"), KEEP_GOING (1: a judge without valid verdicts is asked on). Which
-hosts may see data under terms:
-:mod:`lmms_medtasks.endpoints`.
+Optional: MEDTASKS_JUDGE_ with REPLY (schema or free, in place of what the protocols say), CONCURRENCY, TIMEOUT,
+TEMPERATURE, MAX_TOKENS, RETRIES, MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"),
+KEEP_GOING (1: go on without valid verdicts). :mod:`lmms_medtasks.endpoints` says which hosts may see data under terms.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib.resources
 import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lmms_medtasks import endpoints, redacting
+from lmms_medtasks import endpoints, folders, redacting
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
@@ -48,11 +45,7 @@ class JudgeAddress:
 
 
 def parse_address(url: str, where: str) -> JudgeAddress:
-    """``url`` taken apart; both forms in use are taken, ".../v1" and ".../v1/chat/completions".
-
-    Raises UserError, without the URL's password, when it is no http(s) URL, or has a query. ``where`` says where it is
-    from.
-    """
+    """Parse ".../v1" or ".../v1/chat/completions" from ``where``. UserError without the URL's password."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -70,11 +63,7 @@ def parse_address(url: str, where: str) -> JudgeAddress:
 
 @functools.cache
 def defaults() -> Mapping[str, Any]:
-    """Setting -> value; what each means stands in the file."""
-    import yaml
-
-    text = importlib.resources.files("lmms_medtasks.judges").joinpath("defaults.yml").read_text("utf-8")
-    return yaml.safe_load(text)
+    return folders.read_yaml(Path(__file__).with_name("defaults.yml"))
 
 
 JUDGE = "MEDTASKS_JUDGE"
@@ -93,7 +82,6 @@ class TokenPrice(NamedTuple):
     output: float
 
     def total_cost(self, input_tokens: float, output_tokens: float) -> float:
-        """What so many tokens cost, in USD."""
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
 
@@ -110,7 +98,7 @@ def _parse_price(text: Any) -> Any:
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """A judge and how it is asked. ``key`` and what ``address`` holds of a name and password are never shown."""
+    """A judge and how it is asked. ``key`` and the name and password in ``address`` are never shown."""
 
     provider: str = "none"
     model: str = ""
@@ -135,7 +123,6 @@ class JudgeSettings:
 
     @property
     def is_llm(self) -> bool:
-        """Whether a language model judges."""
         return self.provider not in _WITHOUT_MODEL
 
     @functools.cached_property
@@ -153,7 +140,7 @@ class JudgeSettings:
         return self.secrets.redacted(self.address.url)
 
     def share(self, rank: int, processes: int) -> JudgeSettings:
-        """The part of one of several processes in what all of them together may do."""
+        """One process's part of what all of them together may do."""
 
         def share_of(total: int) -> int:
             return total // processes + (rank < total % processes)
@@ -167,11 +154,7 @@ class JudgeSettings:
 
 
 def read_judge_settings(environment: Mapping[str, str] | None = None, judge: str | None = None) -> JudgeSettings:
-    """The settings that the environment asks for; ``judge`` stands above ``MEDTASKS_JUDGE``.
-
-    Raises:
-        UserError: an unknown provider, no model, no key, a number out of range, a URL that is none.
-    """
+    """The settings of the environment; ``judge`` overrides ``MEDTASKS_JUDGE``. UserError: a bad value."""
     environment = os.environ if environment is None else environment
     provider, model = parse_judge_name(judge if judge is not None else environment.get(JUDGE, ""))
     given = _read_variables(environment)
@@ -206,7 +189,6 @@ class _Given(BaseModel):
 
 
 def _read_variables(environment: Mapping[str, str]) -> _Given:
-    """What is set, over the defaults; an empty variable is not set."""
     variables = {name: f"{JUDGE}_{name.upper()}" for name in _Given.model_fields}
     texts = {name: environment.get(variable, "").strip() for name, variable in variables.items()}
     values = {name: value for name, value in defaults().items() if name in texts}
@@ -220,7 +202,7 @@ def _read_variables(environment: Mapping[str, str]) -> _Given:
 
 
 def parse_judge_name(judge: str) -> tuple[str, str]:
-    """Provider and model of a judge as MEDTASKS_JUDGE says it. Raises UserError for what is none."""
+    """Provider and model of a judge as MEDTASKS_JUDGE says it. Raises UserError if it is malformed."""
     judge = judge.strip()
     if not judge:
         return "none", ""
@@ -245,7 +227,6 @@ def parse_judge_name(judge: str) -> tuple[str, str]:
 
 
 def _read_endpoint(provider: str, environment: Mapping[str, str]) -> tuple[JudgeAddress, str]:
-    """Where the judge is, and its key."""
     if provider == "openai":
         variable, url = _first_set(environment, _URLS, _OPENAI)
         return parse_address(url, variable), _read_key(environment, "OPENAI_API_KEY", provider)
@@ -256,10 +237,8 @@ def _read_endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Judge
 
 
 def _first_set(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
-    for name in names:
-        if environment.get(name, "").strip():
-            return name, environment[name].strip()
-    return "the default", default
+    values = ((name, environment.get(name, "").strip()) for name in names)
+    return next((pair for pair in values if pair[1]), ("the default", default))
 
 
 def _read_key(environment: Mapping[str, str], name: str, provider: str) -> str:
@@ -277,7 +256,7 @@ def _read_key(environment: Mapping[str, str], name: str, provider: str) -> str:
 def check_judge_terms(
     settings: JudgeSettings, protocols: Iterable[JudgeProtocol], resolve: endpoints.Resolve = endpoints.resolve_host
 ) -> None:
-    """Raise UserError, with the terms, where the judge may not see what one of ``protocols`` would show it."""
+    """Raise UserError, with the terms, if the judge may not see what one of ``protocols`` would show it."""
     if not settings.is_llm:
         return
     for protocol in protocols:

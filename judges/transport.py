@@ -1,7 +1,7 @@
 """One request to a chat-completions endpoint: a reply, or a failure that says what to do about it.
 
-Written on httpx, not on the openai package, which follows redirects, repeats requests by itself, and takes seconds to
-import: a judge's endpoint must get each text once, from here, and no other endpoint ever.
+It uses httpx, not the openai package, which follows redirects and repeats requests by itself: a judge's endpoint must
+get each text once, and no other endpoint ever.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from importlib import metadata
@@ -29,25 +29,21 @@ _ASKED_TO_WAIT = 1 / 3
 
 
 def attempts_spent(wait: float | None) -> float:
-    """What a failed attempt counts: less where the endpoint asked to wait, since it is busy, not broken."""
+    """What a failed attempt counts: less if the endpoint asked to wait, since it is busy, not broken."""
     return 1.0 if wait is None else _ASKED_TO_WAIT
 
 
 def backoff_seconds(attempt: int, key: str) -> float:
-    """Seconds to wait after attempt number ``attempt`` (from 0) failed: exponential, between half of it and all of it.
+    """Seconds to wait after failed attempt ``attempt`` (from 0): exponential, between half of it and all of it.
 
-    The jitter depends on ``key`` and the attempt alone, so that requests that failed together do not come back together
-    and a run can be repeated.
+    The jitter depends on ``key`` and ``attempt`` alone: a run is reproducible, and requests are spread.
     """
     longest = min(defaults()["longest_backoff"], defaults()["first_wait"] * 2.0**attempt)
     return float(longest * seeded_generator("backoff", key, attempt).uniform(0.5, 1.0))
 
 
 def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that an endpoint asks to wait: ``Retry-After`` as seconds or as a date; None if it says nothing readable.
-
-    ``retry-after-ms``, which some endpoints send, stands above it. ``headers``: names in lower case.
-    """
+    """Seconds of ``retry-after-ms``, or of ``retry-after`` as a number or date; None if unreadable."""
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name, "").strip()
         try:
@@ -66,7 +62,6 @@ def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -
 
 
 def wait_line(seconds: float) -> str:
-    """What is told of a wait that the server asks for."""
     until = (datetime.now() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
     return (
         f"The judge's server asks to wait {seconds:.0f} s: nothing is sent until {until}. Ctrl-C ends the judging and "
@@ -75,7 +70,7 @@ def wait_line(seconds: float) -> str:
 
 
 class RequestPause:
-    """What an endpoint asked of one request holds for all: until then none is sent. Waiting ends at once on a stop."""
+    """A wait that an endpoint asks of one request holds for all. Waiting ends at once on a stop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -85,11 +80,11 @@ class RequestPause:
         self._stopped = threading.Event()
 
     def hold_requests(self, seconds: float, longest: float = math.inf) -> float:
-        """Let nothing pass for ``seconds`` from now, or longer if that was asked for before.
+        """Let nothing pass for ``seconds`` from now, or longer if that was requested before.
 
         Returns for how long nothing will have passed then, since the first hold after :meth:`note_reply`. If that is
-        more than ``longest``, nothing is held. A request that is told to wait while all wait was sent before: its wait
-        begins with theirs.
+        more than ``longest``, nothing is held. A request that is told to wait during a hold was sent before it: its
+        wait begins with the hold.
         """
         with self._lock:
             now = self._clock()
@@ -101,13 +96,11 @@ class RequestPause:
             return until - self._since
 
     def note_reply(self) -> None:
-        """Something came through: the endpoint replies again."""
         with self._lock:
             self._since = None
 
     @property
     def seconds_left(self) -> float:
-        """For how many seconds nothing may pass yet."""
         with self._lock:
             return max(0.0, self._until - self._clock())
 
@@ -117,7 +110,6 @@ class RequestPause:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether :meth:`stop_waiting` was called."""
         return self._stopped.is_set()
 
     def wait_until_free(self, seconds: float = 0.0) -> bool:
@@ -140,12 +132,12 @@ _NO_SCHEMA = {400, 422, 500, 501}
 _LONGEST_NAME = 200  # characters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeReply:
-    """What the judge said, and why it ended ("stop", "length", ...). Tokens as reported; None if they were not.
+    """A judge's words, and why they ended ("stop", "length", ...). Tokens are as reported, None if they were not.
 
-    ``cached_tokens``: those of the input that the server had in its prefix cache. ``model``: the model that answered,
-    as the server names it; "" where it names none; ``system_fingerprint``: its name for how it serves it, likewise.
+    ``cached_tokens``: input in the server's prefix cache. ``model``: the model that answered, as the server names it,
+    or "". ``system_fingerprint``: the server's name for how it serves it, or "".
     """
 
     text: str
@@ -158,35 +150,32 @@ class JudgeReply:
     system_fingerprint: str = ""
 
 
+@dataclass(eq=False, kw_only=True)
 class RequestFailure(Exception):
     """A request that brought no reply.
 
     Attributes:
         repeat: it may be sent again. wait: how long the endpoint asks to wait, in seconds.
         fatal: no other request will fare better (a wrong key, an unknown model).
-        status: of the HTTP reply, None where there was none.
-        unsupported: it may be what was asked for beside the messages, a reply by schema. Only a probe tells.
+        status: of the HTTP reply, None if there was none.
+        unsupported: replies by schema may be unsupported. Only a probe tells.
         billed: it may have cost its input, though nothing readable came.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        repeat: bool = False,
-        wait: float | None = None,
-        fatal: bool = False,
-        status: int | None = None,
-        unsupported: bool = False,
-        billed: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.repeat, self.wait, self.fatal, self.status = repeat, wait, fatal, status
-        self.unsupported, self.billed = unsupported, billed
+    reason: str = field(kw_only=False)
+    repeat: bool = False
+    wait: float | None = None
+    fatal: bool = False
+    status: int | None = None
+    unsupported: bool = False
+    billed: bool = False
+
+    def __str__(self) -> str:
+        return f"request failed: {self.reason}"
 
 
 class ChatTransport:
-    """An OpenAI-compatible endpoint. ``private``: texts that no third party may see, so no proxy either."""
+    """An OpenAI-compatible endpoint. ``private``: no third party, so no proxy either, may see the texts."""
 
     def __init__(self, settings: JudgeSettings, *, private: bool = False) -> None:
         import httpx
@@ -223,23 +212,20 @@ class ChatTransport:
             with self._client.stream("POST", self._url, json=body, extensions={"trace": self._note_stream}) as response:
                 content = self._read_content(response)
         except httpx.TimeoutException as error:
-            raise RequestFailure(
-                f"request failed: no reply in {self._settings.timeout:g} s", repeat=True, billed=True
-            ) from error
+            raise RequestFailure(f"no reply in {self._settings.timeout:g} s", repeat=True, billed=True) from error
         except (httpx.TransportError, httpx.StreamError) as error:
             # Refused is for certain not billed; cut off in the middle may be.
             cut = not isinstance(error, httpx.ConnectError)
-            raise RequestFailure(
-                f"request failed: {self._shorten_message(str(error) or type(error).__name__)}", repeat=True, billed=cut
-            ) from error
+            words = self._shorten_message(str(error) or type(error).__name__)
+            raise RequestFailure(words, repeat=True, billed=cut) from error
         except (httpx.InvalidURL, httpx.HTTPError, RuntimeError) as error:
-            raise RequestFailure(f"request failed: {self._shorten_message(str(error))}") from error
+            raise RequestFailure(self._shorten_message(str(error))) from error
         if response.status_code != 200:
             raise self._status_failure(response.status_code, response.headers, content, schema is not None)
         return self._parse_reply(content)
 
     def close(self) -> None:
-        """End what is in flight, at once: closing a client alone would leave its threads waiting for replies."""
+        """End what is in flight at once: closing a client alone would leave its threads waiting for replies."""
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
@@ -249,7 +235,7 @@ class ChatTransport:
         self._client.close()
 
     def _note_stream(self, event: str, info: Mapping[str, Any]) -> None:
-        """Told by the client of each step of a request: keeps its connections, for :meth:`close`."""
+        """Called by the client at each step of a request: keeps its connections, for :meth:`close`."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             with self._lock:
                 self._streams.add(info["return_value"])
@@ -267,17 +253,18 @@ class ChatTransport:
         return body
 
     def _read_content(self, response: Any) -> bytes:
-        """The body, as far as it comes in time: a server that drips is a server that hangs."""
+        """The body, as far as it comes in time: a server that drips counts as one that hangs."""
         deadline, content = time.monotonic() + self._settings.timeout, bytearray()
         for chunk in response.iter_bytes():
             content += chunk
             if len(content) > LONGEST_BODY:
                 # The next one would be as long.
-                message = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
-                raise RequestFailure(f"request failed: {message}", billed=True)
+                raise RequestFailure(
+                    f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off", billed=True
+                )
             if time.monotonic() > deadline:
                 message = f"the reply had not ended after {self._settings.timeout:g} s"
-                raise RequestFailure(f"request failed: {message}", repeat=True, billed=True)
+                raise RequestFailure(message, repeat=True, billed=True)
         return bytes(content)
 
     def _status_failure(
@@ -288,7 +275,7 @@ class ChatTransport:
         if 300 <= status < 400:
             message = "it answers with a redirect, and none is followed"
         return RequestFailure(
-            f"request failed: status {status}, {message}",
+            f"status {status}, {message}",
             repeat=(status in _REPEAT or status >= 500) and not out_of_money,
             wait=parse_retry_after({name.lower(): value for name, value in headers.items()}),
             fatal=(300 <= status < 500 and status not in _REPEAT | _ONE_TEXT) or out_of_money,
@@ -297,7 +284,6 @@ class ChatTransport:
         )
 
     def _shorten_message(self, text: str) -> str:
-        """An endpoint's words for a message: short, on one line, without the key (some repeat it)."""
         line = " ".join(self._settings.secrets.redacted(text).split())
         return line if len(line) <= 300 else f"{line[:297]}..."
 
@@ -306,52 +292,50 @@ class ChatTransport:
             body = json.loads(content)
             rest = {name: each for name, each in body.items() if name != "choices"}
             if not body.get("choices") and (error_text := server_error_text(rest.get("error") or rest)):
-                raise RequestFailure(
-                    f"request failed: an error with status 200, {self._shorten_message(error_text)}", repeat=True
-                )
+                words = self._shorten_message(error_text)
+                raise RequestFailure(f"an error with status 200, {words}", repeat=True)
             choice = body["choices"][0]
             message = choice["message"]
             content_parts, refusal = message.get("content"), message.get("refusal")
             usage = body.get("usage") or {}
-            input_tokens, output_tokens = (
-                _token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
-            )
+            input_tokens = _token_count(usage.get("prompt_tokens"))
+            output_tokens = _token_count(usage.get("completion_tokens"))
             cached = _token_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
             if cached is None:  # as DeepSeek says it
                 cached = _token_count(usage.get("prompt_cache_hit_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             words = self._shorten_message(content.decode("utf-8", "replace"))
-            raise RequestFailure(f"request failed: malformed body, {words}", repeat=True, billed=True) from error
+            raise RequestFailure(f"malformed body, {words}", repeat=True, billed=True) from error
         finish = choice.get("finish_reason")
         if parse_finish_reason(finish) == "error":
             error_text = server_error_text(choice.get("error"))
             words = self._shorten_message(
                 f"the reply broke off, finish_reason {finish}{f': {error_text}' if error_text else ''}"
             )
-            raise RequestFailure(f"request failed: {words}", repeat=True, billed=True)
+            raise RequestFailure(words, repeat=True, billed=True)
         text = content_text(content_parts)
         if text is None or not isinstance(refusal, str | None):
             # The next reply would have this form too.
-            raise RequestFailure("request failed: malformed body, the message is no text", billed=True)
+            raise RequestFailure("malformed body, the message is no text", billed=True)
         return JudgeReply(
-            _encodable_text(text),
-            finish if isinstance(finish, str) else "",
-            _encodable_text(refusal),
-            input_tokens,
-            output_tokens,
+            text=_encodable_text(text),
+            finish=finish if isinstance(finish, str) else "",
+            refusal=_encodable_text(refusal),
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
             model=self._clean_name(body.get("model")),
             cached_tokens=cached,
             system_fingerprint=self._clean_name(body.get("system_fingerprint")),
         )
 
     def _clean_name(self, name: Any) -> str:
-        """A name as the server said it: short, on one line, without our key; "" where it said none."""
+        """A name as the server gave it: short, on one line, without our key; "" if it gave none."""
         line = " ".join(self._settings.secrets.redacted(_encodable_text(name)).split()) if isinstance(name, str) else ""
         return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
 
 
 def _encodable_text(text: str | None) -> str:
-    """A text that can be sent and stored: JSON may hold halves of characters, which no encoding takes."""
+    """A text without the half characters that JSON may hold and no encoding takes."""
     return (text or "").encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,14 +1,14 @@
-"""Reading a verdict out of a judge's reply: as it must be, or not at all. Nothing is repaired, nothing is guessed.
+"""Reading a verdict out of a judge's reply, strictly: nothing is repaired, nothing is guessed.
 
-A verdict is the last JSON object of the reply and nothing follows it (marks that end a reply apart). Its keys are those
-of one strict model a protocol, :func:`make_verdict_model`, which makes the JSON schema too. Each value is one of the
-dimension's
-labels: the label as text, or a number equal to it. A checklist is a list of numbers of the item's points. What is not
-so is missing, with a reason that begins with one of :data:`REASONS`.
+A verdict is the last JSON object of the reply, and only marks that end a reply may follow. Its keys are those of one
+strict model a protocol (:func:`make_verdict_model`). Each value is one of the dimension's labels, as text or as an
+equal number. A checklist is a list of numbers of the item's points. Anything else is missing, with a reason that begins
+with one of :data:`REASONS`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
@@ -43,8 +43,7 @@ REASONS = (
 EXPLANATION = "reasons"
 """The first key of a verdict by schema: a judge that must reply in JSON alone reasons there before it scores."""
 
-LONGEST_REPLY = 100_000
-"""Characters; a longer reply holds no verdict that we look for."""
+LONGEST_REPLY = 100_000  # Characters; a longer reply holds no verdict that we look for
 
 _REFUSAL = re.compile(
     r"\s*(?:i['\u2019]?m sorry|i am sorry|sorry,|i apologi[sz]e|as an ai|(?:unfortunately, )?i "
@@ -68,9 +67,9 @@ def parse_verdict(
 ) -> JudgeVerdict:  # fmt: skip
     """The verdict in ``reply``: "judged" with a label for each dimension, or "missing" with the reason.
 
-    ``mode``: how the judge was asked, the protocol's own way if None. ``finish`` is the endpoint's word on why the
-    reply ended ("stop", "length", "content_filter"), ``refusal`` what it gave in place of a reply; "" where it says
-    nothing. ``item``: what was judged; without it the numbers of a checklist are not held against its points.
+    ``mode``: how the judge was asked (default: the protocol's). ``finish``: why the endpoint ended the reply ("stop",
+    "length", "content_filter"). ``refusal``: what it gave in place of a reply. ``item``: what was judged; without it
+    the numbers of a checklist are not compared with its points.
     """
     try:
         labels = _validate_labels(protocol, mode or protocol.reply, item, _last_object(reply, finish, refusal))
@@ -91,7 +90,7 @@ def make_verdict_model(protocol: JudgeProtocol, mode: Mode | None = None) -> typ
 
 
 def make_verdict_schema(protocol: JudgeProtocol) -> dict[str, Any]:
-    """The JSON schema of a verdict; labels that are numbers are asked for as numbers. Its order is the model's."""
+    """The JSON schema of a verdict, in the model's order; labels that are numbers are asked for as numbers."""
     model_schema = make_verdict_model(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
     return {name: model_schema[name] for name in ("type", "properties", "required", "additionalProperties")}
 
@@ -133,8 +132,9 @@ def _label_in(labels: tuple[str, ...]) -> Callable[[Any], str]:
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             for each in labels:
-                if _as_number(each) == value:
-                    return each
+                with contextlib.suppress(ValueError):  # a label that is no number
+                    if float(each) == value:
+                        return each
         raise PydanticCustomError("label not allowed", "allowed: {allowed}", {"allowed": ", ".join(labels)})
 
     return label
@@ -144,13 +144,6 @@ def _check_points(value: Any, info: ValidationInfo) -> str:
     if reason := checklists.points_problem(value, info.context):
         raise PydanticCustomError("points not there", "{reason}", {"reason": reason})
     return checklists.join_point_numbers(value)
-
-
-def _as_number(label: str) -> float | None:
-    try:
-        return float(label)
-    except ValueError:
-        return None
 
 
 def _validate_labels(
@@ -168,7 +161,7 @@ def _validate_labels(
 
 
 def _first_problem(error: ValidationError, protocol: JudgeProtocol, mode: Mode) -> str:
-    """The first thing that is wrong: keys that there are not to be, keys that there are not, values."""
+    """The first problem: unknown keys, missing keys, values."""
     errors = {each["type"]: each for each in reversed(error.errors(include_url=False))}
     if extra := errors.get("extra_forbidden"):
         allowed = [str(field.alias) for field in make_verdict_model(protocol, mode).model_fields.values()]

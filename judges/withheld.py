@@ -1,10 +1,9 @@
 """Replies to questions on data whose terms keep them out of logs: they stay on this machine, found by their digests.
 
-A model's reply to such a question may repeat the data: a sample log holds only its digest, keyed with a secret of this
-machine (a plain digest of "yes" would be as good as the word) and made with the question's id (else equal replies would
-have equal digests, and with the scores beside them those to yes-or-no questions would tell the answers). The reply
-itself lies where the data lies, in a database of its own (``judge/withheld.sqlite`` in the data folder) that only the
-user can read. With it an answer can be judged again on the machine that made it, and nowhere else.
+A model's reply to such a question may repeat the data: a sample log holds only its digest. The digest is keyed with a
+secret of this machine (a plain digest of "yes" would be as good as the word) and covers the question's id (else equal
+replies would have equal digests, which with the scores would tell yes from no). The reply itself lies in a database in
+the data folder that only the user can read. So an answer can be judged again only on the machine that made it.
 """
 
 from __future__ import annotations
@@ -21,10 +20,7 @@ _REPLIES = "CREATE TABLE IF NOT EXISTS replies (digest TEXT PRIMARY KEY, reply B
 
 
 def keep_withheld_reply(reply: str, question: str) -> str:
-    """Store the ``reply`` to a question (its id) and return their digest (HMAC-SHA-256, 64 hexadecimal digits).
-
-    Keeping it twice changes nothing.
-    """
+    """Store the ``reply`` to a question (its id); its digest (HMAC-SHA-256, 64 hex digits). Idempotent."""
     text, signed = (each.encode("utf-8", "surrogatepass") for each in (reply, f"{question}\0{reply}"))
     with database.open_database(withheld_replies_path(), _REPLIES) as base:
         name = hmac.new(_machine_secret(base), signed, hashlib.sha256).hexdigest()
@@ -33,7 +29,6 @@ def keep_withheld_reply(reply: str, question: str) -> str:
 
 
 def _machine_secret(base: sqlite3.Connection) -> bytes:
-    """The secret of this machine, made when it is first asked for."""
     base.execute("CREATE TABLE IF NOT EXISTS secret (number INTEGER PRIMARY KEY, value BLOB)")
     base.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))
     return bytes(base.execute("SELECT value FROM secret").fetchone()[0])
@@ -49,7 +44,6 @@ def find_withheld_reply(digest: str) -> str | None:
 
 
 def withheld_replies_path() -> Path:
-    """Where the replies are."""
     from lmms_medtasks.data import store
 
     return store.data_home() / "judge" / "withheld.sqlite"

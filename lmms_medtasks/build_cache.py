@@ -1,9 +1,8 @@
 """Cache of a leaderboard build's results that depend on rarely changing files.
 
-A file a result, in a folder a release of the code: named by the digest of what the result was made of, its content
-behind a digest of its own. Arrow tables, JSON and images, nothing that runs when it is read. A file that is broken, or
-was not written by this module, counts as not there and is written anew. What nobody used for :data:`DAYS` days is
-removed.
+One file a result, in a folder for each release of the code: its name is the digest of what the result was made of, its
+content follows a digest of its own. Nothing in it runs when it is read. A broken file counts as missing. Results unused
+for :data:`DAYS` days are removed.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from lmms_medtasks import folders
+from lmms_medtasks.data.store import file_sha256
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.writing import write_bytes_atomically
@@ -33,7 +33,6 @@ from lmms_medtasks.writing import write_bytes_atomically
 T = TypeVar("T")
 DAYS = 30
 _DIGEST = 64
-_BLOCK = 2**20
 _CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md", ".html", ".css", ".js")
 _NAME = re.compile("[0-9a-f]{16}/[0-9a-f]{2}/[0-9a-f]{64}")
 _ELSEWHERE = ("lmms_medtasks.degradations", "lmms_medtasks.judges", folders.PACKAGE)
@@ -62,15 +61,10 @@ class BuildCache:
         return cls(release_folder)
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file, computed once while its size and time stay as they are."""
         stat = path.stat()
         key = (str(path), stat.st_size, stat.st_mtime_ns)
         if key not in self._digests:
-            digest = hashlib.sha256()
-            with path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    digest.update(block)
-            self._digests[key] = digest.hexdigest()
+            self._digests[key] = file_sha256(path)
         return self._digests[key]
 
     def table(self, made_of: Any, make: Callable[[], pa.Table]) -> pa.Table:
@@ -125,8 +119,7 @@ def name_of(made_of: Any) -> str:
     return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
 
 
-NO_CACHE = BuildCache()
-"""Caches nothing."""
+NO_CACHE = BuildCache()  # Caches nothing
 
 
 def _table_bytes(table: pa.Table) -> bytes:
@@ -149,7 +142,6 @@ def _code_digest(level: float) -> str:
 
 
 def _code_files() -> Iterator[tuple[str, Path]]:
-    """Yield all files of code and data, each with its name in an installed package."""
     for package in ("lmms_medtasks", *_ELSEWHERE):
         root = Path(importlib.import_module(package).__path__[0])
         for path in sorted(path for path in root.rglob("*") if path.suffix in _CODE and path.is_file()):
@@ -157,7 +149,6 @@ def _code_files() -> Iterator[tuple[str, Path]]:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove results unused for :data:`DAYS` days, of any release."""
     oldest = time.time() - DAYS * 86_400
     for path in folder.glob("*/*/*"):
         if _NAME.fullmatch(path.relative_to(folder).as_posix()):

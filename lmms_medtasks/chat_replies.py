@@ -1,12 +1,13 @@
-"""What a chat server's completion says, read alike for models, whoever asks them, and for judges."""
+"""A chat server's completion, read alike for models, whoever asks them, and for judges."""
 
 from __future__ import annotations
 
 import functools
-import importlib.resources
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
+from lmms_medtasks import folders
 from lmms_medtasks.parsing.reply import Ending, SentReply
 from lmms_medtasks.parsing.texts import replace_half_characters
 
@@ -26,23 +27,18 @@ class MissingReply(Exception):
 
 
 def parse_finish_reason(finish: object) -> Ending | Literal["withheld"]:
-    """What a ``finish_reason`` means, by ``finish_reasons.yml``; "" for a word that is not there, and for none."""
+    """What a ``finish_reason`` means, by ``finish_reasons.yml``; "" for an unknown word, and for none."""
     return _load_endings().get(finish.casefold(), "") if isinstance(finish, str) else ""
 
 
 @functools.cache
 def _load_endings() -> Mapping[str, Any]:
-    import yaml
-
-    text = importlib.resources.files("lmms_medtasks").joinpath("finish_reasons.yml").read_text("utf-8")
-    return {word: kind for kind, words in yaml.safe_load(text).items() for word in words}
+    endings = folders.read_yaml(Path(__file__).with_name("finish_reasons.yml"))
+    return {word: kind for kind, words in endings.items() for word in words}
 
 
 def content_text(content: Any) -> str | None:
-    """The text of a message, also where it is a list of parts; "" for none, None where it is neither.
-
-    Parts of other kinds (a model's thinking, say) are no part of what it said.
-    """
+    """The text of a message, also of a list of parts; "" for none, None for anything else. Thoughts are left out."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
@@ -52,18 +48,16 @@ def content_text(content: Any) -> str | None:
 
 
 def server_error_text(error: Any) -> str:
-    """A server's own words in the field ``error`` of a body or a choice, on one line; "" where there are none."""
+    """A server's own words in the field ``error`` of a body or a choice, on one line; "" if there are none."""
     said = error.get("message") or error if isinstance(error, Mapping) else error
     return " ".join(str(said or "").split())[:_SHOWN]
 
 
 def parse_choice(choice: Any, limit: int | None) -> SentReply:
-    """What a choice of the ``openai`` package says, why it ended, and its ``limit``.
+    """The text of a choice of the ``openai`` package, why it ended, and its ``limit``.
 
-    ``reasoning_content`` beside the content is thoughts, and never the answer. Without content it is an empty reply
-    where it was ended by the model or by the limit, in its thoughts, say.
-
-    Raises NoReply where it broke off by a fault or was withheld, and where it has no text.
+    ``reasoning_content`` beside the content is thoughts, and never the answer. Without content the reply is empty if
+    the model or the limit ended it. Raises MissingReply if it broke off, was withheld, or has no text.
     """
     finish, message = choice.finish_reason, choice.message
     ended = parse_finish_reason(finish)
@@ -85,5 +79,4 @@ def parse_choice(choice: Any, limit: int | None) -> SentReply:
 
 
 def describe_too_long_reply(text: str) -> str:
-    """Why a text longer than :data:`LONGEST_BODY` is no reply."""
     return f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}."

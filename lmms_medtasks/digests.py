@@ -1,7 +1,7 @@
 """Digests of everything that determines a task's numbers: the package's files, the prompt, custom code.
 
-Results carry them, so that a run of modified code is told from others. That an unmodified release keeps its numbers as
-long as ``metadata.version`` stays is held by the golden records of the tests.
+Results carry them, to distinguish runs of modified code. The golden records of the tests ensure that an unmodified
+release keeps its numbers as long as ``metadata.version`` stays.
 """
 
 from __future__ import annotations
@@ -47,10 +47,7 @@ def of_files(files: Iterable[Path]) -> str:
 
 
 def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Digests of the package and, if the task has them, of its prompt and of the degradation code.
-
-    ``settings``: its ``lmms_eval_specific_kwargs``. Raises UserError if the prompt's file does not exist.
-    """
+    """Digests of the package and, by a task's ``settings``, of prompt and degradations. UserError: no prompt."""
     digests = {"package": package_digest()}
     if settings.get("prompt"):
         digests["prompt"] = content_digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
@@ -83,11 +80,7 @@ def degradations_digest() -> str:
 
 @functools.cache
 def degraded_pixels() -> str:
-    """Digest of how degraded images look; a comment in the code does not change it.
-
-    It covers the version of severity.yaml, at which golden records hold the pixels; if files of the folder were
-    modified, it covers their code.
-    """
+    """Digest of how degraded images look: of the version of severity.yaml, or of the code if it was modified."""
     if any(name.startswith(_DEGRADATIONS) for name in _changed_files() or ()):
         return degradations_digest()
     path = dict(_number_files())[f"{_DEGRADATIONS}severity.yaml"]
@@ -96,17 +89,13 @@ def degraded_pixels() -> str:
 
 
 def is_modified() -> bool | None:
-    """Whether such a file differs from the installed or, in a working copy (``pip install -e``), the committed one.
-
-    None if neither is known: no git folder, or no git.
-    """
+    """Whether such a file differs from the installed one, or git's in a working copy; None if unknown."""
     changed = _changed_files()
     return None if changed is None else bool(changed)
 
 
 @functools.cache
 def _changed_files() -> frozenset[str] | None:
-    """The names of files that were changed, added or deleted since installation or commit; None if unknown."""
     try:
         files = importlib.metadata.files("lmms-medtasks") or ()
     except importlib.metadata.PackageNotFoundError:
@@ -139,7 +128,6 @@ def _of_package(start: str) -> str:
 
 
 def _number_files() -> list[tuple[str, Path]]:
-    """The files that can change numbers, by their names in a wheel, sorted."""
     folders = {_PACKAGE: Path(__file__).parent}
     for name in _APART:
         spec = importlib.util.find_spec(f"{_PACKAGE}.{name}")
@@ -164,11 +152,9 @@ def _can_move_numbers(name: str) -> bool:
 
 
 def _recorded_as(path: Path) -> str:
-    """A file's digest as installers write it down (RECORD of a wheel)."""
     return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).rstrip(b"=").decode()
 
 
 def _committed_as(path: Path) -> str:
-    """A file's digest as git writes it down."""
     content = path.read_bytes()
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -1,8 +1,8 @@
 """Which servers may see what must not reach a third party: those on this machine, or on one that the user named.
 
-Allowed is an endpoint on loopback, or at a host listed in MEDTASKS_PRIVATE_HOSTS (names, comma between) of which every
-address is private (RFC 1918, RFC 4193) or loopback. What we can't see is what a server does with what it gets: one on
-this machine that hands it on is the user's own breach of the terms.
+Allowed is an endpoint on loopback, or at a host listed in MEDTASKS_PRIVATE_HOSTS (names, comma between) whose every
+address is private (RFC 1918, RFC 4193) or loopback. What a server does with the texts can't be seen: one that hands
+them on is the user's own breach of the terms.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ def resolve_host(host: str) -> list[str]:
 
 
 def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve_host) -> str | None:
-    """Why a server at ``host`` may not see it, as a clause about "its host"; None if it may.
-
-    ``named``: the hosts that the user named as private.
-    """
+    """Why a server at ``host`` may not see texts, as a clause; None if it may. ``named``: as private."""
     listed = host.lower() in {each.lower().strip("[]") for each in named}
     literal = _parse_address(host)
     addresses = [host] if literal else resolve(host)
@@ -45,7 +42,7 @@ def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve
         return f"its host {host!r} resolves to no address"
     for address in addresses:
         found = _parse_address(address)
-        private = found is not None and _is_private(found)
+        private = found is not None and any(found in network for network in _PRIVATE)
         if found is not None and (found.is_loopback or (listed and private)):
             continue
         kind = "not listed as private" if private else "no private address"
@@ -56,13 +53,9 @@ def endpoint_problem(host: str, named: Sequence[str], resolve: Resolve = resolve
 
 
 def _parse_address(text: str) -> IP | None:
-    """An IP address, the IPv4 one inside a mapped IPv6 address; None if ``text`` is none."""
+    """An IP address (the IPv4 one in a mapped IPv6 address), or None."""
     try:
         found = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
     return getattr(found, "ipv4_mapped", None) or found
-
-
-def _is_private(found: IP) -> bool:
-    return any(found in network for network in _PRIVATE if network.version == found.version)

@@ -6,7 +6,8 @@ import difflib
 import os
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -26,8 +27,7 @@ class UnwritableFile(UserError, OSError):
     """A file that could not be written; no part of it exists."""
 
 
-MOST_NAMES = 30
-"""Allowed names that a message lists; of more it lists the nearest."""
+MOST_NAMES = 30  # Allowed names that a message lists; of more it lists the nearest
 _NEAREST = 6
 
 
@@ -36,9 +36,8 @@ def unknown_name_error(
 ) -> UserError:
     """Make the :class:`UserError` for a name that is not in ``allowed``, with the nearest match if there is one.
 
-    ``kind``: what the name is of ("degradation"). ``where``: where it was found ("severity.yaml", "row 7").
-    ``listed_by``: a command that lists all names. Of more than :data:`MOST_NAMES` names those nearest to ``got`` are
-    listed and the others counted, if there is such a command.
+    ``kind``: what the name is of ("degradation"). ``where``: its location ("severity.yaml", "row 7"). ``listed_by``: a
+    command that lists all names; then of more than :data:`MOST_NAMES` names only those nearest to ``got`` are listed.
     """
     names = sorted(allowed)
     hint = nearest_match(got, names)
@@ -64,36 +63,27 @@ def nearest_path(path: Path) -> str:
 
 
 def nearest_name(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
-    """The name most similar to ``got``; "" if none is similar.
-
-    ``likeness``: the least ratio of difflib's SequenceMatcher, from 0 (nothing in common) to 1 (equal).
-    """
+    """The name most similar to ``got``; "" if none is similar. ``likeness``: least ratio of SequenceMatcher, 0 to 1."""
     matches = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=likeness)
     return matches[0] if matches else ""
 
 
-class user_errors:  # noqa: N801 (a context manager, used like a function)
+@contextmanager
+def user_errors(*, every_rank: bool = False) -> Iterator[None]:
     """Under the harness's command line, end with the message of a :class:`UserError` and status 2.
 
-    The harness would print a traceback, hide the cause behind seconds of retries, and exit with status 0. As a
-    library (``simple_evaluate``) the error is raised as it is.
-
-    Of several processes the first one says it, since a check fails in all of them; with ``every_rank`` each says its
-    own: what goes wrong while a model answers may do so in one of them only.
+    The harness would print a traceback, retry for seconds, and exit with status 0. As a library (``simple_evaluate``)
+    the error is raised as it is. Of several processes only the first one prints it, with ``every_rank`` each: a fault
+    while a model answers may occur in one of them only.
     """
-
-    def __init__(self, every_rank: bool = False) -> None:
-        self._every_rank = every_rank
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, UserError) and is_command_line():
-            says = self._every_rank or os.environ.get("RANK", "0") == "0"
-            if says:
-                print(f"lmms-medtasks: {error}", file=sys.stderr)
-            raise SystemExit(2) from None
+    try:
+        yield
+    except UserError as error:
+        if not is_command_line():
+            raise
+        if every_rank or os.environ.get("RANK", "0") == "0":
+            print(f"lmms-medtasks: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def is_command_line() -> bool:

@@ -24,7 +24,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -54,10 +54,9 @@ GROUPS: Mapping[Kind, str] = {
 class Extension:
     """An extension.
 
-    ``value``: the object itself, not checked for being what its kind must be. ``name``: what reports call it: an entry
-    point's name, else the object's in its module. ``reference``: the full one, ``module:NAME`` or the path of a file
-    and the name. ``origin``: whose it is, for records and reports ("package example 1.2", "parts.py"). ``file``: its
-    source, for digests; None where there is none.
+    ``value``: the object itself, not checked yet. ``name``: what reports call it: an entry point's name, else the
+    object's in its module. ``reference``: ``module:NAME`` or the path of a file and the name. ``origin``: for records
+    and reports ("package example 1.2", "parts.py"). ``file``: its source, for digests, or None.
     """
 
     value: Any
@@ -68,11 +67,7 @@ class Extension:
 
 
 def is_reference(text: object) -> bool:
-    """Whether ``text`` refers to a file or module, and is not a plain name.
-
-    >>> is_reference("parts.py:read_finding"), is_reference("letter")
-    (True, False)
-    """
+    """Whether ``text`` refers to a file or module ("parts.py:read_finding"), and is not a plain name."""
     return isinstance(text, str) and ":" in text
 
 
@@ -101,11 +96,7 @@ def describe_exception(error: BaseException, file: Path | None) -> str:
 
 @functools.cache
 def installed_extensions(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
-    """Name -> entry point of the extensions of a kind in installed packages; nothing is imported.
-
-    Raises:
-        UserError: Two packages offer a part of one name.
-    """
+    """Name -> entry point of the installed extensions of a kind, not imported. UserError: a name twice."""
     entries: dict[str, metadata.EntryPoint] = {}
     for entry in metadata.entry_points(group=GROUPS[kind]):
         same_name = entries.get(entry.name)
@@ -120,11 +111,7 @@ def installed_extensions(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
 
 
 def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
-    """The plain names of a kind: ``ours``, then those from installed packages.
-
-    Raises:
-        UserError: An installed package offers a part by the name of one of ours.
-    """
+    """The plain names of a kind: ``ours``, then those from installed packages. UserError if one of them is ours."""
     for name, each in installed_extensions(kind).items():
         if name in ours:
             raise UserError(
@@ -137,14 +124,9 @@ def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
 def load_extension(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> Extension:
     """Load the extension that ``text`` refers to: a full reference, or the name of an installed one.
 
-    Args:
-        kind: What it must be, for words and for the group of entry points.
-        text: The reference; that to a file has the folder before it (:func:`resolve_extension_path`).
-        ours: The names of our own parts, for the error about an unknown name.
-        where: Where the reference stands, said before the error.
-
-    Raises:
-        UserError: There is no such file, module or name in it, it can't be imported, or there is no part of that name.
+    ``kind``: also for words. ``text``: with the folder before a file (:func:`resolve_extension_path`). ``ours``: the
+    names of our own, for the error about an unknown name. ``where``: where the reference stands, for messages. Raises
+    UserError if there is no such file, module or name, or it can't be imported.
     """
     prefix = f"{where}: " if where else ""
     if not is_reference(text):
@@ -157,7 +139,7 @@ def load_extension(kind: Kind, text: str, ours: Collection[str] = (), where: str
         part = load_extension(
             kind, entry.value.partition(" ")[0], ours, f"{prefix}the {kind} {text!r} of {_package_title(entry)}"
         )
-        return Extension(part.value, entry.name, part.reference, f"package {_package_title(entry)}", part.file)
+        return replace(part, name=entry.name, origin=f"package {_package_title(entry)}")
     source, _, name = text.rpartition(":")
     if not name.isidentifier() or not source:
         raise UserError(f"{prefix}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
@@ -176,7 +158,7 @@ def load_extension(kind: Kind, text: str, ours: Collection[str] = (), where: str
 
 def _import_source(source: str, subject: str) -> Any:
     try:
-        return _import_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
+        return import_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
     except UserError:
         raise
     except ModuleNotFoundError as error:
@@ -195,10 +177,7 @@ def _import_source(source: str, subject: str) -> Any:
 
 
 def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where: str, wanted: str) -> None:
-    """Raise UserError if a function can't be called with ``arguments``, which the message calls ``said``.
-
-    The message also has ``where`` it stands and what is ``wanted``. A function without a known signature passes.
-    """
+    """Raise UserError, ending in ``wanted``, if a function can't take ``arguments`` (``said`` in the message)."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -210,7 +189,8 @@ def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where:
 
 
 @functools.cache
-def _import_file(path: Path) -> Any:
+def import_file(path: Path) -> Any:
+    """A Python file as a module, imported once a process."""
     if not path.is_file():
         raise FileNotFoundError(path)
     # Two folders may be called alike.

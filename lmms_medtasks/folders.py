@@ -1,4 +1,4 @@
-"""Where the installed benchmarks are: a folder each in ``task_configs``, found by the files that lie in it."""
+"""The folders of the installed benchmarks in ``task_configs``, found by the files in them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from types import ModuleType
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.extensions import import_file
 
 PACKAGE = "lmms_medtasks.task_configs"
 MOST_YAML = 2**21
 
 
 def suites_root() -> Path:
-    """The folder with the installed benchmarks, one folder each."""
     return Path(importlib.import_module(PACKAGE).__path__[0])
 
 
 def folders_with_file(file: str) -> list[Path]:
-    """The folders of installed benchmarks that have ``file``, by name."""
     return sorted(path.parent for path in suites_root().glob(f"*/{file}") if path.is_file())
 
 
 @functools.cache
 def task_files() -> Mapping[str, Path]:
-    """The YAML of every installed task and group, by name. A file is named as what it defines."""
+    """The YAML of every installed task and group, by name. A file has the name of what it defines."""
     path_of_task: dict[str, Path] = {}
     for root, _, files in sorted(os.walk(suites_root())):
         for file in sorted(each for each in files if each.endswith(".yaml")):
@@ -50,30 +49,20 @@ def suite_module(folder_of_benchmark: Path, name: str) -> ModuleType:
     """
     if folder_of_benchmark.parent == suites_root():
         return importlib.import_module(f"{PACKAGE}.{folder_of_benchmark.name}.{name}")
-    return _from_file((folder_of_benchmark / f"{name}.py").resolve())
-
-
-@functools.cache
-def _from_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"medtasks_folder.{path.parent.name}.{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{path} can't be imported: it is no Python file.")
-    imported = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(imported)
-    return imported
+    return import_file((folder_of_benchmark / f"{name}.py").resolve())
 
 
 @functools.cache
 def read_yaml(path: Path) -> Any:
-    """What a YAML file of a benchmark's folder says, read once a process; don't change it. As :func:`load_yaml`."""
+    """A YAML file of a benchmark's folder, read once a process; don't change the result. As :func:`load_yaml`."""
     return load_yaml(path)
 
 
 def load_yaml(path: Path) -> Any:
-    """What a YAML file says.
+    """The content of a YAML file.
 
-    Raises UserError, with file and line, where it can't be read, has more than :data:`MOST_YAML` bytes, holds a value
-    that is none (a 13th month), or a key stands twice in a mapping: only the last one would count.
+    Raises UserError, with file and line, if it can't be read, has more than :data:`MOST_YAML` bytes, holds an invalid
+    value (a 13th month), or a key twice in a mapping: only the last one would count.
     """
     import yaml
 

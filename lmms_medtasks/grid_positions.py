@@ -1,4 +1,4 @@
-"""A square grid's size, and what its positions are called: what makers of grids and readers of replies agree on."""
+"""A square grid's size and the names of its positions, for makers of grids and parsers of replies."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Two rules hold wherever a picture enters, for what is shown and for what is degraded:
 
 - **Window** of a 16-bit grey picture (:func:`window_of`): the DICOM window that its file states (``WindowCenter`` and
-  ``WindowWidth`` in stored values, as PNG texts or in ``Image.info``); else, where no value reaches half of the full
+  ``WindowWidth`` in stored values, as PNG texts or in ``Image.info``); else, if no value reaches half of the full
   scale (12 bits in a 16-bit file), its own smallest and largest value, with a warning; else 0 to 65535.
 - **Background** of transparent pixels (:func:`on_background`): white behind a picture whose visible part is darker than
   mid-grey on average, black behind a brighter one. So nothing that is visible vanishes.
@@ -33,14 +33,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _SWITCH = threading.RLock()
-WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")
-"""Grey modes of more than 8 bits."""
+WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")  # Grey modes of more than 8 bits
 
 Window = tuple[float, float]
 FULL_WINDOW: Window = (0.0, 65535.0)
 
-SHOWN_AS = "ShownAs"
-"""The text of a PNG made of a DICOM file that tells its window, as JSON."""
+SHOWN_AS = "ShownAs"  # The text of a PNG made of a DICOM file that tells its window, as JSON
 _CENTRE, _WIDTH = "WindowCenter", "WindowWidth"
 _TIFF_DESCRIPTION = 270
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -50,8 +48,7 @@ FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 
 DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
 
-MAX_PIXELS = 100_000_000
-"""An image with more pixels is taken for a decompression bomb."""
+MAX_PIXELS = 100_000_000  # An image with more pixels is taken for a decompression bomb
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_UP = 2  # the filter's number in the PNG specification: each row as its difference from the row above
@@ -59,18 +56,17 @@ _PNG_LEVEL = 1
 
 
 class WindowWarning(UserWarning):
-    """A picture uses a part of its 16 bits only; which, was taken from its own values."""
+    """A picture uses a part of its 16 bits only; its own values decided which."""
 
 
 def open_image(picture: Any) -> Image:
-    """A picture as a document holds it (PIL image, encoded bytes, {"bytes": …} or {"path": …}) as a PIL image.
+    """A picture of a document (PIL image, encoded bytes, {"bytes": …} or {"path": …}) as a PIL image, read to its end.
 
-    The picture is read to its end. Raises UserError for anything else, and for what is no image, truncated, or has more
-    pixels than Pillow takes for safe.
+    Raises UserError for anything else, no image, a truncated one, or more pixels than Pillow takes for safe.
     """
     from PIL import Image, UnidentifiedImageError
 
-    data = _read_encoded(picture) if isinstance(picture, Mapping) else picture
+    data = read_encoded(picture) if isinstance(picture, Mapping) else picture
     if not isinstance(data, bytes | Image.Image):
         raise UserError(f"An image must be a PIL image or its bytes, got {type(picture).__name__}.")
     try:
@@ -86,7 +82,8 @@ def open_image(picture: Any) -> Image:
     return image
 
 
-def _read_encoded(picture: Mapping[str, Any]) -> bytes | None:
+def read_encoded(picture: Mapping[str, Any]) -> bytes | None:
+    """The bytes of ``{"bytes": ...}`` or of the file in ``{"path": ...}``. UserError: it can't be read."""
     if picture.get("bytes") is not None or not picture.get("path"):
         return picture.get("bytes")
     try:
@@ -97,10 +94,7 @@ def _read_encoded(picture: Mapping[str, Any]) -> bytes | None:
 
 @contextmanager
 def refusing_truncated() -> Iterator[None]:
-    """Have Pillow refuse truncated images, also where a library of this process told it not to (the harness does).
-
-    Pillow has one switch for the process: threads that read images here wait for each other.
-    """
+    """Have Pillow refuse truncated images, although the harness tells it not to; one thread at a time."""
     from PIL import ImageFile
 
     with _SWITCH:
@@ -115,12 +109,12 @@ def refusing_truncated() -> Iterator[None]:
 def to_rgb8(image: Image) -> Image:
     """A new picture with ``image``'s pixels as 8-bit RGB, of the type ``PIL.Image.Image`` itself, never a file's.
 
-    Every runner treats that alike. Several of the harness (llava_onevision, longva, egogpt) ask for that very type, and
-    show the model the picture of the question before where it is a subclass such as ``PngImageFile``.
+    Several runners (llava_onevision, longva, egogpt) ask for that very type, and show the model the previous question's
+    picture if it is a subclass such as ``PngImageFile``.
 
     8-bit modes are converted by Pillow, transparent pixels laid on white or black. 16-bit modes are scaled from their
-    window (Pillow would clip them at 255), mode F from 0 … 1; both round to the nearest level.
-    Raises UserError for values outside 0 … 65535 or 0 … 1, and for a window that is none.
+    window (Pillow would clip them at 255), mode F from 0 … 1; both round to the nearest level. Raises UserError for
+    values outside 0 … 65535 or 0 … 1, and for an invalid window.
     """
     from PIL import Image as Images
 
@@ -140,8 +134,7 @@ def to_rgb8(image: Image) -> Image:
 def shown_as(image: Image) -> dict[str, Any]:
     """What the two rules did to ``image``, for a record: ``{"window": [low, high]}``, ``{"background": "white"}``.
 
-    Of a picture made of a DICOM file: its window, in the file's modality values, and where that comes from. Empty for a
-    picture that has nothing to decide: 8 bits, or all of 16, and nothing transparent.
+    Of a picture made of a DICOM file: its window, in the file's modality values, and where that comes from.
     """
     if SHOWN_AS in image.info:
         return _recorded_view(image.info[SHOWN_AS])
@@ -153,10 +146,7 @@ def shown_as(image: Image) -> dict[str, Any]:
 
 
 def window_of(image: Image | np.ndarray) -> Window:
-    """The smallest and the largest value that are told apart in a 16-bit grey picture; see the module for the rule.
-
-    Raises UserError for a stated window that is none.
-    """
+    """The smallest and largest value distinguished in a 16-bit grey picture. UserError: an invalid window."""
     if not isinstance(image, np.ndarray) and (stated := _stated_window(image)):
         return stated
     values = np.asarray(image)
@@ -173,7 +163,7 @@ def window_of(image: Image | np.ndarray) -> Window:
 
 
 def window_info(image: Image) -> dict[str, str]:
-    """What to put into ``Image.info`` of a picture made of ``image``, so that it is shown in the same window."""
+    """``Image.info`` for a picture made of ``image``, so that it is shown in the same window."""
     if image.mode not in WIDE_MODES:
         return {}
     low, high = window_of(image)
@@ -183,10 +173,7 @@ def window_info(image: Image) -> dict[str, str]:
 
 
 def flatten_alpha(image: Image) -> tuple[np.ndarray, str | None]:
-    """(H, W, 3) uint8 of an 8-bit picture, transparent pixels laid on white or black, and which; None if there is none.
-
-    For the modes that can be transparent: LA, RGBA, P, and L or RGB with a transparent colour.
-    """
+    """(H, W, 3) uint8 of an 8-bit picture, transparent pixels laid on white or black; which, None if opaque."""
     pixels = np.asarray(image.convert("RGBA"))
     return on_background(pixels[..., :3], pixels[..., 3], 255.0)
 
@@ -194,7 +181,7 @@ def flatten_alpha(image: Image) -> tuple[np.ndarray, str | None]:
 def on_background(samples: np.ndarray, alpha: np.ndarray, full: float) -> tuple[np.ndarray, str | None]:
     """``samples`` (H, W) or (H, W, 3) with ``alpha`` (H, W), laid on white or black, and which; None if all is opaque.
 
-    ``full``: the value of white and of what is opaque. The type of ``samples`` comes back.
+    ``full``: the value of white and of opaque. The result has the type of ``samples``.
     """
     if (alpha == full).all():
         return samples, None
@@ -214,7 +201,7 @@ def on_background(samples: np.ndarray, alpha: np.ndarray, full: float) -> tuple[
 
 
 def _stated_window(image: Image) -> Window | None:
-    """What a file says: DICOM's window centre and width, or the window in the record of a TIFF that we degraded."""
+    """DICOM's window centre and width in the file, or the window in the record of a TIFF that we degraded."""
     centre, width = image.info.get(_CENTRE), image.info.get(_WIDTH)
     if centre is None and width is None:
         description = (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)
@@ -282,7 +269,7 @@ def image_problem(data: bytes) -> str | None:
 
 
 def from_base64(text: str) -> bytes:
-    """The bytes of base64 text, also of a data URL; raises ValueError where it is none."""
+    """The bytes of base64 text, also of a data URL; ValueError if it is none."""
     return base64.b64decode(re.sub(r"\s", "", DATA_URL.sub("", text, count=1)), validate=True)
 
 
@@ -295,18 +282,17 @@ def image_id(images: Sequence[bytes]) -> str:
 
 
 def stored_images(images: Sequence[bytes]) -> dict[str, Any]:
-    """The fields ``image``, ``images`` and ``image_id`` of a document that has these images in it, one or several."""
+    """The fields ``image``, ``images`` and ``image_id`` of a document with these images, one or several."""
     cells = [{"bytes": data, "path": None} for data in images]
     one = len(cells) == 1
     return {"image": cells[0] if one else None, "images": [] if one else cells, "image_id": image_id(images)}
 
 
 def encode_png(image: Image) -> bytes:
-    """The PNG file of ``image``, whose mode must be RGB (see :func:`lmms_medtasks.pictures.to_rgb8`); same pixels.
+    """The PNG file of ``image``, whose mode must be RGB (:func:`to_rgb8`); same pixels.
 
-    One filter for all rows, and zlib at its fastest level: 6 ms for 512 x 512 pixels where Pillow takes 50 (it tries
-    five filters a row, and compresses at level 6), for a file that is about a tenth larger. zlib lets other threads
-    run meanwhile.
+    One filter for all rows, and zlib at its fastest level: 6 ms for 512 x 512 pixels instead of Pillow's 50, for a file
+    that is about a tenth larger.
     """
     if image.mode != "RGB":
         raise UserError(f"An image must be 8-bit RGB to be encoded as PNG, its mode is {image.mode!r}.")

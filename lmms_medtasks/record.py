@@ -1,4 +1,4 @@
-"""The record of a question: what a scoring hook leaves of it, what the sample log holds, what all else reads."""
+"""The record of a question: a scoring hook makes it, the sample log holds it, everything else reads it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ VERSION = 4
 KEY = "questions"
 """The metric under which the sample log holds the record; its value in the harness's table is their number."""
 
-FAILED = "failed"
-"""What is read of a request that got no reply."""
+FAILED = "failed"  # What is read of a request that got no reply
 
 EMPTY = "empty"
 """What is read of a reply that says nothing: no text or white space only, reasoning in its tags apart."""
@@ -46,10 +45,9 @@ class ScoreValue:
     """What one question gives to one measure.
 
     Attributes:
-        score: a finite number; None where the question belongs to the measure and has no score (a failed request, a
-            missing judgement).
-        low, high: the score had every missing judgement been the worst, or the best; None where nothing is judged.
-        judged, requested: judgements obtained and requested; None where nothing is judged.
+        score: a finite number; None if there is none (a failed request, a missing judgement).
+        low, high: the score if every missing judgement were the worst, or the best; None if nothing is judged.
+        judged, requested: judgements obtained and requested; None if nothing is judged.
     """
 
     score: float | None = None
@@ -65,11 +63,11 @@ class QuestionJudgement:
 
     Attributes:
         judge: name, protocol, prompt digest, settings and so on; ``{"name": "none", ...}`` without a judge.
-        items: for each reply the fields that the judge is shown, None where there is nothing to judge; the word
-            "withheld" where the data's terms forbid to keep them.
+        items: for each reply the fields that the judge is shown, None if there is nothing to judge; "withheld" if the
+            data's terms forbid to keep them.
         verdicts: for each reply its verdicts, mappings of ``status`` ("exact", "judged", "missing"), ``labels``,
             ``reason`` and ``reply``.
-        replies: where texts are withheld, for each reply the digest under which this machine keeps it.
+        replies: of withheld texts, for each reply the digest under which this machine keeps it.
     """
 
     judge: Mapping[str, Any]
@@ -79,7 +77,7 @@ class QuestionJudgement:
 
     @property
     def status(self) -> JudgementStatus:
-        """What became of the question's judgements together."""
+        """The status of all the question's judgements together."""
         statuses = [verdict["status"] for verdicts in self.verdicts for verdict in verdicts]
         if not statuses:
             return "failed"
@@ -94,15 +92,15 @@ class QuestionRecord:
     """One question as a scoring hook leaves it.
 
     Attributes:
-        id: unique within a task. cluster: what questions share that are not independent (an image, an item, a case).
-        trials: for each reply what was read from it: an answer, or one of :data:`NO_ANSWER`, or :data:`FAILED`.
-        expected: the right answer in the terms of ``trials``; None where answers are judged.
-        measures: by the name that the suite declares; a measure that the question is no part of is left out.
+        id: unique within a task. cluster: what dependent questions share (an image, an item, a case).
+        trials: what was read from each reply: an answer, or one of :data:`NO_ANSWER`, or :data:`FAILED`.
+        expected: the right answer in the terms of ``trials``; None if answers are judged.
+        measures: by the name that the suite declares, without measures that the question is no part of.
         tags: what results are broken down by.
         pair: names the question whose other forms (levels, wordings) are paired with this one; the id by default.
         details: JSON of the suite's own that the log keeps and no table holds.
-        replies: for each reply what :meth:`lmms_medtasks.parsing.reply.Reply.note` says: why it ended (``ended``, at
-            which ``limit``), and which rules made (``marks``, ``unknown_mark``) and read (``rule``) the answer.
+        replies: :meth:`lmms_medtasks.parsing.reply.Reply.note` of each reply: why it ended (``ended``, at which
+            ``limit``), and which rules made (``marks``, ``unknown_mark``) and read (``rule``) the answer.
     """
 
     id: str
@@ -118,17 +116,14 @@ class QuestionRecord:
 
     @property
     def right_answer(self) -> str | None:
-        """The right answer in the terms of ``trials``, else the reference that a judge compares replies with.
-
-        None where there is none, or the data's terms withhold it.
-        """
+        """The right answer in the terms of ``trials``, else the judge's reference; None if there is none."""
         if self.expected is not None or self.judgement is None or isinstance(self.judgement.items, str):
             return self.expected
         references = [item.get("reference") for item in self.judgement.items if item is not None]
         return None if not references or references[0] is None else str(references[0])
 
     def to_json(self) -> dict[str, Any]:
-        """The record as the sample log holds it; what is empty is left out."""
+        """The record as the sample log holds it; empty fields are left out."""
         content: dict[str, Any] = {
             "version": VERSION,
             "id": self.id,
@@ -159,10 +154,7 @@ EARLIER = 3
 
 
 def record_from_earlier_json(content: object, where: str) -> QuestionRecord:
-    """As :func:`record_from_json`, also a record of version :data:`EARLIER`, for reading its replies again.
-
-    That version called :data:`CUT` "truncated" and did not say why replies ended.
-    """
+    """As :func:`record_from_json`, also for version :data:`EARLIER`, which called :data:`CUT` "truncated"."""
     if isinstance(content, dict) and content.get("version") == EARLIER and isinstance(content.get("trials"), list):
         trials = [CUT if each == "truncated" else each for each in content["trials"]]
         content = {**content, "version": VERSION, "trials": trials}
@@ -170,10 +162,7 @@ def record_from_earlier_json(content: object, where: str) -> QuestionRecord:
 
 
 def record_from_json(content: object, where: str) -> QuestionRecord:
-    """The record that ``to_json`` wrote. ``where``: its file and line, for messages.
-
-    Raises UserError when it is of another version, lacks a field, or a field is not what it must be.
-    """
+    """The record that ``to_json`` wrote; UserError, with ``where``, for another version or form."""
     if not isinstance(content, dict):
         raise UserError(f"{where}: {content!r:.40} is no record of ours.")
     version = content.get("version")

@@ -1,8 +1,8 @@
-"""Keys, tokens and passwords out of all that is written or printed: every channel calls :meth:`Secrets.redacted`.
+"""Keys, tokens and passwords out of all that is written or printed, by :meth:`Secrets.redacted`.
 
-What is secret is read where it is given: model arguments, the addresses in them, and the environment. Ordinary text
-stays: a key that is a placeholder (``none``, ``EMPTY``), that is short, or that is one word is replaced only where it
-stands as a key, in ``api_key=...`` or in an address.
+Secrets come from model arguments, the addresses in them, and the environment. Ordinary text stays: a key that is a
+placeholder (``none``, ``EMPTY``), short, or one word is replaced only where it stands as a key, in ``api_key=...`` or
+in an address.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
-SHOWN = "***"
-"""What stands in place of a secret; an address stays one with it."""
+SHOWN = "***"  # What stands in place of a secret; an address stays one with it
 
 _NAME = re.compile(
     r"(?:^|[_-])(?:api)?key(?:_id)?$|(?:^|[_-])token$|secret|passw|passphrase|credential|^authorization$|^bearer$|^pat$",
@@ -51,11 +50,7 @@ def is_secret_name(name: str) -> bool:
 
 
 class Secrets:
-    """Some secrets, and texts without them.
-
-    ``values``: the secrets themselves. ``told``: exact texts with one in it, and what stands in place of each, for
-    secrets that are too short or too ordinary to be looked for alone.
-    """
+    """Some secrets, and texts without them. ``told``: exact texts with an ordinary secret, and replacements."""
 
     def __init__(self, values: Iterable[str] = (), told: Mapping[str, str] | None = None) -> None:
         self._values = frozenset(value for value in values if _is_looked_for(value))
@@ -68,7 +63,7 @@ class Secrets:
         return Secrets(self._values | other._values, {**self._told, **other._told})
 
     def redacted(self, text: str) -> str:
-        """``text``, a message or a printed line, without these secrets, and without what has the form of one."""
+        """A message or printed line without these secrets, and without what has the form of one."""
         for told, shown in self._told.items():
             text = text.replace(told, shown)
         text = _IN_ADDRESS.sub(lambda found: f"{found[1]}:{SHOWN}@" if found[1] else f"{SHOWN}@", text)
@@ -78,7 +73,7 @@ class Secrets:
         return text
 
     def redacted_reply(self, text: str) -> str:
-        """``text`` that a model or a judge said, without these secrets and parts of them; nothing else is touched."""
+        """A model's or judge's reply without these secrets and parts of them; nothing else is changed."""
         if not self._forms:
             return text
         low = text.translate(_LOWER)
@@ -88,7 +83,7 @@ class Secrets:
         return text
 
     def redacted_tree(self, value: Any) -> Any:
-        """A value of JSON's types with every text in it redacted; what is of another type is as it was."""
+        """A JSON value with every text in it redacted; values of other types stay."""
         if isinstance(value, str):
             return self.redacted(value)
         if isinstance(value, Mapping):
@@ -121,7 +116,7 @@ def secrets_of_arguments(arguments: str | Mapping[str, Any] | None) -> Secrets:
 
 
 def secrets_of_environment(environment: Mapping[str, str] | None = None) -> Secrets:
-    """The secrets in the environment: variables called after keys, tokens and passwords, and addresses with one."""
+    """The secrets in the environment: variables named as keys, tokens and passwords, and addresses with one."""
     environment = os.environ if environment is None else environment
     values = {value for name, value in environment.items() if is_secret_name(name) and not _is_placeholder(value)}
     told: dict[str, str] = {}
@@ -133,7 +128,7 @@ def secrets_of_environment(environment: Mapping[str, str] | None = None) -> Secr
 
 
 def secrets_of_command(arguments: Iterable[str], environment: Mapping[str, str] | None = None) -> Secrets:
-    """The secrets in a command's arguments (``--model_args``, options called after a key) and in the environment."""
+    """The secrets in a command's arguments (``--model_args``, options named as a key) and in the environment."""
     found, name = secrets_of_environment(environment), ""
     for argument in arguments:
         option, equals, value = argument.partition("=")
@@ -152,10 +147,7 @@ def _of_option(option: str, value: str) -> Secrets:
 
 
 def redact_address(address: str, names: Iterable[str] = ()) -> str:
-    """An address without its password, the keys in its path, its query and its fragment; other text as it is.
-
-    ``names``: what is no key in a path, such as the model's name.
-    """
+    """An address without its password, keys in its path (but ``names``), query and fragment; else as it is."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
     except ValueError:
@@ -169,11 +161,7 @@ def redact_address(address: str, names: Iterable[str] = ()) -> str:
 
 
 def redact_streams(secrets: Secrets, streams: Iterable[TextIO] | None = None) -> None:
-    """Let what this process prints from here on be without these secrets, and those of earlier calls.
-
-    For processes of a command only, whose standard output and error are theirs. A stream keeps its identity: whoever
-    holds it prints redacted text too.
-    """
+    """Redact what this command's process prints from now on; a stream that others hold prints redacted text too."""
     for stream in (sys.stdout, sys.stderr) if streams is None else streams:
         before = getattr(stream, "write", None)
         known = getattr(before, "secrets", None)
@@ -184,8 +172,6 @@ def redact_streams(secrets: Secrets, streams: Iterable[TextIO] | None = None) ->
 
 
 class _Redacting:
-    """A stream's ``write``, of texts without secrets."""
-
     def __init__(self, original: Any, secrets: Secrets) -> None:
         self.original, self.secrets = original, secrets
 
@@ -202,7 +188,7 @@ def _iter_arguments(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_address(address: str, names: Iterable[str] = ()) -> Iterator[str]:
-    """The password of an address, the name where it stands alone, as it is sent, the keys in path and query."""
+    """The password of an address, a name that stands alone, both as they are sent, and the keys in path and query."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
     except ValueError:
@@ -217,7 +203,6 @@ def _of_address(address: str, names: Iterable[str] = ()) -> Iterator[str]:
 
 
 def _told_of_address(address: str, names: Iterable[str] = ()) -> dict[str, str]:
-    """The address, and its name and password, with what is shown in their place."""
     user, at, _ = address.partition("://")[2].partition("/")[0].rpartition("@")
     name, colon, _ = user.partition(":")
     told = {f"{user}@": f"{name}:{SHOWN}@"} if at and colon else {}
@@ -226,7 +211,7 @@ def _told_of_address(address: str, names: Iterable[str] = ()) -> dict[str, str]:
 
 
 def _is_path_key(segment: str, names: Iterable[str] = ()) -> bool:
-    """Whether a part of a path has the form of a key, and not of a version or of a name."""
+    """Whether a part of a path looks like a key, and not like a version or a name."""
     text = unquote(segment)
     if len(text) < _SHORTEST or any(text in name or (name and name in text) for name in names):
         return False
@@ -244,12 +229,11 @@ def _is_looked_for(value: str) -> bool:
 
 
 def _is_word(value: str) -> bool:
-    """Whether a secret could be a word or a number of ordinary text: a model may say it."""
     return (value.isalpha() or value.isdigit()) and len(value) < _LONG_WORD
 
 
 def _written_forms(value: str) -> set[str]:
-    """A secret as it may stand in a text: as it is, in an address, in JSON, in HTML, in base64."""
+    """A secret as it may stand in a text: plain, in an address, in JSON, in HTML, in base64."""
     written = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], html.escape(value)}
     return written | {base64.b64encode(value.encode()).decode().rstrip("=")}
 
@@ -262,7 +246,7 @@ def _iter_wholes(low: str, form: str) -> Iterator[tuple[int, int]]:
 
 
 def _iter_parts(low: str, form: str) -> Iterator[tuple[int, int]]:
-    """Where parts of ``form`` stand that tell something of it: long enough, and no word."""
+    """Where parts of ``form`` stand that reveal something: long enough, and no word."""
     if len(form) <= _SHORTEST_PART:
         return
     for block in range(0, len(form) - _BLOCK + 1, _BLOCK):

@@ -1,4 +1,4 @@
-"""Random numbers that depend only on what they are for, never on the order in which they are asked for."""
+"""Random numbers that depend only on their purpose, never on the order of calls."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ import numpy as np
 
 
 def stable_seed(*parts: str | int) -> int:
-    """A 64-bit seed from ``parts``, the same in every process, Python version and machine.
-
-    Parts are joined with their type and length, so that ``("a", "b")`` and ``("ab",)``, or ``(1,)`` and ``("1",)``,
-    give different seeds.
-    """
+    """A 64-bit seed from ``parts`` (type and length count), the same in every process, Python version and machine."""
     digest = hashlib.sha256()
     for part in parts:
         text = f"{type(part).__name__}:{part}".encode()

@@ -1,4 +1,4 @@
-"""Texts where there is little room: cut, or listed with what is left out counted."""
+"""Texts cut to little room, or listed with a count of the rest."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ _WORD_ENDS = " -_/.:"
 
 
 def shorten_text(text: str, most: int = 28, mark: str = "…") -> str:
-    """The text, cut to so many characters with the ``mark`` of what is missing."""
     return text if len(text) <= most else text[: most - len(mark)] + mark
 
 
 def cut_apart(texts: Iterable[str], width: int) -> Mapping[str, str]:
-    """Each text in at most ``width`` characters, at least 8; two that differ are never cut to the same.
+    """Each text in at most ``width`` (8 or more) characters; two that differ are never cut to the same.
 
-    A long text keeps its start and its end, as far as that tells all apart; else it ends in a number.
+    A long text keeps its start and its end, as far as that distinguishes all; else it ends in a number.
 
     >>> list(cut_apart(["question_type, closed_iid", "question_type, closed_ood"], 16).values())
     ['questio…osed_iid', 'questio…osed_ood']
@@ -38,11 +37,7 @@ def cut_apart(texts: Iterable[str], width: int) -> Mapping[str, str]:
 
 
 def without_common_start(names: Sequence[str]) -> dict[str, str]:
-    """Each name without the parts that all begin with, up to a separator; a single one stays as it is.
-
-    >>> without_common_start(["medtasks_observer", "medtasks_random"])
-    {'medtasks_observer': 'observer', 'medtasks_random': 'random'}
-    """
+    """Each name without the parts that all begin with, up to a separator ("medtasks_observer": "observer")."""
     start = os.path.commonprefix(list(names)) if len(set(names)) > 1 else ""
     end = max(start.rfind(separator) for separator in "_/-: ") + 1
     return {name: name[end:] or name for name in names}
@@ -72,7 +67,7 @@ def first_listed(texts: Sequence[str], most: int = 8) -> str:
 
 
 def first_named(texts: Sequence[str], most: int | None) -> str:
-    """``a, b and 3 more``: of more than ``most`` the first ones, and how many more there are; None: all."""
+    """``a, b and 3 more``: of more than ``most`` the first ones; None: all."""
     if most is None or len(texts) <= most:
         return ", ".join(texts)
     return f"{', '.join(texts[:most])} and {len(texts) - most} more"

@@ -1,4 +1,4 @@
-"""Texts of others as they may stand on a page, in a table file and on a terminal: nothing in them is invisible."""
+"""Texts of others for a page, a table file and a terminal: nothing in them is invisible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 
 
 def replace_invisible(text: str) -> str:
-    """``text`` with U+FFFD for each character that can't be seen, but for line feeds and tabs.
+    """``text`` with U+FFFD for each invisible character, except line feeds and tabs.
 
     These are control characters (escape sequences of a terminal), marks that turn the direction of a text, characters
     without width, and letters that are drawn as nothing. Every writer of pages, CSV files and terminal lines calls it.

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ from lmms_medtasks.errors import UnwritableFile
 
 
 def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Write ``content`` so that a reader of ``path`` never sees half of it; its folder is made.
-
-    Raises UnwritableFile when it can't be written; then ``path`` is as it was, and nothing is left beside it.
-    """
+    """Write ``content`` (and make its folder) whole, or not at all: then UnwritableFile, and ``path`` is as it was."""
     with atomic_write(path) as part:
         part.write_bytes(content)
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """As :func:`write_bytes_atomically`: gives the path of a file beside ``path`` that takes its place once it is
-    written."""
+    """As :func:`write_bytes_atomically`: gives the path of a file that takes the place of ``path`` at the end."""
     with unwritable_as_user_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
         os.close(handle)
         try:
             yield Path(part)
@@ -39,7 +35,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def unwritable_as_user_error(path: Path) -> Iterator[None]:
-    """Raises UnwritableFile, which names ``path``, where the system refuses what is done within."""
+    """Raises UnwritableFile, which names ``path``, for an OSError within."""
     try:
         yield
     except OSError as error:
@@ -51,7 +47,7 @@ def unwritable_as_user_error(path: Path) -> Iterator[None]:
 
 
 def check_folder(path: Path) -> None:
-    """Raises UnwritableFile where no file could be written below ``path``, which need not be there; makes nothing."""
+    """Raises UnwritableFile if no file could be written below ``path``, which need not exist; makes nothing."""
     with (
         unwritable_as_user_error(path),
         tempfile.TemporaryFile(dir=next(each for each in (path, *path.parents) if each.exists())),
@@ -60,5 +56,5 @@ def check_folder(path: Path) -> None:
 
 
 def write_text_atomically(path: Path, text: str) -> None:
-    """As :func:`write_bytes_atomically`; a text of others may hold half a surrogate pair, which is written as ``?``."""
+    """As :func:`write_bytes_atomically`; half a surrogate pair is written as ``?``."""
     write_bytes_atomically(path, text.encode("utf-8", "replace"))

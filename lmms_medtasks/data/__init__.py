@@ -1,11 +1,11 @@
-"""Where data comes from: the hub, local folders and the bundled mini data, through one store and one protocol.
+"""Where data comes from: the hub, local folders and the bundled mini data.
 
-``locate(suite, split)`` gives the parquet file that ``medtasks://SUITE/SPLIT`` stands for.
+``locate_split(suite, split)`` gives the parquet file that ``medtasks://SUITE/SPLIT`` stands for.
 """
 
 from __future__ import annotations
 
-from lmms_medtasks.data.locating import locate_split, split_digest
+from lmms_medtasks.data.locating import locate_split
 from lmms_medtasks.data.store import LocatedSplit, chosen_data, data_home
 
-__all__ = ["LocatedSplit", "chosen_data", "split_digest", "data_home", "locate_split"]
+__all__ = ["LocatedSplit", "chosen_data", "data_home", "locate_split"]

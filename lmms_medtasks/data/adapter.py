@@ -1,7 +1,7 @@
 """From any table of questions to our documents: ``documents = from_columns(image="img", question="q", ...)``.
 
-A contributed task whose columns are called otherwise has this one line in its ``adapter.py``, and
-``process_docs: !function adapter.documents`` in its YAML. With our own names :func:`documents` of this module will do.
+A contributed task with other column names has this line in its ``adapter.py``, and ``process_docs: !function
+adapter.documents`` in its YAML. For our own names there is :func:`documents`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from lmms_medtasks.data.table_cells import (
 from lmms_medtasks.data.table_pictures import TablePictures
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.pictures import image_id as digest_of
+from lmms_medtasks.pictures import read_encoded
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-REFERENCES = "references"
-"""The column of documents with all references of an open question that has several."""
+REFERENCES = "references"  # The column of documents with all references of an open question that has several
 TAGS = ("modality", "degradation", "severity", "question_id", "grid")
 """Columns that our hooks know: kept where the data has them."""
 _LIST_AS_TEXT = re.compile(r"""\[\s*(['"]).*\1\s*,?\s*\]""", re.DOTALL)
@@ -47,25 +47,23 @@ class Columns:
     Instances hold no state and can be pickled. UserError for an unknown ``answer_is`` or ``several``.
 
     Args:
-        image: The picture: an image column, encoded bytes, base64 text, a file's path from the YAML's folder on, or the
-            id of another row that has it. A cell may hold a list of these; several columns are several pictures, in
-            their order. "image" is also a column `images`. None: the questions have none. An empty cell: this question
-            has none.
-        question: The question's text. Texts are texts, or whole numbers: other values can be written in several ways.
+        image: An image column, encoded bytes, base64 text, a file's path from the YAML's folder on, or the id of
+            another row that has the picture. A cell may hold a list of these; several columns are several pictures, in
+            their order. "image" is also a column `images`. None, or an empty cell: no picture.
+        question: The question's text, or a whole number: other values can be written in several ways.
         options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
             Options that are empty at the end of a row are left out.
         answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
-            from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must where it is not plain.
+            from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must if several fit.
             Without options: one reference, which the judge compares with.
-        id: A name for each question; the row's number where there is none.
-        image_id: What questions on one picture (or patient) share, for standard errors; a digest of the picture where
-            there is none.
+        id: A name for each question; default: the row's number.
+        image_id: What questions on one picture (or patient) share, for standard errors; default: the picture's digest.
         tags: Further columns to keep for analyses. They stand in the sample log: name none that the data's terms
             keep out of it.
-        several: What several right answers in a cell (a list, or letters as in "A, C") mean. "all": options that are
-            right together, for ``parser: several_letters``. "any": each of them is right, options for ``parser:
-            any_letter`` or references of an open question.
-        lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt puts letters.
+        several: Several right answers in a cell (a list, or letters as in "A, C"). "all": options that are right
+            together, for ``parser: several_letters``. "any": each is right, options for ``parser: any_letter`` or
+            references of an open question.
+        lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt adds them.
         conversations: A column with question and answer as LLaVA's files have them, in place of these columns.
         folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
             (:mod:`lmms_medtasks.harness.template_hooks.binding`).
@@ -88,7 +86,6 @@ class Columns:
     folder: str = ""
 
     def __post_init__(self) -> None:
-        """Lists become tuples."""
         if self.answer_is and self.answer_is not in ANSWER_IS:
             raise unknown_name_error("answer_is", self.answer_is, ANSWER_IS, "from_columns")
         if self.several and self.several not in ("all", "any"):
@@ -99,14 +96,11 @@ class Columns:
 
     @property
     def digested(self) -> str:
-        """What the digest of a task's own code takes in: the names, not where the folder lies."""
+        """What the digest of a task's own code covers: the names, not where the folder lies."""
         return repr(replace(self, folder=""))
 
     def __call__(self, dataset: Dataset) -> Dataset:
-        """``dataset`` as documents, in its order; raises UserError that names column and row where it can't be.
-
-        Rows count from 1, a header does not count.
-        """
+        """``dataset`` as documents, in its order. Raises UserError with column and row (from 1, without the header)."""
         labelled = with_label_names(dataset)
         if self.conversations is None:
             return TableDocuments(self, labelled).documents()
@@ -115,34 +109,35 @@ class Columns:
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
-        listed = [self.options] if isinstance(self.options, str) else list(self.options or ())
-        used_names = {self.question, self.answer, self.id or "id", self.image_id, *listed, *TAGS, *self.tags}
-        used_names |= {*self.images(names), self.conversations}
+        used_names = {self.question, self.answer, self.id or "id", self.image_id, *TAGS, *self.tags}
+        used_names |= {*_column_names(self.options), *self.images(names), self.conversations}
         return [name for name in names if name in used_names]
 
     def images(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the columns ``names`` that hold pictures; ``image`` stands for ``image`` and ``images``."""
         if self.image == "image":
             return tuple(name for name in ("image", "images") if name in names)
-        listed = [self.image] if isinstance(self.image, str) else list(self.image or ())
-        return tuple(name for name in listed if name in names)
+        return tuple(name for name in _column_names(self.image) if name in names)
 
     def in_folder(self, folder: Path, tags: Sequence[str] = ()) -> Columns:
-        """The same for a task in ``folder``, with these columns kept as well."""
+        """The same for a task in ``folder``, with further tags."""
         return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))))
 
 
-from_columns = Columns
-"""What an ``adapter.py`` says."""
+def _column_names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value or ())
+
+
+from_columns = Columns  # What an ``adapter.py`` says.
 
 
 def read_options(columns: Columns, dataset: Dataset) -> list[list[str]]:
-    """Each row's options as documents would have them; raises UserError where they can't be."""
+    """Each row's options as documents would have them. Raises UserError for malformed ones."""
     return TableDocuments(columns, with_label_names(dataset)).options()
 
 
 def check_answers(documents: Dataset) -> None:
-    """Raise UserError for documents of any adapter whose answers are lists or mappings, with the first one."""
+    """Raise UserError for documents of any adapter whose answers are lists or mappings."""
     import datasets
 
     feature = documents.features.get("answer")
@@ -155,8 +150,7 @@ def check_answers(documents: Dataset) -> None:
             raise UserError(f"Column 'answer', row {row + 1}{known}: {not_text_problem(answer)}")
 
 
-documents = from_columns()
-"""The adapter of a table that has our names: image, question, options, answer."""
+documents = from_columns()  # The adapter of a table that has our names: image, question, options, answer
 
 
 class TableDocuments:
@@ -169,7 +163,6 @@ class TableDocuments:
         self._check_names()
 
     def documents(self) -> Dataset:
-        """The documents; raises UserError that names column and row where there can be none."""
         import datasets
 
         columns, count = self._columns, len(self._dataset)
@@ -203,7 +196,6 @@ class TableDocuments:
         return made if pictures is None else datasets.concatenate_datasets([made, pictures], axis=1)
 
     def options(self) -> list[list[str]]:
-        """Each row's options."""
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
             return [[] for _ in range(len(self._dataset))]
@@ -229,7 +221,6 @@ class TableDocuments:
         return values
 
     def _picture_columns(self, ids: Sequence[str]) -> Dataset | None:
-        """The pictures as columns of documents; None without a column of pictures."""
         columns = self._columns
         names = columns.images(self._names)
         if not names:
@@ -257,11 +248,8 @@ class TableDocuments:
         wanted = [columns.question, columns.answer, *columns.tags]
         wanted += [each for each in (columns.id, columns.image_id) if each]
         # With the standard names a table may lack options or pictures: open questions, questions without a picture.
-        standard = (None, "options", "image")
-        if columns.image not in standard:
-            wanted += [columns.image] if isinstance(columns.image, str) else list(columns.image or ())
-        if columns.options not in standard:
-            wanted += [columns.options] if isinstance(columns.options, str) else list(columns.options or ())
+        for listed in (columns.image, columns.options):
+            wanted += _column_names(None if listed in ("options", "image") else listed)
         for name in wanted:
             if name not in self._names:
                 raise unknown_name_error("column", name, self._names, "the data")
@@ -277,7 +265,6 @@ class TableDocuments:
         return ["" if value is None else str(value) for value in values]
 
     def _parse_severity(self, value: Any, row: int) -> Any:
-        """A severity; in a CSV table it is text."""
         if not isinstance(value, str):
             return value
         text = value.strip()
@@ -288,7 +275,6 @@ class TableDocuments:
         return int(text)
 
     def _cell_location(self, name: str, row: int) -> str:
-        """Where a value stands: column, row, and the row's id if it has one."""
         column = self._columns.id or "id"
         known = f" (id {self._dataset[column][row]!r})" if column in self._names and column != name else ""
         return f"Column {name!r}, row {row + 1}{known}"
@@ -319,7 +305,7 @@ class TableDocuments:
         return texts
 
     def _read_answers(self, options: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-        """Letters, or references; and of open questions with several references all of them."""
+        """Letters, or references; and all references of open questions with several."""
         columns, name = self._columns, self._columns.answer
         values = [table_cells.one_of_one(value) for value in self._column_values(name)]
         if not any(options):
@@ -367,7 +353,7 @@ class TableDocuments:
         return [" OR ".join(reference) for reference in all_references], all_references
 
     def _check_reference(self, text: str, row: int) -> str:
-        """An open question's answer; a list that was written as text (as pandas does in CSV) is a list all the same."""
+        """An open question's answer; a list that was written as text (as pandas does in CSV) is refused too."""
         location = functools.partial(self._cell_location, self._columns.answer, row)
         if not text:
             raise UserError(f"{location()}: empty. Every question needs one.")
@@ -377,13 +363,7 @@ class TableDocuments:
 
 
 def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
-    """How many pictures a row has, and a digest of their bytes, "" without any."""
-    return len(images), digest_of([_read_picture_bytes(image) for image in images]) if images else ""
-
-
-def _read_picture_bytes(picture: Mapping[str, Any]) -> bytes:
-    content: bytes = picture["bytes"] if picture["bytes"] is not None else Path(picture["path"]).read_bytes()
-    return content
+    return len(images), digest_of([read_encoded(image) or b"" for image in images]) if images else ""
 
 
 def _images_text(count: int) -> str:

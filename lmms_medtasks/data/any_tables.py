@@ -1,20 +1,21 @@
-"""Tables whose form is not known beforehand: parquet, CSV, TSV, JSON and JSON lines, read record by record."""
+"""Tables of unknown form: parquet, CSV, TSV, JSON and JSON lines, read record by record."""
 
 from __future__ import annotations
 
+import contextlib
 import io
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any
+from typing import Any, TextIO
 
 from lmms_medtasks.data.tsv_records import TsvTable
 from lmms_medtasks.errors import UserError
 
 SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-SECTION = "section"
-"""The column that the records of a JSON object of lists get: the list's key."""
+SECTION = "section"  # The column that the records of a JSON object of lists get: the list's key
 
 _NO_DATA = {"dataset_info.json", "dataset_infos.json", "state.json", "config.json", "package.json"}
 
@@ -22,11 +23,9 @@ _KEYS = 12  # of an object that are named
 
 Row = dict[str, Any]
 
-PLAIN = json.JSONDecoder()
-"""JSON as Python has it."""
+PLAIN = json.JSONDecoder()  # JSON as Python has it
 
-CHUNK = 1 << 20
-"""Characters read at a time."""
+_BLANK = re.compile(r"\s*")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -48,27 +47,19 @@ AS_WRITTEN = json.JSONDecoder(
 
 
 def is_table(name: str) -> bool:
-    """Whether a file of this name may hold records.
-
-    >>> is_table("data/test.PARQUET"), is_table("dataset_infos.json"), is_table("cases.xlsx")
-    (True, False, False)
-    """
+    """Whether a file of this name may hold records: "test.PARQUET" may, "dataset_infos.json" does not."""
     path = PurePosixPath(name.lower())
     return path.suffix in SUFFIXES and path.name not in _NO_DATA
 
 
 def iter_table_rows(path: Path) -> Iterator[Row | None]:
-    """The records of a table, in order; None for one that is no record (too many cells, no object).
-
-    Raises:
-        UserError: the file cannot be read, is damaged, or holds no records.
-    """
+    """The records of a table, in order; None for what is no record. UserError: unreadable, damaged, empty."""
     readers = {".parquet": _iter_parquet, ".csv": _iter_separated, ".tsv": _iter_separated, ".json": _iter_json}
     return readers.get(path.suffix.lower(), _json_lines)(path)
 
 
 def read_table_columns(path: Path) -> tuple[str, ...]:
-    """The columns of a table, in the order in which they come; of JSON, of all its records together."""
+    """The columns of a table in their order; of JSON, of all its records together."""
     if path.suffix.lower() == ".parquet":
         return tuple(_open_parquet(path).schema_arrow.names)
     if path.suffix.lower() in (".csv", ".tsv"):
@@ -107,25 +98,25 @@ def _iter_separated(path: Path) -> Iterator[Row | None]:
 
 
 def json_rows(path: Path, decoder: json.JSONDecoder) -> Iterator[Row | None]:
-    """The records of a JSON file or of JSON lines, as :func:`iter_table_rows` gives them, read by ``decoder``."""
     return (_iter_json if path.suffix.lower() == ".json" else _json_lines)(path, decoder)
 
 
 def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
-    if _first_sign(path) == "[":
-        for record in iter_json_items(path, decoder):
+    with _open_text(path) as file:
+        text = file.read()
+    if text.lstrip()[:1] == "[":
+        for record in _iter_items(text, path.name, decoder):
             yield record if isinstance(record, dict) else None
         return
     try:
-        content = decoder.decode(path.read_text("utf-8-sig"))
+        content = decoder.decode(text)
     except UserError as error:
         raise UserError(f"{path.name}: {error}") from error
-    except (OSError, ValueError, RecursionError) as error:
-        # Some write JSON lines into a file called .json.
-        if isinstance(error, ValueError) and "Extra data" in str(error):
+    except (ValueError, RecursionError) as error:
+        if "Extra data" in str(error):  # JSON lines in a file called .json
             yield from _json_lines(path, decoder)
             return
-        raise UserError(f"{path.name} is not JSON: {error}. {json_repair_hint(_read_start(path))}") from error
+        raise UserError(f"{path.name} is not JSON: {error}. {json_repair_hint(text)}") from error
     if not isinstance(content, Mapping):
         raise UserError(f"{path.name} holds no records: it is {type(content).__name__}.")
     lists = {key: value for key, value in content.items() if isinstance(value, list)}
@@ -142,7 +133,7 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
 
 
 def json_list_keys(path: Path) -> list[str]:
-    """The keys of the lists in a JSON file that is one object; [] for a list, and for JSON lines."""
+    """The keys of the lists in a JSON file that is one object; [] for any other."""
     try:
         content = PLAIN.decode(path.read_text("utf-8-sig"))
     except ValueError:
@@ -150,32 +141,26 @@ def json_list_keys(path: Path) -> list[str]:
     return [str(key) for key, value in content.items() if isinstance(value, list)] if isinstance(content, dict) else []
 
 
-def _read_start(path: Path) -> str:
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        return file.read(1 << 12)
-
-
-def _first_sign(path: Path) -> str:
+@contextlib.contextmanager
+def _open_text(path: PurePath, content: bytes | None = None) -> Iterator[TextIO]:
+    """The text of a file; ``content``: its bytes if it is packed in another file."""
+    name = path.name if content is None else str(path)
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            return next((text[0] for line in file if (text := line.strip())), "")
+        binary = Path(path).open("rb") if content is None else io.BytesIO(content)
+        with io.TextIOWrapper(binary, encoding="utf-8-sig") as file:
+            yield file
     except UnicodeDecodeError as error:
-        raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
+        raise UserError(f"{name} is not UTF-8 text: {error.reason}.") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _json_lines(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | None]:
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    record = _parse_line(line, path.name, number, decoder)
-                    yield record if isinstance(record, dict) else None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    with _open_text(path) as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                record = _parse_line(line, path.name, number, decoder)
+                yield record if isinstance(record, dict) else None
 
 
 def _parse_line(line: str, name: str, number: int, decoder: json.JSONDecoder) -> Any:
@@ -187,89 +172,49 @@ def _parse_line(line: str, name: str, number: int, decoder: json.JSONDecoder) ->
         raise UserError(f"{name}, line {number} is not JSON: {error}. It is cut short or damaged.") from error
 
 
-def iter_json_items(
-    path: PurePath, decoder: json.JSONDecoder | None = None, content: bytes | None = None
-) -> Iterator[Any]:
-    """The items of the list in ``path``, in order, read by ``decoder`` (None: as Python has JSON).
+def iter_json_items(path: PurePath, content: bytes | None = None) -> Iterator[Any]:
+    """The items of the list in ``path``, in order. ``content``: its bytes if it is packed in another file.
 
-    ``content``: what the file holds where it is none on the disk, but packed in another.
-
-    Raises:
-        UserError: the file cannot be read, is no UTF-8, no JSON, no list, or is cut short.
+    Raises UserError if the file can't be read, is no UTF-8, no JSON list, or is cut short.
     """
-    name = path.name if content is None else str(path)
-    try:
-        binary = io.BytesIO(content) if content is not None else Path(path).open("rb")  # noqa: SIM115 (closed below)
-        with io.TextIOWrapper(binary, encoding="utf-8-sig") as file:
-            yield from _iter_items(_Window(file.read), name, decoder or json.JSONDecoder())
-    except UnicodeDecodeError as error:
-        raise UserError(f"{name} is not UTF-8 text: {error.reason}.") from error
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    with _open_text(path, content) as file:
+        text = file.read()
+    yield from _iter_items(text, path.name if content is None else str(path), PLAIN)
 
 
-class _Window:
-    """The text that was read and not yet used."""
+def _iter_items(text: str, name: str, decoder: json.JSONDecoder) -> Iterator[Any]:
+    """The items of a list, decoded one at a time: a large table is held as text only."""
 
-    def __init__(self, read: Any) -> None:
-        self._read, self.text, self.at = read, "", 0
+    def next_sign(start: int) -> int:
+        return _BLANK.match(text, start).end()  # type: ignore[union-attr]
 
-    def more(self) -> bool:
-        """Read on; False at the end of the file."""
-        new = self._read(CHUNK)
-        self.text, self.at = self.text[self.at :] + new, 0
-        return bool(new)
-
-    def next_sign(self) -> str:
-        """The next character that is no white space, not yet used; "" at the end of the file."""
-        while True:
-            while self.at < len(self.text) and self.text[self.at].isspace():
-                self.at += 1
-            if self.at < len(self.text):
-                return self.text[self.at]
-            if not self.more():
-                return ""
-
-
-def _iter_items(window: _Window, name: str, decoder: json.JSONDecoder) -> Iterator[Any]:
-    if window.next_sign() != "[":
+    at = next_sign(0)
+    if text[at : at + 1] != "[":
         raise UserError(f"{name} is no JSON list of records. Is it a file of another release?")
-    window.at += 1
-    count = 0
-    if window.next_sign() == "]":
+    at = next_sign(at + 1)
+    if text[at : at + 1] == "]":
         return
-    while True:
-        yield _read_item(window, name, count, decoder)
-        count += 1
-        sign = window.next_sign()
-        window.at += 1
-        if sign == "]":
-            return
-        if sign != ",":
-            raise _damaged_list_error(
-                name, count, f"found {sign!r}, expected a comma or the end of the list" if sign else "it ends"
-            )
-
-
-def _read_item(window: _Window, name: str, count: int, decoder: json.JSONDecoder) -> Any:
-    window.next_sign()
-    while True:
+    for count in itertools.count():
         try:
-            value, end = decoder.raw_decode(window.text, window.at)
+            value, end = decoder.raw_decode(text, at)
         except UserError as error:
             raise UserError(f"{name}, record {count + 1}: {error}") from error
         except ValueError as error:
-            if not window.more():
-                raise _damaged_list_error(name, count, str(error), window.text[window.at :]) from error
+            raise _damaged_list_error(name, count, str(error), text[at:]) from error
         except RecursionError as error:
             raise _damaged_list_error(name, count, "it is nested too deeply") from error
-        else:
-            window.at = end
-            return value
+        yield value
+        end = next_sign(end)
+        sign = text[end : end + 1]
+        if sign == "]":
+            return
+        if sign != ",":
+            fault = f"found {sign!r}, expected a comma or the end of the list" if sign else "it ends"
+            raise _damaged_list_error(name, count + 1, fault)
+        at = next_sign(end + 1)
 
 
 def json_repair_hint(rest: str) -> str:
-    """What to do about JSON that can't be read from ``rest`` on."""
     if rest.lstrip()[:1] in ("]", "}"):
         return "JSON has no comma before a closing bracket: take it out."
     if re.match(r"\s*[\[{\s]*'", rest):

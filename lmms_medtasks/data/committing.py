@@ -1,4 +1,4 @@
-"""How a split that was written becomes one that exists: file, list of rejected rows, and the manifest last."""
+"""How a written split comes into being: file, list of rejected rows, and the manifest last."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lmms_medtasks import writing
 from lmms_medtasks.data import documents, store
 from lmms_medtasks.data.documents import DATA, Data, RowsDigest
 from lmms_medtasks.data.row_reader import CandidateDocument
@@ -27,7 +28,7 @@ GROUP_ROWS = 500
 
 
 def remove_leftovers(suite: str) -> None:
-    """Remove what killed processes left behind; only for the process that holds the suite's lock."""
+    """Remove what killed processes left behind; only under the suite's lock."""
     for data in DATA:
         for part in store.prepared_data_folder(suite, data).glob("*.part"):
             part.unlink(missing_ok=True)
@@ -35,7 +36,7 @@ def remove_leftovers(suite: str) -> None:
 
 @contextmanager
 def part_file(folder: Path, split: str) -> Iterator[Path]:
-    """The path to write a split to; what is left there at the end is removed."""
+    """The path to write a split to; removed at the end unless it was committed."""
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{split}.parquet.part"
     try:
@@ -45,32 +46,41 @@ def part_file(folder: Path, split: str) -> Iterator[Path]:
 
 
 def commit_split(
-    suite: str,
-    data: Data,
-    split: str,
     part: Path,
+    split: str,
     written: WrittenSplit,
-    source: Mapping[str, Any],
-    notes: Mapping[str, Any],
-    counts: str,
     header: Mapping[str, Any],
     entries: Mapping[str, PreparedSplit],
+    described: Mapping[str, Any],
 ) -> None:
-    """Put a written split in its place. ``entries`` are the entries of the manifest so far, ``counts`` is the entry's.
+    """Put a written split in its place.
 
-    Killed at any point, either the manifest does not name the split, or all of it is there.
+    ``header``: the manifest's, ``entries``: its splits so far. ``described``: source, notes and counts of the
+    new entry. Killed at any point, either the manifest does not name the split, or all of it is there.
     """
-    folder = store.prepared_data_folder(suite, data)
-    path = folder / f"{split}.parquet"
+    path = part.with_name(f"{split}.parquet")
     others = {name: entry for name, entry in entries.items() if name != split}
     digest = file_sha256(part)
     if split in entries:
-        store.write_manifest(suite, data, header, others)
+        store.write_manifest(header, others)
     os.replace(part, path)
     try:
-        _write_rejected(folder / store.REJECTED, split, others, written)
-        entry = _make_entry(path, written, digest, source, notes, counts)
-        store.write_manifest(suite, data, header, {**others, split: entry})
+        _write_rejected(path.with_name(store.REJECTED), split, others, written)
+        status = path.stat()
+        entry = PreparedSplit(
+            file=path.name,
+            rows=written.rows,
+            rejected=len(written.rejected),
+            images=len(written.image_ids),
+            digest=written.digest,
+            sha256=digest,
+            bytes=status.st_size,
+            mtime_ns=status.st_mtime_ns,
+            ctime_ns=status.st_ctime_ns,
+            created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            **described,
+        )
+        store.write_manifest(header, {**others, split: entry})
     except BaseException:
         path.unlink(missing_ok=True)  # without a manifest it would only take room
         raise
@@ -81,41 +91,19 @@ def remove_split(suite: str, data: Data, split: str) -> None:
     header = {name: value for name, value in store.read_manifest(suite, data).items() if name != "splits"}
     entries = store.read_prepared_splits(suite, data)
     entry = entries.pop(split)
-    store.write_manifest(suite, data, header, entries)
+    store.write_manifest(header, entries)
     (store.prepared_data_folder(suite, data) / entry.file).unlink(missing_ok=True)
 
 
-def _make_entry(
-    path: Path, written: WrittenSplit, digest: str, source: Mapping[str, Any], notes: Mapping[str, Any], counts: str
-) -> PreparedSplit:
-    status = path.stat()
-    return PreparedSplit(
-        file=path.name,
-        rows=written.rows,
-        rejected=len(written.rejected),
-        images=len(written.image_ids),
-        counts=counts,
-        digest=written.digest,
-        sha256=digest,
-        bytes=status.st_size,
-        mtime_ns=status.st_mtime_ns,
-        ctime_ns=status.st_ctime_ns,
-        source=source,
-        notes=notes,
-        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-    )
-
-
 def _write_rejected(path: Path, split: str, others: Mapping[str, PreparedSplit], written: WrittenSplit) -> None:
-    """Replace the lines of ``split``, keep those of the other splits that exist."""
     other_lines = [line for line in store.read_rejected(path) if line["split"] in others]
     lines = other_lines + [{"split": split, **record} for record in written.rejected]
-    store.write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    writing.write_text_atomically(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 
 @dataclass
 class WrittenSplit:
-    """What came out of a split: rows, their digest, how many image_ids they have, and what was rejected and why."""
+    """A split's rows, their digest, their distinct image_ids, and what was rejected and why."""
 
     rows: int = 0
     digest: str = ""
@@ -124,10 +112,7 @@ class WrittenSplit:
 
 
 def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: DataSource, data: Data) -> WrittenSplit:
-    """Write the documents among ``candidates`` to ``path`` as parquet, in order; what is none is returned as rejected.
-
-    Nobody should read the file before this returns; an ``OSError`` of writing passes through.
-    """
+    """Write the documents among ``candidates`` as parquet; the others are returned as rejected. Raises OSError."""
     import pyarrow.parquet as pq
 
     schema = documents.document_schema(suite.tags)
@@ -156,7 +141,7 @@ def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: 
 
 
 def _reason_against(document: dict[str, Any], data: Data, suite: DataSource, ids: set[str]) -> str | None:
-    """Fill in ``data``; why the document cannot be taken, or None."""
+    """Fill in ``data``; why the document is rejected, or None."""
     document["data"] = data
     reason = documents.document_problem(document, suite.tags, images_optional=suite.images_optional)
     if reason is not None:

@@ -2,11 +2,11 @@
 
 Grey values go through the file's modality transform (rescale slope and intercept, or a table), then through its VOI
 transform (DICOM PS3.3, C.11.2): the first window that it states, or its VOI table. A file without either is shown from
-0 to the largest value that its bits can hold where these are 8 or fewer, else from its own smallest to its own largest
-value, without padding. Photometric interpretation MONOCHROME1 is inverted, so that large values are dark.
+0 to the largest value of its bits if these are 8 or fewer, else from its own smallest to its own largest value, without
+padding. MONOCHROME1 is inverted, so that large values are dark.
 
-What was made lies as PNG in the data folder, under the digest of the DICOM file. Which window it is in stands in its
-text ``ShownAs``, and from there in the record of each question. Nothing else of the file goes along, such as names.
+The PNG lies in the data folder, under the digest of the DICOM file. Its text ``ShownAs`` names the window, which each
+question's record repeats. Nothing else of the file goes along, such as names.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 FOLDER = "dicom_pictures"
 SUFFIXES = (".dcm", ".dicom")
-START = 132
-"""Bytes from which on a file tells whether it is DICOM."""
+START = 132  # Bytes from which on a file tells whether it is DICOM
 
 _VERSION = 1  # of what is made of a file
 _AS_PNG = "Write the image that is asked about as PNG"
@@ -46,11 +45,7 @@ def is_dicom(start: bytes) -> bool:
 
 
 def png_of(data: bytes) -> dict[str, Any]:
-    """The picture of a DICOM file as documents have it: the path of its PNG, which is made unless it is there.
-
-    Its bytes where the data folder can't be written. Raises UserError for what can't be shown, as in
-    :func:`read_dicom`.
-    """
+    """A DICOM file's PNG, made unless it is there; its bytes if it can't be written. As :func:`read_dicom`."""
     name = hashlib.sha256(b"%d" % _VERSION + data).hexdigest()[:32]
     target = store.data_home() / FOLDER / f"{name}.png"
     if target.is_file():
@@ -82,7 +77,9 @@ def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
             _check_decodable(file)
             stored = pydicom.pixels.pixel_array(file)
             if stored.ndim == 3:
-                return Image.fromarray(_eight_bits(stored)), {}
+                if stored.dtype != np.uint8:
+                    raise UserError(f"is DICOM whose colours are {stored.dtype}, expected 8 bits. {_AS_PNG}.")
+                return Image.fromarray(stored), {}
             levels, view = _grey_levels(file, stored)
     except UserError:
         raise
@@ -93,7 +90,6 @@ def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
 
 
 def _check_decodable(file: Any) -> None:
-    """Refuse, by name, what is not one grey or RGB picture that can be decoded here."""
     from pydicom.pixels import get_decoder
 
     syntax = file.file_meta.TransferSyntaxUID
@@ -119,12 +115,6 @@ def _check_decodable(file: Any) -> None:
         readable = False
     if not readable:
         raise UserError(f"is DICOM compressed as {syntax.name}, for which no decoder is installed. {_DECODERS}.")
-
-
-def _eight_bits(stored: np.ndarray) -> np.ndarray:
-    if stored.dtype != np.uint8:
-        raise UserError(f"is DICOM whose colours are {stored.dtype}, expected 8 bits. {_AS_PNG}.")
-    return stored
 
 
 def _grey_levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
@@ -173,7 +163,7 @@ def _parse_numbers(value: Any) -> list[float]:
 
 
 def _grey_range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[float, float, str]:
-    """From where to where a picture without a window is shown, and what that is."""
+    """The values shown black and white without a window, and their origin in words."""
     bits = int(file.BitsStored)
     padding = file.get("PixelPaddingValue")
     unpadded = values if padding is None or (stored == padding).all() else values[stored != padding]
@@ -196,7 +186,7 @@ def _encode_png(image: Image, view: dict[str, Any]) -> bytes:
 
 
 def mark_missing(path: Path, start: bytes) -> str:
-    """What is wrong with a file that is called as DICOM files are and is none; "" for any other."""
+    """What is wrong with a file that is named as DICOM and is none; "" for any other."""
     if path.suffix.lower() in SUFFIXES and start and not is_dicom(start):
         return "is called as DICOM files are, and has no mark DICM after 128 bytes. Write it again with a DICOM tool."
     return ""

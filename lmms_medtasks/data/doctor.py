@@ -25,11 +25,7 @@ _LISTED = 20
 
 @dataclass
 class ReleaseDiagnosis:
-    """What was found about a folder.
-
-    ``shared``: images that a shift's i.i.d. and OoD tests have in common. ``incomplete``: splits that are prepared only
-    if asked for and of which images are missing.
-    """
+    """``shared``: images in both of a shift's tests. ``incomplete``: optional splits without all images."""
 
     suite: str
     source: str
@@ -41,23 +37,18 @@ class ReleaseDiagnosis:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing that is needed is missing."""
         return all(finding.state != "missing" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """The diagnosis as a plain dictionary."""
         return {**asdict(self), "complete": self.complete}
 
 
 def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
-    """Look at a folder with the release of a suite.
-
-    Raises:
-        UserError: an unknown suite, or no folder that can be read.
-    """
+    """Examine a folder with the release of a suite. Raises UserError for an unknown suite or no readable folder."""
     record = sources.get(suite)
     release = LocalRelease(Path(source), record.elsewhere, may_be_empty=True)
-    diagnosis = ReleaseDiagnosis(record.name, str(source), how=_ways_to_obtain(record))
+    from_hub = f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
+    diagnosis = ReleaseDiagnosis(record.name, str(source), how=record.obtain or from_hub)
     diagnosis.findings += _file_findings(record, release)
     if record.diagnose:
         diagnosis.findings += record.diagnose(release)
@@ -83,7 +74,6 @@ def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
 
 
 def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[ReleaseFinding]:
-    """For each split whose number of questions is not the release's: what it would be called."""
     counts = {name: SplitCounts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
         if split.name in counts and (changed := difference(record.expected, split.name, counts)):
@@ -91,14 +81,7 @@ def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Ite
             yield ReleaseFinding(f"split {split.name}", "note", detail)
 
 
-def _ways_to_obtain(record: DataSource) -> str:
-    if record.obtain:
-        return record.obtain
-    return f"From the hub: dataset {record.hub_repository}, or leave --source out of lmms-medtasks data prepare."
-
-
 def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[ReleaseFinding]:
-    """The tables, each once, with the splits that are made from them."""
     uses: dict[str, list[SourceSplit]] = {}
     for split in record.splits:
         for name in split.files_in(release) or split.files:
@@ -121,7 +104,6 @@ def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[Releas
 
 
 def _miss_images(split: SourceSplit, reader: RowReader, diagnosis: ReleaseDiagnosis) -> None:
-    """Say which images are not there, and how many questions that costs, in all and each."""
     missing = list(reader.missing_images())
     if missing:
         costs = Counter(name for names in missing for name in dict.fromkeys(names))

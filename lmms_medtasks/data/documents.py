@@ -1,13 +1,12 @@
 """The canonical document: one question as every suite, task and metric of this package sees it.
 
-A document is a flat mapping. The fields that all suites share are in :data:`FIELDS`; a suite adds *tags* (modality,
-degradation, capability ...), which are strings or small integers. Documents are stored as parquet with the bytes of
-their images as the source has them; the file's metadata makes ``datasets`` decode them to PIL images.
+A document is a flat mapping of :data:`FIELDS` and a suite's *tags* (modality, degradation, ...), which are strings or
+small integers. Documents are stored as parquet with the bytes of their images as the source has them; the file's
+metadata makes ``datasets`` decode them to PIL images.
 
-An image may also be a *reference*: no bytes, and the absolute path of a file that stays where the user has it. So large
-images that many questions share are not stored once a question, and data that must not be copied is not. The document's
-``image_id`` then is the digest of the file's bytes (:func:`lmms_medtasks.pictures.image_id`), or the image's
-own name where the file was not read.
+An image may also be a *reference*: no bytes, and the absolute path of a user's file, for large images that many
+questions share and for data that must not be copied. ``image_id`` then is the digest of the file's bytes
+(:func:`lmms_medtasks.pictures.image_id`), or the image's name if the file was not read.
 """
 
 from __future__ import annotations
@@ -54,11 +53,8 @@ TAG_KINDS = ("text", "integer")
 def document_schema(tags: Mapping[str, str]) -> pa.Schema:
     """The arrow schema of documents with ``tags`` (name -> "text" or "integer").
 
-    An image is ``struct<bytes: binary, path: string>``, and the schema's metadata holds the ``datasets`` features, so
-    that ``load_dataset("parquet")`` gives ``Image`` columns.
-
-    Raises:
-        ValueError: a tag is called as a field is, or its kind is unknown.
+    An image is ``struct<bytes: binary, path: string>``; the metadata holds the ``datasets`` features, so that
+    ``load_dataset("parquet")`` gives ``Image`` columns. ValueError: a tag has a field's name or an unknown kind.
     """
     import pyarrow as pa
 
@@ -94,8 +90,7 @@ def document_problem(
 ) -> str | None:
     """Why ``document`` is not a canonical document with ``tags``, or None if it is one.
 
-    Images are to be raw bytes here (``{"bytes": ..., "path": ...}``) or references (no bytes, a path); whether they
-    decode is checked elsewhere.
+    Images must be raw bytes (``{"bytes": ..., "path": ...}``) or references; whether they decode is checked elsewhere.
     """
     kinds = {**FIELDS, **tags}
     if set(document) != set(kinds):
@@ -113,7 +108,6 @@ def document_problem(
 
 
 def _wrong_type(name: str, kind: str, value: Any) -> str | None:
-    """Why ``value`` is not of ``kind``, or None if it is."""
     right = {
         "text": isinstance(value, str),
         "integer": isinstance(value, int) and not isinstance(value, bool),
@@ -131,7 +125,7 @@ def _is_image(value: Any) -> bool:
 
 
 def is_reference(image: Mapping[str, Any]) -> bool:
-    """Whether an image as it is stored has no bytes but the path of a file."""
+    """Whether a stored image has no bytes but the path of a file."""
     return image["bytes"] is None and isinstance(image["path"], str) and bool(image["path"])
 
 
@@ -164,16 +158,13 @@ def _option_problem(document: Mapping[str, Any]) -> str | None:
 
 
 def images_of(document: Mapping[str, Any]) -> list[Any]:
-    """The images of a document in order, as they are stored or as ``datasets`` decoded them; none if it has none."""
+    """The images of a document in order, as they are stored or as ``datasets`` decoded them."""
     one, several = document.get("image"), document.get("images")
     return list(several) if several else [] if one is None else [one]
 
 
 def rows_digest(documents: Iterable[Mapping[str, Any]]) -> str:
-    """SHA-256 (hex) over the rows in their order; images count by their bytes, references by the row's ``image_id``.
-
-    It is a digest of the content, not of the parquet file, whose bytes depend on the version of the writer too.
-    """
+    """SHA-256 (hex) over the rows in their order, however they were written; references count by ``image_id``."""
     digest = RowsDigest()
     for document in documents:
         digest.update(document)
@@ -187,7 +178,6 @@ class RowsDigest:
         self._hash = hashlib.sha256()
 
     def update(self, document: Mapping[str, Any]) -> None:
-        """Add the next document."""
         # Where a referenced file lies on this machine says nothing of the content.
         images = [
             "reference" if is_reference(image) else hashlib.sha256(image["bytes"]).hexdigest()
@@ -198,5 +188,4 @@ class RowsDigest:
         self._hash.update(line.encode() + b"\n")
 
     def hexdigest(self) -> str:
-        """The digest of the documents so far, 64 hexadecimal digits."""
         return self._hash.hexdigest()

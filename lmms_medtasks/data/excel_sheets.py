@@ -1,7 +1,7 @@
-"""Excel workbooks (.xlsx) as the text that their one sheet shows; what it shows and does not hold as text is refused.
+"""Excel workbooks (.xlsx) as the text that their one sheet shows; cells without plain text are refused.
 
-Excel keeps numbers and dates, not how they were typed: ``007`` typed into a cell is 7, ``1e3`` is 1000. A number is
-taken only where its format says plainly what the sheet shows.
+Excel keeps numbers and dates, not how they were typed: ``007`` is 7, ``1e3`` is 1000. A number is taken only if its
+format says plainly what the sheet shows.
 """
 
 from __future__ import annotations
@@ -17,20 +17,17 @@ from lmms_medtasks.errors import UserError
 
 _PLACES = re.compile(r"(0+)(?:\.(0+))?")
 _GENERAL = ("General", "@")
-_SHOWN_DIGITS = 11
-"""Digits that Excel shows of a number without a format."""
+_SHOWN_DIGITS = 11  # Digits that Excel shows of a number without a format
 
 _AS_TEXT = "Give the column the format Text and type the value again, or keep the table as CSV."
 
 
 def iter_sheet_rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
-    """The records of the sheet (the only one where ``sheet`` is empty), each cell as the sheet shows it.
+    """The records of the sheet (the only one if ``sheet`` is empty), each cell as the sheet shows it.
 
-    The first row is the header. Rows and columns that are empty at the end are left out.
-
-    Raises:
-        UserError: no workbook, several sheets, cells that have no plain text (dates, errors, formulas that were never
-            calculated), merged cells, hidden rows, pictures that float over the cells.
+    The first row is the header; empty rows and columns at the end are left out. Raises UserError for no workbook,
+    several sheets, cells without plain text (dates, errors, formulas never calculated), merged cells, hidden rows,
+    floating pictures.
     """
     shown, written = _open_sheets(path, sheet)
     _check_plain(path.name, shown)
@@ -84,7 +81,6 @@ def _open_sheets(path: Path, sheet: str) -> tuple[Any, Any]:
 
 
 def _check_plain(name: str, sheet: Any) -> None:
-    """Refuse what a table of text has no place for."""
     merged = [str(each) for each in sheet.merged_cells.ranges]
     if merged:
         raise UserError(

@@ -1,10 +1,8 @@
 """``medtasks://suite/split`` as an fsspec filesystem, so that a task's YAML is plain data.
 
-A url stands for the parquet file that :func:`lmms_medtasks.data.locate_split` finds, under the path that it has on this
-machine. As the files are local, ``datasets`` opens them where they are: no copy in its download cache, and nothing is
-refused when ``HF_HUB_OFFLINE`` is set (it refuses downloads by any protocol then). ``info`` gives the digest of the
-rows as ``ETag``, which ``datasets`` makes part of the name of its own cached copy: other rows never come from an old
-one.
+A url stands for the local parquet file of :func:`lmms_medtasks.data.locate_split`. ``datasets`` opens it where it is:
+no copy in its download cache, also with ``HF_HUB_OFFLINE`` set. ``info`` gives the digest of the rows as ``ETag``,
+which names ``datasets``' cached copy: other rows never come from an old one.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ class MedtasksFileSystem(fsspec.AbstractFileSystem):  # type: ignore[misc]
 
     @classmethod
     def _strip_protocol(cls, path: str) -> str:
-        """The local path of the file that a url stands for; raises what ``locate`` raises. A local path stays."""
+        """The local path of the file that a url stands for; a local path stays."""
         from lmms_medtasks.data import locate_split
 
         path = str(path)
@@ -42,14 +40,12 @@ class MedtasksFileSystem(fsspec.AbstractFileSystem):  # type: ignore[misc]
         return str(locate_split(*parts).path)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
-        """Name, size, type and, as ``ETag``, the digest of the rows."""
         from lmms_medtasks.data.locating import digest_of
 
         local = Path(self._strip_protocol(path))
         return {"name": str(local), "size": local.stat().st_size, "type": "file", "ETag": digest_of(local)}
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
-        """The file itself: there is nothing to look through here."""
         info = self.info(path)
         return [info] if detail else [info["name"]]
 

@@ -1,7 +1,7 @@
 """A release as a dataset repository of the Hugging Face hub; files land in the hub library's own cache.
 
-The hub's library resumes most downloads that were cut. What it gives up is begun again here, a few times, and each time
-a message says why; a hub that sends nothing new for :func:`hub_patience` seconds is given up.
+The library resumes most downloads that were cut. What it gives up is begun again a few times, each time with a message;
+a hub that sends nothing new for :func:`hub_patience` seconds is given up.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ TIMEOUT_VARIABLE = "MEDTASKS_HUB_TIMEOUT"
 """Environment variable: seconds without a new byte after which the hub is given up (60 unless set)."""
 
 _DEFAULT_SECONDS = 60.0
-_WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further attempt at a file."""
+_WAITS = (1.0, 2.0, 4.0, 8.0)  # Seconds before each further attempt at a file
 
 _PART_BYTES = 1 << 16
 
-_TRANSIENT = (408, 429)
-"""HTTP statuses below 500 that another attempt may mend."""
+_TRANSIENT = (408, 429)  # HTTP statuses below 500 that another attempt may mend
 
 
 class HubSilentError(Exception):
@@ -45,27 +43,25 @@ class HubSilentError(Exception):
 class HubRelease:
     """The files of one revision of a hub dataset.
 
-    ``revision`` may be a branch or a tag: the first file settles the commit, and all others are taken from the same.
-    Setting ``commit`` beforehand settles it.
+    ``revision`` may be a branch or a tag: the first file settles the ``commit``, and all others come from the same.
+    ``download`` replaces ``huggingface_hub.hf_hub_download`` in tests.
     """
 
     def __init__(self, repository: str, revision: str, download: Download | None = None) -> None:
-        """``download`` stands in for ``huggingface_hub.hf_hub_download`` in tests."""
         self.repository, self.revision, self.commit = repository, revision, ""
         self._download = download
         self._paths: dict[str, Path] = {}
 
     def describe(self) -> dict[str, Any]:
-        """Repository, the revision asked for, and the commit that it stood for (known after the first file)."""
         description = {"kind": "hub", "repository": self.repository, "revision": self.revision}
         return {**description, "commit": self.commit} if self.commit else description
 
     def has(self, name: str) -> bool:
-        """Always true: whether a file is there is seen by asking for it."""
+        """Always true: only a download tells."""
         return bool(checked_name(name))
 
     def names(self) -> list[str]:
-        """The names of all files of the revision; ``UserError`` where the hub can't be asked."""
+        """The names of all files of the revision; ``UserError`` if the hub can't be asked."""
         from huggingface_hub import HfApi
 
         where = f"The files of the hub dataset {self.repository!r} (revision {self.revision!r})"
@@ -85,7 +81,7 @@ class HubRelease:
         return sorted(sibling.rfilename for sibling in info.siblings or [])
 
     def file(self, name: str) -> Path:
-        """The file, downloaded unless the hub's cache has it; errors as :class:`Release` says, with the way out."""
+        """The file, downloaded unless the hub's cache has it; errors as :class:`Release` says."""
         if name not in self._paths:
             path = self._fetch_file(checked_name(name))
             parts = path.parts
@@ -158,11 +154,7 @@ class HubRelease:
 
 @contextlib.contextmanager
 def _fine_chunks() -> Iterator[None]:
-    """Lets the hub's library write a file in small parts.
-
-    It loses what it has of a part when the connection is cut, and its progress is seen part by part: with its 10 MB, a
-    slow line would seem silent.
-    """
+    """Let the hub's library write a file in small parts: with its 10 MB a slow line would seem silent."""
     from huggingface_hub import constants
 
     before = constants.DOWNLOAD_CHUNK_SIZE
@@ -176,18 +168,15 @@ def _fine_chunks() -> Iterator[None]:
 class _Watch:
     """Runs the attempts at one file, and gives them up when no new byte came for ``seconds``.
 
-    A byte is new when it is further than any attempt came before: else a server that sends a file's beginning over and
-    over, and then nothing, would never be given up.
+    A byte is new if it is further than any attempt came before: else a server that sends a file's beginning over and
+    over would never be given up.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.furthest, self.last = seconds, 0, time.monotonic()
 
     def run(self, download: Callable[[], str]) -> str:
-        """What ``download`` returns or raises; ``HubSilentError`` when it is given up.
-
-        It runs in a thread of its own, for it can't be interrupted; given up, that thread ends with the process.
-        """
+        """What ``download`` returns or raises, run in a thread; ``HubSilentError`` if it is given up."""
         ended: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
 
         def work() -> None:
@@ -232,11 +221,7 @@ class _Watch:
 
 
 def hub_patience() -> float:
-    """Seconds without a new byte after which the hub is given up.
-
-    Raises:
-        UserError: The environment variable is not a number above 0.
-    """
+    """Seconds without a new byte after which the hub is given up. UserError unless the variable is a number above 0."""
     text = os.environ.get(TIMEOUT_VARIABLE, "")
     try:
         seconds = float(text) if text else _DEFAULT_SECONDS
@@ -259,7 +244,7 @@ def transport_errors() -> tuple[type[Exception], ...]:
 
 
 def what_happened(error: BaseException) -> str:
-    """Why the hub could not be asked, in words: the server's status, a timeout, a cut connection, or the error."""
+    """Why the hub could not be asked: the server's status, a timeout, a cut connection, or the error."""
     reason = _underlying_error(error)
     status = _http_status(reason)
     if status is not None and status >= 500:
@@ -278,10 +263,7 @@ def what_happened(error: BaseException) -> str:
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether another attempt may succeed: after cut connections and errors of the server, not full disks.
-
-    The library's first request of a file is repeated by the library, for half a minute.
-    """
+    """Whether another attempt may succeed: after cut connections and errors of the server, not full disks."""
     reason = _underlying_error(error)
     if reason is not error:
         return False
@@ -310,10 +292,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def is_hub_unreachable() -> bool:
-    """Whether the hub is off limits, or its host does not take connections and no proxy stands in for it.
-
-    Then its cache is all there is; the hub's library itself would repeat its attempts for half a minute and more.
-    """
+    """Whether the hub is off limits or takes no connections, without a proxy; its library tries for half a minute."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:

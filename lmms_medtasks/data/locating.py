@@ -1,4 +1,4 @@
-"""From ``suite/split`` to the file that holds it, by what ``MEDTASKS_DATA`` asks for and what is prepared."""
+"""From ``suite/split`` to the file that holds it, by ``MEDTASKS_DATA`` and what is prepared."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ def locate_split(suite: str, split: str) -> LocatedSplit:
     """The data of ``suite``/``split``.
 
     ``MEDTASKS_DATA=mini`` gives the bundled mini data, ``sample`` or ``full`` what is prepared as such. Unset: the full
-    data if it is prepared, else a prepared sample, else the data is prepared from the hub now, unless
-    ``HF_HUB_OFFLINE`` is set. What has other counts than the release is a sample, also from the hub; with
-    ``MEDTASKS_ACCEPT_COUNTS=1`` the hub's is full.
+    data if prepared, else a prepared sample, else the data is prepared from the hub now, unless ``HF_HUB_OFFLINE`` is
+    set. Data with other counts than the release is a sample; with ``MEDTASKS_ACCEPT_COUNTS=1`` the hub's is full.
 
     Raises:
-        DataNotFound: there is no such data and it cannot be had now; the message names the ways out.
+        DataNotFound: there is no such data, with the ways out.
         UserError: an unknown suite or split, ``MEDTASKS_DATA`` misspelt, damaged data.
     """
     data = store.chosen_data()
@@ -37,11 +36,7 @@ def locate_split(suite: str, split: str) -> LocatedSplit:
 
 
 def find_split(suite: str, split: str, data: Data | None = None) -> LocatedSplit | None:
-    """The split as ``data`` (None: full or else sample), or None if there is none; the hub is left alone.
-
-    Raises:
-        UserError: an unknown suite or split, damaged data.
-    """
+    """The split as ``data`` (None: full or else sample), or None. No download. UserError as :func:`locate_split`."""
     sources.get(suite).split(split)
     if data == "mini":
         return _find_mini(suite, split)
@@ -52,7 +47,6 @@ def find_split(suite: str, split: str, data: Data | None = None) -> LocatedSplit
 
 
 def data_not_found_error(suite: str, split: str, data: Data | None, tried: str = "") -> DataNotFound:
-    """The error that says what was looked for, what was ``tried``, and the ways out."""
     if data == "mini":
         return DataNotFound(
             f"There is no mini data for {suite}/{split}. Set MEDTASKS_DATA to full or sample, or unset it."
@@ -79,7 +73,7 @@ def data_not_found_error(suite: str, split: str, data: Data | None, tried: str =
 
 
 def _may_be_accepted(suite: str, split: str, located: LocatedSplit) -> bool:
-    """Whether a sample is what the hub has, and its counts are accepted by now; of a folder's it is said what to do."""
+    """Whether a sample is from the hub and its counts are accepted by now; for a folder's it prints what to do."""
     if located.data != "sample" or not located.counts or not release_counts.accepts_other_counts():
         return False
     entry = store.read_prepared_splits(suite, "sample")[split]
@@ -101,19 +95,12 @@ def _data_variants(data: Data | None) -> tuple[Data, ...]:
     return (data,) if data else ("full", "sample")
 
 
-def split_digest(suite: str, split: str) -> str:
-    """The digest of the rows that :func:`locate_split` finds; raises what it raises."""
-    return locate_split(suite, split).digest
-
-
 def is_offline() -> bool:
-    """Whether the user told the hub's library to stay off the network."""
     values = (os.environ.get("HF_HUB_OFFLINE"), os.environ.get("TRANSFORMERS_OFFLINE"))
     return any(value and value.upper() in ("1", "ON", "YES", "TRUE") for value in values)
 
 
 def _prepare_from_hub(suite: str, split: str) -> str:
-    """Try to prepare a split from the hub; the empty text if that worked, else why not."""
     if not sources.get(suite).hub_repository:
         return "It is on no hub."
     if is_offline():
@@ -133,7 +120,6 @@ def _prepare_from_hub(suite: str, split: str) -> str:
 
 
 def _find_mini(suite: str, split: str) -> LocatedSplit | None:
-    """The bundled mini data of a split, or None if there is none."""
     from lmms_medtasks.data import mini
 
     try:
@@ -142,12 +128,11 @@ def _find_mini(suite: str, split: str) -> LocatedSplit | None:
         return None
     status = path.stat()
     rows, content = _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
-    return LocatedSplit(path, "mini", content, rows)
+    return LocatedSplit(path=path, data="mini", digest=content, rows=rows)
 
 
 @functools.lru_cache(maxsize=64)
 def _count_and_digest(path: Path, mtime_ns: int, ctime_ns: int, size: int) -> tuple[int, str]:
-    """Number and digest of the rows of a parquet file, read once a process."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
@@ -157,13 +142,10 @@ def _count_and_digest(path: Path, mtime_ns: int, ctime_ns: int, size: int) -> tu
 
 def digest_of(path: Path) -> str:
     """The digest of the rows of a prepared or bundled file, found by its path."""
-    for entry in _manifest_beside(path).values():
-        if entry.file == path.name:
-            return entry.digest
+    data, suite = path.parent.name, path.parent.parent.name
+    if path.parent == store.prepared_data_folder(suite, data):
+        for entry in store.read_prepared_splits(suite, data).values():
+            if entry.file == path.name:
+                return entry.digest
     status = path.stat()
     return _count_and_digest(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size)[1]
-
-
-def _manifest_beside(path: Path) -> dict[str, store.PreparedSplit]:
-    data, suite = path.parent.name, path.parent.parent.name
-    return store.read_prepared_splits(suite, data) if path.parent == store.prepared_data_folder(suite, data) else {}

@@ -1,6 +1,6 @@
-"""Every picture of a task's documents is decoded once, before a model is asked: with row, id and file in the message.
+"""Every picture of a task's documents is decoded once, before a model is asked. Messages name row, id and file.
 
-What was found right is remembered in the data folder by the pictures' bytes, so that later runs don't decode again.
+Good pictures are remembered in the data folder by their bytes, so that later runs don't decode again.
 """
 
 from __future__ import annotations
@@ -45,11 +45,7 @@ _PICTURES: tuple[tuple[bytes, int, str], ...] = (
 
 
 def check_images(documents: Dataset, folder: Path | None = None) -> int:
-    """Decode the pictures of all documents; how many there are. ``folder``: where the task lies, for short paths.
-
-    Raises:
-        UserError: pictures that can't be shown, the first ten with row, id and file, and their number.
-    """
+    """Decode all pictures; their number. ``folder``: the task's, for paths. UserError: those that can't be shown."""
     rows = encoded_images(documents)
     if rows is None:
         return 0
@@ -73,10 +69,7 @@ def check_images(documents: Dataset, folder: Path | None = None) -> int:
 
 
 class _Remembered:
-    """The pictures found right so far, in a file: a check that was interrupted goes on where it stopped.
-
-    A folder that can't be written costs nothing but that.
-    """
+    """The good pictures so far, in a file: an interrupted check goes on where it stopped. The file is optional."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -102,25 +95,32 @@ class _Remembered:
 
 
 def encoded_images(documents: Dataset) -> Dataset | None:
-    """The picture columns, not decoded; None without any, or where pictures are no encoded images."""
-    import datasets
-
+    """The picture columns, not decoded; None without any, or if pictures are no encoded images."""
     names = [name for name in ("image", "images") if name in documents.column_names]
     if not names:
         return None
     rows = documents.select_columns(names)
     for name in names:
-        feature = documents.features[name]
-        inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
-        if not isinstance(inner, datasets.Image):
+        encoded = as_encoded(rows, name)
+        if encoded is None:
             return None
-        stored = datasets.Image(decode=False)
-        rows = rows.cast_column(name, stored if inner is feature else datasets.Sequence(stored))
+        rows = encoded
     return rows
 
 
+def as_encoded(dataset: Dataset, name: str) -> Dataset | None:
+    """``dataset`` with the images of a column not decoded; None if the column holds no images."""
+    import datasets
+
+    feature = dataset.features[name]
+    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", feature)
+    if not isinstance(inner, datasets.Image):
+        return None
+    stored = datasets.Image(decode=False)
+    return dataset.cast_column(name, stored if inner is feature else datasets.Sequence(stored))
+
+
 def _picture_state(picture: Mapping[str, Any]) -> bytes:
-    """What changes where a picture does: its bytes, or its file's path, size and time."""
     if picture.get("bytes") is not None:
         return hashlib.sha256(picture["bytes"]).digest()
     try:
@@ -193,7 +193,6 @@ def image_fault(picture: Mapping[str, Any]) -> str:
 
 
 def _unshown_problem(data: bytes) -> str:
-    """What is wrong with a picture that decodes."""
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
@@ -212,7 +211,7 @@ def _unshown_problem(data: bytes) -> str:
 
 
 def picture_form(data: bytes) -> str:
-    """What ``data``, which is no picture that can be shown, is, and the way out; "" where that is not known."""
+    """What ``data`` is, if it is no picture, and the way out; "" if unknown."""
     for sign, offset, form in _PICTURES:
         if data[offset : offset + len(sign)] == sign:
             return form

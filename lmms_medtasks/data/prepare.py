@@ -1,10 +1,9 @@
-"""From a release to prepared data: which splits, are they there already, is it the whole benchmark; then write them.
+"""From a release to prepared data: choose the splits, skip those that are there, decide full or sample, write them.
 
-Whether data is the benchmark is settled by counting, wherever it is from: it is *full* if each split asked for has the
-number of questions that the benchmark declares (``DataSource.expected``, :mod:`.release_counts`), before and after the
-unusable ones were rejected. Anything else is a *sample*, and so is what ``sample=True`` asks for; the user may accept
-other counts as full. The word is in every row and in the manifest, and it names the folder; what differs stands in the
-manifest.
+Data is *full* if each requested split has the number of questions that the benchmark declares (``DataSource.expected``,
+:mod:`.release_counts`), before and after the unusable ones were rejected. Anything else is a *sample*, and so is what
+``sample=True`` asks for; the user may accept other counts as full. The word is in every row and in the manifest, and it
+names the folder; the manifest says what differs.
 """
 
 from __future__ import annotations
@@ -22,14 +21,13 @@ from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
 from lmms_medtasks.data.release_counts import SplitCounts
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
-from lmms_medtasks.data.row_reader import CandidateDocument, RowReader
+from lmms_medtasks.data.row_reader import RowReader
 from lmms_medtasks.data.sources import DataSource, SourceSplit
 from lmms_medtasks.data.store import PreparedSplit
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
-from lmms_medtasks.progress import print_message, progress_bar
+from lmms_medtasks.progress import iter_with_progress, print_message
 
-WAIT_SECONDS = 3600.0
-"""How long a second process waits for the first."""
+WAIT_SECONDS = 3600.0  # How long a second process waits for the first
 
 
 def prepare_splits(
@@ -47,17 +45,15 @@ def prepare_splits(
 ) -> dict[str, Any]:
     """Prepare splits of a suite; return the manifest of the variant that they belong to.
 
-    ``source`` is a folder with the release's files; without it they come from the hub at ``revision`` (default: the
-    suite's). ``splits`` defaults to those that a suite prepares by default and the source has. A split that was
-    prepared from the same files is left alone unless ``force``. ``sample`` marks the data as a part of the benchmark.
-    ``accept_counts``: whether other numbers of questions than the release's are called full all the same (None: as
-    ``MEDTASKS_ACCEPT_COUNTS`` says). With ``keep`` a split that is prepared from anything is left alone.
-    ``wait`` is how many seconds another process that prepares the same suite is waited for; ``download`` stands in
-    for ``huggingface_hub.hf_hub_download`` in tests.
+    ``source``: a folder with the release's files; without it they come from the hub at ``revision`` (default: the
+    suite's). ``splits``: default: those that a suite prepares by default and the source has. A split that was prepared
+    from the same files is left alone unless ``force``, with ``keep`` also one from other files. ``sample``: the data is
+    a part of the benchmark. ``accept_counts``: call other numbers of questions than the release's full (None: as
+    ``MEDTASKS_ACCEPT_COUNTS`` says). ``wait``: seconds to wait for another process that prepares the suite.
+    ``download``: see :class:`HubRelease`.
 
     Raises:
-        UserError: an unknown suite or split, files that are missing or not of the form expected, no usable row, a
-            folder that cannot be written.
+        UserError: an unknown suite or split, files that are missing or malformed, no usable row, an unwritable folder.
         ConcurrentPreparation: the other process did not finish in time.
     """
     record = sources.get(suite)
@@ -86,22 +82,19 @@ def prepare_splits(
         if data == "sample" and not sample:
             work.take_back_acceptance(wanted)
         try:
-            work.prepare_all(wanted, data, why, force, keep)
+            work.prepare_all(wanted, data, why, force=force, keep=keep)
         except _FewerThanExpected:
             data = "sample"
-            work.prepare_all(wanted, data, "", force, keep)
+            work.prepare_all(wanted, data, "", force=force, keep=keep)
     return store.read_manifest(record.name, data)
 
 
 class _FewerThanExpected(Exception):
-    """A split that was taken for the whole one turned out to have more unusable questions than the release has."""
+    """A split taken for the whole one has more unusable questions than the release."""
 
 
 class _Preparation:
-    """One call of :func:`prepare_splits`: a suite, where its files are, and what was found out about them so far.
-
-    ``accept``: other counts than the release's are called full all the same.
-    """
+    """One call of :func:`prepare_splits`. ``accept``: other counts than the release's are called full."""
 
     def __init__(self, suite: DataSource, release: Release, accept: bool) -> None:
         self._suite, self._release, self._accept = suite, release, accept
@@ -110,14 +103,13 @@ class _Preparation:
         self._differing: dict[str, str] = {}  # split -> what is other in it than in the release
 
     def choose_variant(self, wanted: Sequence[SourceSplit], sample: bool) -> tuple[Data, str]:
-        """Full or sample (the rule stands at the top of this file), and why; "" where the splits' counts say that."""
+        """Full or sample (the rule stands at the top of this file), and why; "" if the splits' counts say that."""
         if sample:
             return "sample", "it was asked for as a sample"
         self._differing = {split.name: difference for split in wanted if (difference := self._count_difference(split))}
         return "full" if self._accept or not self._differing else "sample", ""
 
     def _explain_variant(self, data: Data, prepared: Iterable[tuple[str, PreparedSplit]]) -> str:
-        """Why data is called what it is: every split whose counts are other than the release's, prepared or to be."""
         known = {name: entry.counts for name, entry in prepared if entry.counts} | self._differing
         differences = "; ".join(
             f"{split.name}: {known[split.name]}" for split in self._suite.splits if split.name in known
@@ -126,14 +118,13 @@ class _Preparation:
             return "it has the release's number of questions"
         return f"other counts than the release's were accepted: {differences}" if data == "full" else differences
 
-    def prepare_all(self, wanted: Sequence[SourceSplit], data: Data, why: str, force: bool, keep: bool) -> None:
-        """Prepare those of the splits that are not there yet, or all with ``force``."""
+    def prepare_all(self, wanted: Sequence[SourceSplit], data: Data, why: str, *, force: bool, keep: bool) -> None:
         for split in wanted:
-            if force or not self.is_prepared(split, data, keep):
+            if force or not self.is_prepared(split, data, keep=keep):
                 self.prepare_split(split, data, why)
 
     def _count_difference(self, split: SourceSplit, counts: SplitCounts | None = None) -> str:
-        """What is other in a split than in the release; ``counts``: its own where they are known by now."""
+        """What differs in a split from the release; ``counts``: its own if known by now."""
         counts_by_split = {split.name: counts or self._split_counts(split)}
         partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
         for other in self._suite.splits:
@@ -144,13 +135,12 @@ class _Preparation:
         return release_counts.difference(self._suite.expected, split.name, counts_by_split)
 
     def _is_there(self, split: SourceSplit) -> bool:
-        """Whether a split that was not asked for can be counted without a download."""
+        """Whether a split that was not requested can be counted without a download."""
         if isinstance(self._release, LocalRelease):
             return split.files_in(self._release) is not None
         return self._earlier_entry(split) is not None
 
     def _earlier_entry(self, split: SourceSplit) -> PreparedSplit | None:
-        """The split as it was prepared from the same source, whatever it was called."""
         for data in ("full", "sample"):
             entry = _usable_entries(self._suite.name, data).get(split.name)
             if entry is not None and self._same_source(entry, split):
@@ -179,7 +169,7 @@ class _Preparation:
         return bool(entry.source.get("files") == [file.to_json() for file in self._source_files(split)])
 
     def take_back_acceptance(self, wanted: Sequence[SourceSplit]) -> None:
-        """Remove what was called full although its counts were not the release's: they are no longer accepted."""
+        """Remove full splits whose counts are not the release's and no longer accepted."""
         for split in wanted:
             entry = _usable_entries(self._suite.name, "full").get(split.name)
             if entry is not None and entry.counts:
@@ -187,7 +177,7 @@ class _Preparation:
                 committing.remove_split(self._suite.name, "full", split.name)
 
     def stay_with_commit(self) -> None:
-        """Take the rest from the commit that a branch stood for when the first splits were prepared from it."""
+        """Take the rest from the commit from which the first splits of a branch were prepared."""
         if isinstance(self._release, HubRelease):
             for entry in (
                 usable_entry
@@ -197,7 +187,7 @@ class _Preparation:
                 if all(entry.source.get(key) == value for key, value in self._release.describe().items()):
                     self._release.commit = entry.source.get("commit", "")
 
-    def is_prepared(self, split: SourceSplit, data: Data, keep: bool) -> bool:
+    def is_prepared(self, split: SourceSplit, data: Data, *, keep: bool) -> bool:
         """Whether a split is there, whole, and from the same source (from any, with ``keep``)."""
         entry = _usable_entries(self._suite.name, data).get(split.name)
         if entry is None or not (keep or self._same_source(entry, split)):
@@ -213,13 +203,12 @@ class _Preparation:
         return True
 
     def prepare_split(self, split: SourceSplit, data: Data, why: str) -> None:
-        """Prepare one split as ``data``. ``why``: see :meth:`choose_variant`."""
         name = f"{self._suite.name}/{split.name} ({data})"
         folder = store.prepared_data_folder(self._suite.name, data)
         files, reader = self._source_files(split), self._open_reader(split)
         with store.user_error_on_write(folder), committing.part_file(folder, split.name) as part:
-            with progress_bar(reader.records, name, "rows") as step:
-                written = write_documents(_count_steps(reader, step), part, self._suite, data)
+            candidates = iter_with_progress(reader.candidates(), reader.records, name)
+            written = write_documents(candidates, part, self._suite, data)
             if not written.rows:
                 raise UserError(
                     f"{name}: all {reader.records:,} rows were rejected, none is left.{_describe_reasons(written)}"
@@ -235,8 +224,8 @@ class _Preparation:
             entries = _usable_entries(self._suite.name, data)
             others = ((other, entry) for other, entry in entries.items() if other != split.name)
             header = _manifest_header(self._suite, data, why or self._explain_variant(data, others))
-            told = (source, reader.notes, counts, header, entries)
-            committing.commit_split(self._suite.name, data, split.name, part, written, *told)
+            described = {"source": source, "notes": reader.notes, "counts": counts}
+            committing.commit_split(part, split.name, written, header, entries, described)
         print_message(
             f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, {len(written.image_ids):,} images"
         )
@@ -244,25 +233,17 @@ class _Preparation:
             print_message(f"  The rejected rows are listed in {folder / store.REJECTED}.{_describe_reasons(written)}")
 
 
-def _count_steps(reader: RowReader, step: Any) -> Iterator[CandidateDocument]:
-    for candidate in reader.candidates():
-        step(1)
-        yield candidate
-
-
 def _counts_text(rows: int, rejected: int) -> str:
     return f"{rows:,} rows, {rejected:,} rejected"
 
 
 def _describe_reasons(written: WrittenSplit) -> str:
-    """The most common reasons, with how often and in which row first."""
     counts = Counter(record["reason"] for record in written.rejected)
     first = {record["reason"]: record["row"] for record in reversed(written.rejected)}
     return "".join(f"\n  {n:,} times, first in row {first[reason]}: {reason}" for reason, n in counts.most_common(3))
 
 
 def _manifest_header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
-    """The part of a manifest that all splits share."""
     return {
         "suite": suite.name,
         "title": suite.title,
@@ -278,7 +259,7 @@ def _manifest_header(suite: DataSource, data: Data, why: str) -> dict[str, Any]:
 
 
 def _usable_entries(suite: str, data: str) -> Mapping[str, PreparedSplit]:
-    """What is prepared, where a manifest that cannot be used counts as none: it is about to be replaced."""
+    """What is prepared; {} for an unusable manifest, which is about to be replaced."""
     try:
         return store.read_prepared_splits(suite, data)
     except store.BadManifestError as error:
@@ -287,9 +268,9 @@ def _usable_entries(suite: str, data: str) -> Mapping[str, PreparedSplit]:
 
 
 def _present_splits(
-    suite: DataSource, wanted: Sequence[SourceSplit], release: LocalRelease, all_of_them: bool
+    suite: DataSource, wanted: Sequence[SourceSplit], release: LocalRelease, *, all_of_them: bool
 ) -> list[SourceSplit]:
-    """The splits whose files the folder has; says which it has not; ``UserError`` if it has none, or not all."""
+    """The splits whose files the folder has; prints which it lacks; ``UserError`` if it has none, or not all."""
     present = [split for split in wanted if split.files_in(release)]
     missing = [split for split in wanted if split not in present]
     if missing and (all_of_them or not present):
@@ -305,7 +286,7 @@ def _present_splits(
 
 @contextmanager
 def _locked_suite(suite: str, wait: float) -> Iterator[None]:
-    """Only one process prepares a suite at a time; the lock goes with its process, also when that is killed."""
+    """Only one process prepares a suite at a time; the lock ends with its process."""
     from filelock import FileLock, Timeout
 
     folder = store.data_home() / suite

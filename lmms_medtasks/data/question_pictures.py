@@ -1,4 +1,4 @@
-"""Questions as the data has them, for people to look at; their pictures small, without what else the files say."""
+"""Questions of the data for people to look at; their pictures small, without what else the files say."""
 
 from __future__ import annotations
 
@@ -15,18 +15,14 @@ from lmms_medtasks.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-LONGEST = 640
-"""Pixels of the longer side, at most."""
+LONGEST = 640  # Pixels of the longer side, at most
 
 _FIELDS = ("id", "question", "options", "answer", "image", "images")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QuestionDocument:
-    """A question of the prepared data: its text, the options without letters (() for an open one), its images.
-
-    ``answer``: the letter of the right option, or the right answer of an open question.
-    """
+    """A question of the prepared data. ``options``: without letters. ``answer``: a letter, or an open answer."""
 
     id: str
     question: str
@@ -36,7 +32,7 @@ class QuestionDocument:
 
 
 class DocumentSplit:
-    """The documents of a split; there are none where the data is not on this machine."""
+    """The documents of a split; none if the data is not on this machine."""
 
     def __init__(self, data_set: str, split: str, data: str) -> None:
         import pyarrow.parquet as pq
@@ -72,18 +68,17 @@ class DocumentSplit:
             for batch in file.iter_batches(batch_size=64, row_groups=groups, columns=list(_FIELDS)):
                 for document in batch.to_pylist():
                     if document["id"] in wanted:
-                        images = tuple(images_of(document))
-                        options = tuple(document["options"])
                         yield QuestionDocument(
-                            document["id"], document["question"], options, document["answer"], images
+                            id=document["id"],
+                            question=document["question"],
+                            options=tuple(document["options"]),
+                            answer=document["answer"],
+                            images=tuple(images_of(document)),
                         )
 
 
 def to_shown_image(image: Mapping[str, Any] | Image) -> Image:
-    """An image as 8-bit RGB, at most :data:`LONGEST` pixels on a side; what a model sees where it is no larger.
-
-    Raises UserError where it can't be read.
-    """
+    """An image as 8-bit RGB, at most :data:`LONGEST` pixels on a side. Raises UserError if it can't be read."""
     small = pictures.to_rgb8(pictures.open_image(image))
     small.thumbnail((LONGEST, LONGEST))
     return small
@@ -95,7 +90,7 @@ def encode_shown_png(image: Mapping[str, Any] | Image) -> bytes:
 
 
 def encode_shown_webp(image: Mapping[str, Any] | Image) -> bytes:
-    """A WebP file of :func:`to_shown_image` without loss, about 0.6 times as large as PNG; only its pixels go along."""
+    """A lossless WebP file of :func:`to_shown_image`, about 0.6 times as large as PNG; only its pixels go along."""
     return _encode_pixels(to_shown_image(image), "WEBP", lossless=True, quality=60, method=4)
 
 

@@ -1,7 +1,4 @@
-"""Whether the questions of a split are those of the whole release: their number is what its benchmark declares.
-
-Data of any other number is a *sample*, whatever its source, unless the user accepts the numbers as they are.
-"""
+"""Whether a split has all questions of the release, by the number that its benchmark declares; else a *sample*."""
 
 from __future__ import annotations
 
@@ -19,9 +16,9 @@ OPTION = "--accept-counts"
 
 
 class ExpectedCounts(NamedTuple):
-    """How many questions a release has in some of its splits together, and how many of a split no task can ask at most.
+    """How many questions a release has in some splits together, and how many of a split may be unusable.
 
-    ``questions`` are those of the benchmark: what its rules leave out of the release's files does not count.
+    ``questions``: those of the benchmark, without what its rules leave out of the release's files.
     """
 
     splits: tuple[str, ...]
@@ -30,18 +27,14 @@ class ExpectedCounts(NamedTuple):
 
 
 class SplitCounts(NamedTuple):
-    """The questions that were found for a split, and how many of them are unusable (None: not known yet)."""
+    """The questions of a split, and how many of them are unusable (None: not known yet)."""
 
     questions: int
     unusable: int | None = None
 
 
 def accepts_other_counts(chosen: bool | None = None) -> bool:
-    """Whether other counts than the release's are accepted: as ``chosen``, or where that is None by :data:`VARIABLE`.
-
-    Raises:
-        UserError: the variable is neither 1, nor 0 or empty.
-    """
+    """Whether other counts are accepted, by ``chosen`` or else :data:`VARIABLE`. UserError: not 0 or 1."""
     value = os.environ.get(VARIABLE, "")
     if chosen is not None:
         return chosen
@@ -51,10 +44,10 @@ def accepts_other_counts(chosen: bool | None = None) -> bool:
 
 
 def difference(expected: Iterable[ExpectedCounts], split: str, counts_by_split: Mapping[str, SplitCounts]) -> str:
-    """What is other in a split than in the release ("57 questions, 2,153 expected"); "" if it is as expected.
+    """What differs in a split from the release ("57 questions, 2,153 expected"); "" if it is as expected.
 
-    ``counts_by_split``: the counts of the splits that are there. Where several expectations name the split, one that is
-    met with all its splits is enough. A split that none names can't be known to be whole.
+    ``counts_by_split``: the splits that are there. Of several expectations for the split, one that is met with all its
+    splits is enough. A split without any can't be known to be whole.
     """
     of_split = [each for each in expected if split in each.splits]
     known = [each for each in of_split if all(name in counts_by_split for name in each.splits)]
@@ -76,7 +69,6 @@ def difference(expected: Iterable[ExpectedCounts], split: str, counts_by_split: 
 
 
 def _describe_joint_counts(of_split: Sequence[ExpectedCounts], counts_by_split: Mapping[str, SplitCounts]) -> str:
-    """What is expected of several splits together, and what of it is there."""
     sentences = []
     for each in of_split:
         here = [counts_by_split[name].questions for name in each.splits if name in counts_by_split]

@@ -1,8 +1,7 @@
 """Where a release's images come from: stored in the documents, or left where they are and referred to.
 
-Images that are small and free to copy are stored, so that the prepared data can be moved. Of images that are large, are
-shared by many questions, or were given to one person, a document only refers to the user's own file (see
-:mod:`lmms_medtasks.data.documents`).
+Small images that are free to copy are stored, so that the prepared data can be moved. Images that are large, shared by
+many questions, or given to one person stay in the user's own file (see :mod:`lmms_medtasks.data.documents`).
 """
 
 from __future__ import annotations
@@ -28,11 +27,7 @@ _SHOWN = 80
 
 
 class StoredImages:
-    """Images whose bytes go into the documents, by the names that a release's rows have.
-
-    ``files``: the release, or the zip that has them; ``field``: where rows name them, for messages; ``place``: such a
-    name -> that of its file.
-    """
+    """Images whose bytes go into the documents. ``field``: where rows name them; ``place``: name -> file."""
 
     def __init__(self, files: Release | ZipFolder, field: str, place: Callable[[str], str] = str) -> None:
         self._files, self._field, self._place = files, field, place
@@ -40,18 +35,16 @@ class StoredImages:
         self.read = functools.lru_cache(maxsize=_REMEMBERED)(self._read_image)
 
     def has(self, name: str) -> bool:
-        """Whether the image's file is there; it is not read."""
         try:
             return self._files.has(checked_name(self._place(name)))
         except (MissingFileError, OSError):  # a path that leaves the folder, or can be none
             return False
 
     def missing(self, names: Iterable[str]) -> list[str]:
-        """Those of the images whose files are not there."""
         return [name for name in names if not self.has(name)]
 
     def _read_image(self, name: str) -> bytes:
-        """The bytes of an image; RejectedRow where there is none. UserError: its zip is damaged."""
+        """The bytes of an image; RejectedRow if there is none. UserError: its zip is damaged."""
         try:
             file = checked_name(self._place(name))
             return self._files.read(file) if isinstance(self._files, ZipFolder) else self._files.file(file).read_bytes()
@@ -61,15 +54,15 @@ class StoredImages:
             raise RejectedRow(f"{self._field} {name[:200]!r} cannot be read: {error.strerror}") from error
 
     def fields(self, name: str) -> dict[str, Any]:
-        """What a document with this one image has in its fields ``image``, ``images`` and ``image_id``."""
+        """The fields ``image``, ``images`` and ``image_id`` of a document with this one image."""
         return stored_images([self.read(name)])
 
 
 class ReferredImages:
     """Images that stay in the folder ``root`` (None: there are none); a row's name may begin with ``prefix``.
 
-    With ``read`` each is looked at once: it must decode, and its digest is its ``image_id``. Without, those that are
-    not there are no matter, and a file's name without the ending is its ``image_id``.
+    With ``read`` each must be there and decode, and its digest is its ``image_id``. Without, it may be absent, and its
+    file's stem is its ``image_id``.
     """
 
     def __init__(self, root: Path | None, field: str, *, read: bool = True, prefix: str = "") -> None:
@@ -77,11 +70,11 @@ class ReferredImages:
         self._look = functools.cache(self._looked_at)
 
     def has(self, name: str) -> bool:
-        """Whether the image's file is there, or no matter."""
+        """Whether the image's file is there, or need not be."""
         return not self._read or (self._root is not None and (self._root / name.removeprefix(self._prefix)).is_file())
 
     def fields(self, name: str) -> dict[str, Any]:
-        """As :meth:`StoredImages.fields`; RejectedRow where the image is not there or no image."""
+        """As :meth:`StoredImages.fields`; RejectedRow if the image is not there or no image."""
         name = name.removeprefix(self._prefix)
         problem, digest = self._look(name)
         if problem and self._read:
@@ -90,7 +83,7 @@ class ReferredImages:
         return {"image": image, "images": [], "image_id": digest or Path(name).stem}
 
     def _looked_at(self, name: str) -> tuple[str, str]:
-        """What is wrong with an image, "" if nothing is; and its digest, "" where it is not read."""
+        """An image's problem, "" if none; and its digest, "" if it is not read."""
         if self._root is None:
             return " is not in the folder of images", ""
         try:
@@ -111,15 +104,11 @@ Images = StoredImages | ReferredImages
 
 
 def missing_files(paths: list[str]) -> list[str]:
-    """Those of the referenced files that are no longer there."""
     return [path for path in dict.fromkeys(paths) if not Path(path).is_file()]
 
 
 def touched_files(references: list[tuple[str, str]], since: float) -> list[tuple[str, str]]:
-    """Those among (path, image_id) whose file was written, or otherwise changed, from ``since`` (seconds) on.
-
-    The time of the last change of status tells, which no program can set back. Files that are gone are not among them.
-    """
+    """Those among (path, image_id) whose status changed from ``since`` (seconds) on; no program sets it back."""
     unique_references = dict.fromkeys(references)
     return [
         (path, name) for path, name in unique_references if Path(path).is_file() and Path(path).stat().st_ctime >= since
@@ -165,11 +154,8 @@ class ImageCells:
     def images(self, values: Sequence[Any], table: str) -> list[bytes]:
         """The images in the cells ``values`` of a row of ``table`` (its name in the release), in order.
 
-        A cell is null or empty, bytes, ``{"bytes": ..., "path": ...}``, base64 (also as a data URL), the path of a
-        file, several paths, or a list of any of these.
-
-        Raises:
-            RejectedRow: a cell is none of these, or a file is not there.
+        A cell is empty, bytes, ``{"bytes": ..., "path": ...}``, base64 (also as a data URL), the path of a file,
+        several paths, or a list of any of these. RejectedRow: it is none of these, or a file is not there.
         """
         return [self._image_bytes(cell_image, table) for value in values for cell_image in _cell_images(value)]
 
@@ -190,7 +176,6 @@ class ImageCells:
         return True
 
     def _find_in_zips(self, name: str) -> tuple[ZipFolder, str] | None:
-        """The zip with the only file that has this name, and the file's name in it."""
         for zipped in self._open_zips:
             places = [each for each in zipped.names if each == name or each.endswith(f"/{name}")]
             if len(places) == 1:
@@ -240,7 +225,7 @@ def _release_name(path: str) -> str:
 
 
 def _path_in(value: Any) -> str:
-    """The path that an item of a cell stands for; "" where it is an image itself, or nothing that we know."""
+    """The path that an item of a cell stands for; "" for an image itself, and for anything else."""
     if isinstance(value, Mapping):
         path = value.get("path")
         return path.strip() if isinstance(path, str) and not value.get("bytes") else ""
@@ -248,7 +233,6 @@ def _path_in(value: Any) -> str:
 
 
 def _cell_images(value: Any) -> list[Any]:
-    """The images in a cell: those of a list, or the paths of a text that has several."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list):

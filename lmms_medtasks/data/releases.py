@@ -6,19 +6,19 @@ import stat
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Protocol
 
 from lmms_medtasks.data.store import file_sha256
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import first_named
 
 MAX_FILE_BYTES = 2 * 1024**3
 """A file that is larger than this unpacked is taken for a bomb: it would be read into memory."""
 
-_DEFLATED_MOST = 1100
-"""Deflate packs 1032 to 1 at best; a file that claims more is not what it says."""
+_DEFLATED_MOST = 1100  # Deflate packs 1032 to 1 at best; a file that claims more is not what it says
 
 # What the library raises on zips that are cut short, damaged, encrypted or packed in an unusual way.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
@@ -37,7 +37,6 @@ class SourceFile:
     sha256: str
 
     def to_json(self) -> dict[str, Any]:
-        """The record as a plain dictionary."""
         return {"name": self.name, "bytes": self.bytes, "sha256": self.sha256}
 
 
@@ -54,23 +53,19 @@ class Release(Protocol):
         """The names of all files, sorted; for suites whose files are not known by name. Raises UserError."""
 
     def file(self, name: str) -> Path:
-        """The local path of the file, fetched first if need be.
-
-        ``MissingFileError`` if the release has no such file, ``UserError`` if it cannot be had for another reason.
-        """
+        """The local path of the file, fetched if need be. ``MissingFileError``: there is none; ``UserError``."""
 
 
 class LocalRelease:
-    """A release's files in a local folder.
+    """A release's files in a local folder. ``UserError`` if it can't be read, or is empty and may not be.
 
-    ``elsewhere``: a file's name -> other places in the folder at which it may be, ``*`` in them standing for one name
-    (a version, say). There links out of the folder are followed: these names are ours, not the release's.
+    ``elsewhere``: a file's name -> other places in the folder, ``*`` in them standing for one name (a version, say).
+    Links out of the folder are followed there: these names are ours, not the release's.
     """
 
     def __init__(
         self, folder: Path, elsewhere: Mapping[str, Sequence[str]] | None = None, *, may_be_empty: bool = False
     ) -> None:
-        """``UserError`` if ``folder`` is not a folder that can be read, or is empty and may not be."""
         self.folder = folder
         self._elsewhere = elsewhere or {}
         try:
@@ -83,11 +78,9 @@ class LocalRelease:
             raise UserError(f"The source folder {str(folder)!r} is empty. Give the folder with the release's files.")
 
     def describe(self) -> dict[str, Any]:
-        """The folder as the user gave it."""
         return {"kind": "folder", "folder": str(self.folder)}
 
     def has(self, name: str) -> bool:
-        """Whether the folder has a file of this name; ``UserError`` if it has several."""
         return self._find_path(name) is not None
 
     def _find_path(self, name: str) -> Path | None:
@@ -127,17 +120,13 @@ class LocalRelease:
             if path.is_file() and not any(part.startswith(".") for part in path.relative_to(self.folder).parts)
         )
 
-    def listing(self, most: int = 20) -> str:
-        """The names in the folder, for messages."""
-        names = sorted(entry.name for entry in self.folder.iterdir())
-        return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    def listing(self) -> str:
+        """The first 20 names in the folder, for messages."""
+        return first_named(sorted(entry.name for entry in self.folder.iterdir()), 20)
 
 
 def checked_name(name: str) -> str:
-    """``name`` if it is a relative path that stays inside its folder, else ``MissingFileError``.
-
-    Backslashes and drive letters count too, so that the answer is the same on every system.
-    """
+    """``name`` if it is a path inside its folder on every system, else ``MissingFileError``."""
     parts = PurePosixPath(name).parts + PureWindowsPath(name).parts
     absolute = PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor or PureWindowsPath(name).drive
     if not name.strip() or absolute or ".." in parts or "\0" in name:
@@ -146,17 +135,12 @@ def checked_name(name: str) -> str:
 
 
 def source_file(release: Release, name: str) -> SourceFile:
-    """Size and checksum of a file of the release."""
     path = release.file(name)
     return SourceFile(name, path.stat().st_size, file_sha256(path))
 
 
 def is_junk(name: str) -> bool:
-    """Whether a name in an archive is none of the data's own: macOS's shadow files, editors' and hand-made backups.
-
-    >>> is_junk("__MACOSX/dataset/._a.json"), is_junk("dataset/a.json.bak"), is_junk("dataset/a.json")
-    (True, True, False)
-    """
+    """Whether an archive's entry is not the data's own: macOS's shadow files ("._a.json"), backups ("a.json.bak")."""
     path = PurePosixPath(name)
     last = path.name.lower()
     return (
@@ -168,18 +152,13 @@ def is_junk(name: str) -> bool:
 
 
 class ZipFolder:
-    """The plain files in a zip, as a folder that can only be read. Safe to be read from several threads.
+    """The plain files in a zip, as a read-only folder. Thread-safe. ``names``: the files' names in the zip's order."""
 
-    ``names`` are the files' names as the zip has them (relative, with forward slashes), in its order.
-    """
+    def __init__(self, archive: Path) -> None:
+        """Open ``archive`` and check its list of files, without :func:`is_junk`.
 
-    def __init__(self, archive: Path, wanted: Callable[[str], bool] = lambda name: not is_junk(name)) -> None:
-        """Open ``archive`` and check its list of files. ``wanted`` chooses files; what it does not want is not there.
-
-        Raises:
-            UserError: the archive cannot be read, is no zip, or is cut short; a wanted file has a name that would leave
-                a folder (absolute, ``..``, a drive), is a link or a device, comes twice, is larger than
-                :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
+        Raises UserError if the archive is no readable zip, or a file has a name that would leave a folder, is a link or
+        a device, comes twice, is larger than :data:`MAX_FILE_BYTES` or packed more tightly than the format can.
         """
         self.path = archive
         self._lock = threading.Lock()
@@ -191,7 +170,7 @@ class ZipFolder:
             ) from error
         self._files: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
-            if not info.is_dir() and wanted(info.filename):
+            if not info.is_dir() and not is_junk(info.filename):
                 self._check_entry(info)
                 self._files[info.filename] = info
         self.names = tuple(self._files)
@@ -214,16 +193,10 @@ class ZipFolder:
             )
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of this name."""
         return name in self._files
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file, its checksum compared.
-
-        Raises:
-            MissingFileError: there is no such file.
-            UserError: it is damaged, cut short or encrypted.
-        """
+        """The bytes of a file, checksum verified. ``MissingFileError``; ``UserError`` if it is damaged."""
         if name not in self._files:
             raise MissingFileError(f"{name!r} is not in {self.path.name}.")
         try:
@@ -236,5 +209,5 @@ class ZipFolder:
             ) from error
 
     def find(self, name: str) -> list[str]:
-        """The names of the files whose last part is ``name``, wherever they are."""
+        """The names of the files whose last part is ``name``."""
         return [each for each in self.names if PurePosixPath(each).name == name]

@@ -1,7 +1,6 @@
-"""Multiple-choice questions with their options rotated: a copy of the question for each place that an option can have.
+"""Multiple-choice questions with their options rotated, for CircularEval (Liu et al., MMBench, 2023).
 
-For CircularEval (Liu et al., MMBench, 2023): over all K rotations of K options every option stands at every place once,
-so that a preference for a letter is no knowledge.
+Over all K rotations of K options every option stands at every place once: a preference for a letter is no knowledge.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ if TYPE_CHECKING:
 
 
 def rotate_documents(dataset: Dataset) -> Dataset:
-    """Each question with K options K times: rotation r begins with option r. A question's K forms follow each other,
-    so that a prefix of the rows (``--limit``) has whole questions, the last one apart.
+    """Each question with K options K times: rotation r begins with option r. The forms of a question follow each other,
+    so that a prefix of the rows (``--limit``) has whole questions, except the last.
 
-    New columns: ``question_id`` and ``rotation`` (0 to K - 1; 0 is the question as it is). A question that shows its
-    options in its own text gets them in their new order there too. The tables are concatenated and selected from, not
-    copied: images stay once on disk and in memory.
+    New columns: ``question_id`` and ``rotation`` (0 to K - 1; 0 is the original). Options in the question's own text
+    are rotated too. Images are not copied.
 
     Raises UserError for a question without options, and for one that shows its options in lines that can't be found.
     """
@@ -58,7 +56,7 @@ def rotate_documents(dataset: Dataset) -> Dataset:
 def rotate_question_options(options: Sequence[str], answer: str, rotation: int) -> tuple[list[str], str]:
     """The options beginning with number ``rotation`` (from 0, around the end), and the right one's letter there.
 
-    >>> rotated(["cyst", "stone", "scar"], "A", 1)
+    >>> rotate_question_options(["cyst", "stone", "scar"], "A", 1)
     (['stone', 'scar', 'cyst'], 'C')
     """
     start = rotation % len(options)
@@ -69,11 +67,8 @@ def rotate_question_options(options: Sequence[str], answer: str, rotation: int) 
 def question_with_options(question: str, before: Sequence[str], after: Sequence[str], name: str = "") -> str:
     """A question whose text shows its options in lines ("A) cyst"), with the options ``after`` in place of ``before``.
 
-    A text without a lettered option stays as it is: its options are added by the prompt. ``name``: the question's id,
-    for the message. Raises UserError where an option stands elsewhere than in a line of its own, or in several.
-
-    >>> question_with_options("Which?\\nA) cyst\\nB) stone", ["cyst", "stone"], ["stone", "cyst"])
-    'Which?\\nA) stone\\nB) cyst'
+    A text without a lettered option stays. ``name``: the question's id, for the message. Raises UserError if an option
+    stands elsewhere than in a line of its own, or in several.
     """
     lines = question.split("\n")
     places: list[list[int]] = []

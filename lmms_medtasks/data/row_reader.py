@@ -27,9 +27,8 @@ class RejectedRow(Exception):
 class CandidateDocument:
     """One record of a release: a document, or the reason why it is none.
 
-    ``number`` is the record's place in its file, from 1 (the header does not count); ``id`` is what the source calls
-    it, possibly empty. Exactly one of ``document`` and ``reason`` is set. The document's ``data`` field is filled in
-    later, and its images are checked later.
+    ``number``: the record's place in its file, from 1 without the header; ``id``: the source's, possibly empty. Exactly
+    one of ``document`` and ``reason`` is set. The document's ``data`` and images are checked later.
     """
 
     number: int
@@ -41,8 +40,7 @@ class CandidateDocument:
 class RowReader(ABC):
     """A split of a release that was looked through once: its form is known to be right, its size is known.
 
-    A reader raises UserError in ``__init__`` where files have another form, and says how it comes by rows, names,
-    documents and missing images. Rows may be of any type but RejectedRow.
+    Subclasses raise UserError in ``__init__`` for files of another form. Rows may be of any type but RejectedRow.
     """
 
     records: int
@@ -64,7 +62,7 @@ class RowReader(ABC):
         """The canonical document of a row without its ``data`` field; raises RejectedRow where it can be none."""
 
     def find_missing(self, row: Any) -> Iterable[str]:
-        """The images that a row names and the release has not; none is read. May raise RejectedRow: it names none."""
+        """The images that a row names and the release lacks; none is read. May raise RejectedRow: it names none."""
         return ()
 
     def candidates(self) -> Iterator[CandidateDocument]:
@@ -79,7 +77,6 @@ class RowReader(ABC):
                 yield CandidateDocument(number, name, reason=str(reason))
 
     def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """For each question with images that are not there: their names."""
         for _, row in self.read_rows():
             with contextlib.suppress(RejectedRow):
                 if not isinstance(row, RejectedRow) and (missing := tuple(self.find_missing(row))):
@@ -87,7 +84,7 @@ class RowReader(ABC):
 
 
 def reject_unless(value: T | None, reason: str) -> T:
-    """``value``; rejects the row for ``reason`` where it is false, empty or None."""
+    """``value``; rejects the row for ``reason`` if it is false, empty or None."""
     if not value:
         raise RejectedRow(reason)
     return value
@@ -107,10 +104,7 @@ def check_fields(
 
 
 class Spellings:
-    """The texts in some fields of a table that are not known: how often each stands there, and in which row first.
-
-    ``readers``: field -> what reads its text, raising UserError (which says what is allowed) for one that is not known.
-    """
+    """The unknown texts in some fields of a table. ``readers``: field -> what raises UserError for such a text."""
 
     def __init__(self, readers: Mapping[str, Callable[[str], object]]) -> None:
         self._readers = readers
@@ -118,25 +112,22 @@ class Spellings:
         self._rows: dict[tuple[str, str], list[int]] = {}
 
     def look(self, number: int, row: Row) -> None:
-        """Take in the row ``number``. An empty text is a bad row perhaps, but no spelling."""
+        """Take in the row ``number``. An empty text is no spelling."""
         for field in self._readers:
             text = "" if row.get(field) is None else str(row[field])
             if not text.strip():
                 continue
             if (field, text) not in self._errors:
-                self._errors[field, text] = self._spelling_error(field, text)
+                self._errors[field, text] = ""
+                try:
+                    self._readers[field](text)
+                except UserError as error:
+                    self._errors[field, text] = str(error)
             if self._errors[field, text]:
                 self._rows.setdefault((field, text), []).append(number)
 
-    def _spelling_error(self, field: str, text: str) -> str:
-        try:
-            self._readers[field](text)
-        except UserError as error:
-            return str(error)
-        return ""
-
     def check(self, where: str) -> None:
-        """UserError that names every text that is not known, the most frequent first."""
+        """UserError that names every unknown text, the most frequent first."""
         by_frequency = sorted(self._rows.items(), key=lambda item: -len(item[1]))
         lines = [
             f"{field}, {count_noun(len(rows), 'row')}, first in row {rows[0]}: {self._errors[field, text]}"
@@ -162,11 +153,7 @@ def filled_options(texts: Sequence[str]) -> list[str]:
 
 
 def right_letter(answer: str, options: Sequence[str]) -> str:
-    """The letter of the right option: ``answer`` is the letter ("B", "b.", "(B)"), "B. text", or the option's text.
-
-    Raises:
-        RejectedRow: it is none of these, or the text of several options.
-    """
+    """The letter of the right option. ``answer``: a letter ("B", "(B)"), "B. text", or the text. RejectedRow."""
     letters = LETTERS[: len(options)]
     bare = re.fullmatch(r"[(\[]?([A-Za-z])[)\].:]?", answer)
     if bare and bare.group(1).upper() in letters:

@@ -1,8 +1,8 @@
-"""What is known of a data set under ``medtasks://``: a record for each, and what its reader has to offer.
+"""The data sets under ``medtasks://``: a record for each, with its reader.
 
-A benchmark's folder says it in ``source.py``, as ``SOURCES``. The folders are looked into when a name is asked for;
-there is no list of names. Folders that are not installed are made known by :func:`add_source_folders`; an installed
-package offers a data set by an entry point in the group ``lmms_medtasks.data_readers``, called as the data set is.
+A benchmark's folder declares them in ``source.py``, as ``SOURCES``. Folders that are not installed are added by
+:func:`add_source_folders`; an installed package offers a data set by an entry point of its name in the group
+``lmms_medtasks.data_readers``.
 """
 
 from __future__ import annotations
@@ -33,11 +33,7 @@ REVISION_NOT_KNOWN = (
 
 @dataclass(frozen=True)
 class SourceSplit:
-    """A split of a data set and the release's files that it is made from.
-
-    ``instead``: other sets of files that hold the same (an archive unpacked), taken where ``files`` are not there.
-    ``default``: prepared unless told otherwise.
-    """
+    """A split and its files. ``instead``: others with the same content. ``default``: prepared by default."""
 
     name: str
     files: tuple[str, ...]
@@ -46,11 +42,10 @@ class SourceSplit:
     instead: tuple[tuple[str, ...], ...] = ()
 
     def files_in(self, release: Release) -> tuple[str, ...] | None:
-        """The first set of files that ``release`` has all of; None if it has none of the sets."""
+        """The first set of files that ``release`` has all of, or None."""
         return next((files for files in (self.files, *self.instead) if all(map(release.has, files))), None)
 
     def wanted(self) -> str:
-        """The files that it can be made from, for messages."""
         return " or ".join(" and ".join(files) for files in (self.files, *self.instead))
 
 
@@ -58,8 +53,8 @@ class SourceSplit:
 class ReleaseFinding:
     """What ``lmms-medtasks data doctor`` says of one thing that a source folder should have.
 
-    ``state``: "there"; "missing", where something cannot be prepared without it; "note" for anything else worth saying.
-    ``detail``: where it was found, or where it was looked for and how one gets it.
+    ``state``: "there"; "missing", if something can't be prepared without it; "note" for the rest. ``detail``: where it
+    is, or where it was looked for and how to get it.
     """
 
     what: str
@@ -79,8 +74,7 @@ class SplitSize:
 
 @dataclass(frozen=True)
 class ReleaseExamination:
-    """What a data set's own look at the opened splits says: findings, sizes, and the number of images that the two
-    sides of a distribution shift share, by shift."""
+    """A data set's own look at its splits: findings, sizes, and by shift the images that its sides share."""
 
     findings: Sequence[ReleaseFinding] = ()
     sizes: Sequence[SplitSize] = ()
@@ -88,7 +82,7 @@ class ReleaseExamination:
 
 
 class TrainingRule(Protocol):
-    """Which rows of the split "train" are the training set of a task that leaves some of them out."""
+    """Which rows of the split "train" are the training set of a task that leaves some out."""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -102,18 +96,16 @@ class TrainingRule(Protocol):
 class DataSource:
     """The data of one benchmark, or of one of its data sets.
 
-    ``paper`` holds the counts that the paper states, by what is counted. ``expected`` are the numbers of questions by
-    which data is known to be the whole release (:mod:`lmms_medtasks.data.release_counts`).
-    ``open_split`` reads a split's files through a :class:`~lmms_medtasks.data.releases.Release`; it raises
-    ``UserError`` when the files have not the form that was expected. ``images_optional``: a question may have none.
-    ``elsewhere``: see :class:`~lmms_medtasks.data.releases.LocalRelease`.
-    ``hub_repository`` is empty for data that is on no hub; ``obtain`` then says how one gets the folder.
-    ``agreement`` names the agreement that one has signed to get it: such data is *credentialed*, and its texts stay out
-    of logs, reports and other people's judges. ``diagnose`` tells what a folder has besides the files of the splits;
-    ``examine`` looks into the splits that could be opened (this record, split -> reader). ``training_rule`` gives the
-    rule of the shift that a task's documents name in their column ``shift``. ``preview``: a split whose bundled mini
-    data shows a clean picture of every modality. ``unit``: the column of what a subset is drawn of, ``strata``: those
-    whose values each get their share of it (:mod:`lmms_medtasks.data.subsets`); documents have them all.
+    ``paper``: the counts that the paper states, by what is counted. ``expected``: the numbers of questions that make
+    data full (:mod:`lmms_medtasks.data.release_counts`). ``open_split`` reads a split's files; it raises ``UserError``
+    for another form. ``images_optional``: a question may have none. ``elsewhere``: see
+    :class:`~lmms_medtasks.data.releases.LocalRelease`. ``hub_repository``: "" for data on no hub; ``obtain`` then says
+    how to get the folder. ``agreement``: the agreement to sign for it; such data is *credentialed*, and its texts stay
+    out of logs, reports and other people's judges. ``diagnose``: findings about a folder besides the files of the
+    splits. ``examine``: looks into the opened splits (this record, split -> reader). ``training_rule``: the rule of the
+    shift in a document's column ``shift``. ``preview``: a split whose mini data shows a clean picture of every
+    modality. ``unit``: the column that a subset draws from, ``strata``: those whose values each get their share
+    (:mod:`lmms_medtasks.data.subsets`).
     """
 
     name: str
@@ -140,7 +132,6 @@ class DataSource:
     strata: tuple[str, ...] = ()
 
     def split(self, name: str) -> SourceSplit:
-        """The split called ``name``; ``UserError`` with the names that exist if there is none."""
         for split in self.splits:
             if split.name == name:
                 return split
@@ -153,10 +144,7 @@ name of data, which must be found here."""
 
 
 def add_source_folders(paths: Iterable[Path]) -> None:
-    """Make data sets known that are not installed: those of every folder at or below ``paths`` with a ``source.py``.
-
-    Raises UserError where there is no such folder, or two folders claim a data set.
-    """
+    """Add the data sets of every ``source.py`` at or below ``paths``. UserError: no folder, or a name that is taken."""
     for path in paths:
         if not path.is_dir():
             raise UserError(f"{path} is no folder. Give one with a {FILE}, or with folders that have one.")
@@ -172,33 +160,23 @@ def add_source_folders(paths: Iterable[Path]) -> None:
 
 
 def added_source_folders() -> tuple[Path, ...]:
-    """The folders that :func:`add_source_folders` made known."""
     return tuple(_GIVEN)
 
 
 def names() -> list[str]:
-    """The names of all data sets, of installed benchmarks and given folders, sorted.
-
-    Raises:
-        UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
-    """
-    folder_by_name: dict[str, Path | str] = {}
-    for folder in _source_folders():
-        for source in _of_folder(folder):
-            if source.name in folder_by_name:
-                raise UserError(
-                    f"Two benchmarks claim the data set {source.name!r}: {folder_by_name[source.name]} and {folder}. "
-                    "Rename one of them."
-                )
-            folder_by_name[source.name] = folder
+    """The names of all data sets, sorted. UserError: a ``source.py`` without SOURCES, or one name twice."""
+    claims = [(source.name, str(folder)) for folder in _source_folders() for source in _of_folder(folder)]
     offered = extensions.installed_extensions("data reader")
-    for name, entry in offered.items():
-        if name in folder_by_name:
+    claims += [(name, f"the installed {entry.value}") for name, entry in offered.items()]
+    owners: dict[str, str] = {}
+    for name, owner in claims:
+        if name in owners:
             raise UserError(
-                f"Two benchmarks claim the data set {name!r}: {folder_by_name[name]} and the installed "
-                f"{entry.value}. Uninstall its package, or rename the other one."
+                f"Two benchmarks claim the data set {name!r}: {owners[name]} and {owner}. Rename or uninstall one of "
+                "them."
             )
-    return sorted([*folder_by_name, *offered])
+        owners[name] = owner
+    return sorted(owners)
 
 
 def _source_folders() -> list[Path]:
@@ -206,17 +184,17 @@ def _source_folders() -> list[Path]:
 
 
 def get(name: str) -> DataSource:
-    """The data set called ``name``; ``UserError`` with the names that exist if there is none."""
+    """The data set called ``name``; ``UserError`` with the known names if there is none."""
     return _find_data_set(name)[1]
 
 
 def source_folder(name: str) -> Path:
-    """The folder of the benchmark that the data set ``name`` is of; ``UserError`` as for :func:`get`."""
+    """The folder of the benchmark of a data set; ``UserError`` as for :func:`get`."""
     return _find_data_set(name)[0]
 
 
 def _find_data_set(name: str) -> tuple[Path, DataSource]:
-    """The folder and the data set. Folders named alike are looked into first, so that few are imported."""
+    """The folder and the data set. Folders of a similar name come first, so that few are imported."""
     there = _source_folders()
     for folder in sorted(there, key=lambda each: -len(os.path.commonprefix([each.name, name]))):
         for source in _of_folder(folder):
@@ -231,8 +209,8 @@ def _find_data_set(name: str) -> tuple[Path, DataSource]:
     if name in extensions.installed_extensions("data reader"):
         part = extensions.load_extension("data reader", name)
         if not isinstance(part.value, DataSource) or part.value.name != name or part.file is None:
-            got = f"a {type(part.value).__name__}"
-            got = f"the data set {part.value.name!r}" if isinstance(part.value, DataSource) else got
+            is_source = isinstance(part.value, DataSource)
+            got = f"the data set {part.value.name!r}" if is_source else f"a {type(part.value).__name__}"
             raise UserError(
                 f"{part.origin} offers {got} ({part.reference}) as {name!r}, expected a DataSource of that name. Mend "
                 "the package, or uninstall it."

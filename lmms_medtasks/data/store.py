@@ -1,7 +1,7 @@
 """Prepared data on disk: ``HOME/<suite>/<data>/<split>.parquet`` beside ``manifest.json`` and ``rejected.jsonl``.
 
-The manifest is what makes a split exist: it is written last, and a file that it does not name, or that no longer fits
-what it says, is never served.
+A split exists once the manifest, which is written last, names it. A file that does not fit the manifest is never
+served.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import writing
 from lmms_medtasks.data.documents import DATA, SCHEMA_VERSION, Data
 from lmms_medtasks.errors import UserError, unknown_name_error
 
@@ -28,14 +29,13 @@ class BadManifestError(UserError):
     """A manifest that is broken, or of another schema version."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LocatedSplit:
     """A split that can be read.
 
-    ``path`` is a parquet file of canonical documents, ``data`` says which variant it is, ``digest`` is the digest of
-    its rows (:func:`lmms_medtasks.data.documents.rows_digest`), ``rows`` how many there are. ``counts`` says what of
-    them is other than in the whole release, "" for nothing; ``created`` is the time of its preparation (ISO 8601), ""
-    if not known.
+    ``path``: a parquet file of documents. ``data``: its variant. ``digest``: that of its rows
+    (:func:`lmms_medtasks.data.documents.rows_digest`). ``counts``: what differs from the whole release, or "".
+    ``created``: the time of its preparation (ISO 8601), or "".
     """
 
     path: Path
@@ -46,13 +46,9 @@ class LocatedSplit:
     created: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PreparedSplit:
-    """What a manifest says of one prepared split.
-
-    ``counts``: what of its number of questions is other than in the whole release, "" for nothing. ``mtime_ns`` and
-    ``ctime_ns`` only spare a checksum when nothing touched the file.
-    """
+    """A manifest's entry for one split. The times spare a checksum; ``counts``: as in :class:`LocatedSplit`."""
 
     file: str
     rows: int
@@ -70,7 +66,6 @@ class PreparedSplit:
 
     @property
     def records(self) -> int:
-        """How many records the source had for the split."""
         return self.rows + self.rejected
 
 
@@ -83,7 +78,6 @@ def data_home() -> Path:
 
 
 def prepared_data_folder(suite: str, data: str) -> Path:
-    """The folder of a suite's prepared data."""
     return data_home() / suite / data
 
 
@@ -99,17 +93,12 @@ def chosen_data() -> Data | None:
 
 
 def read_prepared_splits(suite: str, data: str) -> dict[str, PreparedSplit]:
-    """The prepared splits of a variant by name, as the manifest has them; empty if there is no manifest.
-
-    Raises:
-        BadManifestError: the manifest is broken, or of another schema version.
-        UserError: it cannot be read.
-    """
+    """The prepared splits of a variant by name; {} without a manifest. BadManifestError: broken, another schema."""
     return {name: PreparedSplit(**entry) for name, entry in read_manifest(suite, data).get("splits", {}).items()}
 
 
 def read_manifest(suite: str, data: str) -> dict[str, Any]:
-    """The manifest of a variant, empty if there is none; ``UserError`` as for :func:`read_prepared_splits`."""
+    """The manifest of a variant, {} if there is none; errors as for :func:`read_prepared_splits`."""
     path = prepared_data_folder(suite, data) / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -133,57 +122,38 @@ def read_manifest(suite: str, data: str) -> dict[str, Any]:
     return result
 
 
-def write_manifest(
-    suite: str, data: str, header: Mapping[str, Any], splits: Mapping[str, PreparedSplit]
-) -> dict[str, Any]:
-    """Write the manifest, whole or not at all, and return it."""
+def write_manifest(header: Mapping[str, Any], splits: Mapping[str, PreparedSplit]) -> None:
+    """Write the manifest, whole or not at all. ``header``: what all splits share, with ``suite`` and ``data``."""
     manifest = {**header, "splits": {name: asdict(splits[name]) for name in sorted(splits)}}
-    write_text(prepared_data_folder(suite, data) / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    return manifest
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("w", encoding="utf-8") as handle:
-            handle.write(text)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    path = prepared_data_folder(header["suite"], header["data"]) / MANIFEST
+    writing.write_text_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_rejected(path: Path) -> list[dict[str, Any]]:
-    """The lines of a ``rejected.jsonl``: split, row, id and reason; empty if there is none."""
+    """The lines of a ``rejected.jsonl``: split, row, id and reason."""
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def find_prepared_split(suite: str, data: Data, split: str) -> LocatedSplit | None:
-    """The prepared split, or None if it is not prepared.
-
-    Raises:
-        UserError: it is prepared, but its file is missing or is not what the manifest says.
-    """
+    """The prepared split, or None. Raises UserError if its file is missing or does not fit the manifest."""
     entry = read_prepared_splits(suite, data).get(split)
     if entry is None:
         return None
     path = prepared_data_folder(suite, data) / entry.file
     _check_file(path, entry, suite, split)
-    return LocatedSplit(path, data, entry.digest, entry.rows, entry.counts, entry.created)
+    return LocatedSplit(
+        path=path, data=data, digest=entry.digest, rows=entry.rows, counts=entry.counts, created=entry.created
+    )
 
 
 def _check_file(path: Path, entry: PreparedSplit, suite: str, split: str) -> None:
     """``UserError`` if a prepared file is not the one that the manifest describes.
 
-    A file of the size and the times that were recorded is trusted. Other times (a copied folder, an edit) cost one
-    checksum, after which these times are recorded beside the file. The time of the last change of status is among them:
-    the system sets it at every write, and no program can set it back, so that an edit is found whose size and
-    modification time are as before. What no write did (a failing disk) is found by ``lmms-medtasks data inspect``,
-    which always computes the checksum.
+    A file of the recorded size and times is trusted. Other times (a copied folder, an edit) cost one checksum, after
+    which they are recorded beside the file. They include the time of the last change of status, which no program can
+    set back. ``lmms-medtasks data inspect`` always computes the checksum, against failing disks.
     """
     try:
         status = path.stat()
@@ -198,11 +168,10 @@ def _check_file(path: Path, entry: PreparedSplit, suite: str, split: str) -> Non
         raise _corrupt_error(path, "has not the checksum in the manifest", suite, split)
     # For the next process. A folder that can't be written to costs it a checksum again.
     with contextlib.suppress(OSError):
-        write_text(_checked_file(path), json.dumps([entry.sha256, *times]))
+        writing.write_text_atomically(_checked_file(path), json.dumps([entry.sha256, *times]))
 
 
 def _was_checked(path: Path, sha256: str, times: tuple[int, int]) -> bool:
-    """Whether a file with these times was found to have this checksum before."""
     try:
         return bool(json.loads(_checked_file(path).read_text(encoding="utf-8")) == [sha256, *times])
     except (OSError, ValueError):

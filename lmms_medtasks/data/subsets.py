@@ -1,10 +1,9 @@
 """A sample of a benchmark that stands for all of it: ``--subset 1000``.
 
-Images are drawn (or what else a benchmark's questions are clustered by), with all their questions. They are sorted by
-what the paper's tables break down, and every k-th is taken from a random start: systematic sampling with implicit
-stratification (Cochran, Sampling Techniques, 3rd edition 1977, chapter 8). So each group has its share of the sample,
-and every image has the same chance of being drawn. All weights are equal: a plain mean over the sample is an estimate
-of the mean over the full benchmark. The draw depends on the seed and on the data, and on no model.
+Images (or another unit of clustering) are drawn with all their questions. They are sorted by what the paper's tables
+break down, and every k-th is taken from a random start: systematic sampling with implicit stratification (Cochran,
+Sampling Techniques, 3rd edition 1977, chapter 8). So each group has its share, and every image the same chance: a plain
+mean over the sample estimates that over the full benchmark. The draw depends on the seed and the data only.
 """
 
 from __future__ import annotations
@@ -26,13 +25,12 @@ Strata = tuple[str, ...]
 
 @dataclass(frozen=True)
 class DataSubset:
-    """How many units are drawn (1 or more), and the seed of the draw (0 or more)."""
+    """How many units are drawn (1 or more), and the seed of the draw (0 or more); else a UserError."""
 
     size: int
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises UserError for a size below 1 or a seed below 0."""
         if self.size < 1:
             raise UserError(f"--subset {self.size} draws nothing. Give a number of images from 1.")
         if self.seed < 0:
@@ -48,7 +46,7 @@ def digest_of(whole: str, subset: DataSubset) -> str:
 
 
 def requested_subset() -> DataSubset | None:
-    """The subset that :data:`VARIABLE` names, None if it is not set. Raises UserError for anything but its form."""
+    """The subset that :data:`VARIABLE` names, None if it is not set. Raises UserError for another form."""
     value = os.environ.get(VARIABLE, "")
     if not value:
         return None
@@ -62,10 +60,7 @@ def requested_subset() -> DataSubset | None:
 
 
 def strata_of(rows: Iterable[tuple[str, Strata]]) -> dict[str, Strata]:
-    """Each unit's place in the tables: the distinct values of its rows in each column, and its number of rows.
-
-    ``rows``: for each row its unit and its value in each column.
-    """
+    """Each unit's distinct values in each column, and its number of rows. ``rows``: unit and values of each row."""
     values_of_unit: dict[str, list[Strata]] = {}
     for unit, values in rows:
         values_of_unit.setdefault(unit, []).append(values)
@@ -76,7 +71,7 @@ def strata_of(rows: Iterable[tuple[str, Strata]]) -> dict[str, Strata]:
 
 
 def draw_subset(strata: Mapping[str, Strata], subset: DataSubset) -> frozenset[str]:
-    """The units that are drawn of those in ``strata``; all of them where there are no more than ``subset.size``."""
+    """The units that are drawn of those in ``strata``; all if there are no more than ``subset.size``."""
     if len(strata) <= subset.size:
         return frozenset(strata)
     # Units of one stratum stand in an order of chance, the same whatever other units there are.

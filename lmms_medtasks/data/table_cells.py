@@ -25,8 +25,7 @@ SEVERAL = (
 )
 _NAMED = 3
 
-Place = Callable[[], str]
-"""Says where a cell stands: called only where something is wrong."""
+Place = Callable[[], str]  # Says where a cell stands: called only where something is wrong
 
 _LETTERED = re.compile(r"\(?([A-Za-z])[.):]\)?\s*(.*)", re.DOTALL)
 _LETTER_KEYS = ("label", "labels", "key", "letter", "id")
@@ -54,7 +53,7 @@ _PICTURE = re.compile(r"^\s*(?:<image>\s*)+|(?:\s*<image>)+\s*$")
 
 
 def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
-    """What is wrong with a value that is no text, and the way out; ``way_out`` is that of lists and mappings."""
+    """What is wrong with a value that is no text, and the way out (``way_out`` for lists and mappings)."""
     kind = type(value).__name__
     if isinstance(value, list | Mapping):
         return f"{value!r} is a {kind}, expected one text. {way_out}"
@@ -70,11 +69,7 @@ def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
 
 
 def lookalike_hint(text: str, others: Sequence[str]) -> str:
-    """Why ``text`` is none of ``others`` though it looks like one, as a sentence with a blank before it; "" otherwise.
-
-    >>> unlike("CAT", ["dog", "cat"])
-    ' It differs from 'cat' in letter case or blanks only: write both alike.'
-    """
+    """Why ``text`` is none of ``others`` though it looks like one, as a sentence after a blank; "" otherwise."""
     alike = [other for other in others if fold_cell(other) == fold_cell(text)]
     if alike:
         return f" It differs from {alike[0]!r} in letter case or blanks only: write both alike."
@@ -87,21 +82,15 @@ def lookalike_hint(text: str, others: Sequence[str]) -> str:
 
 
 def sign_name(sign: str) -> str:
-    """A character by its code and its name: ``U+0410 (CYRILLIC CAPITAL LETTER A)``."""
     return f"U+{ord(sign):04X} ({unicodedata.name(sign, 'no name')})"
 
 
 def fold_cell(text: str) -> str:
-    """``text`` without differences of letter case and blanks."""
     return " ".join(text.casefold().split())
 
 
 def joined_by_python(text: str) -> bool:
-    """Whether two texts stand side by side, as NumPy prints arrays; Python would join them into one.
-
-    >>> joined_by_python("['a' 'b']"), joined_by_python("['a', 'b']")
-    (True, False)
-    """
+    """Whether two texts stand side by side ("['a' 'b']"), as NumPy prints arrays; Python would join them."""
     before = 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -141,7 +130,7 @@ def parse_options(value: Any, locate: Place) -> list[Any]:
 
 
 def _option_pairs(value: Any) -> list[tuple[Any, Any]] | None:
-    """Letters and texts of options that have both; None for a plain list, and for what is none."""
+    """Letters and texts of options that have both; None for a plain list and anything else."""
     if isinstance(value, Mapping):
         names = {str(key).lower(): each for key, each in value.items()}
         marks = next((names[key] for key in _LETTER_KEYS if isinstance(names.get(key), list | tuple)), None)
@@ -162,7 +151,7 @@ def _option_pairs(value: Any) -> list[tuple[Any, Any]] | None:
 
 
 def _parse_written(text: str) -> Any:
-    """A list or mapping that is written as JSON, numbers as they stand, or as Python writes lists; None otherwise."""
+    """A list or mapping written as JSON, numbers as they stand, or as Python writes lists; None otherwise."""
     try:
         return json.loads(text, parse_int=str, parse_float=str)  # 2.50 stays as it is written
     except json.JSONDecodeError:
@@ -206,7 +195,7 @@ def letter_and_text(answer: str) -> tuple[str, str] | None:
 
 
 def without_letters(options: list[str], locate: Place) -> list[str]:
-    """The options without the letters that their texts begin with."""
+    """The options without the letters that their texts begin with; UserError unless all do."""
     letters = list(parsing.option_letters(len(options)))
     if leading_letters(options) != letters:
         raise UserError(
@@ -218,7 +207,6 @@ def without_letters(options: list[str], locate: Place) -> list[str]:
 
 
 def one_of_one(value: Any) -> Any:
-    """A value that stands alone in a list, without the list."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -257,7 +245,7 @@ def split_answers(value: Any, options: Sequence[str], several: Several) -> list[
 
 
 def answer_kind(values: list[str], options: list[list[str]], column: str) -> str:
-    """What the answers of a column are, where only one reading fits all of them."""
+    """What the answers of a column are. UserError unless only one reading fits all of them."""
     pairs = list(zip(values, options, strict=True))
     places = {kind: [place_of(value, offered, kind) for value, offered in pairs] for kind in ANSWER_IS}
     fitting = [kind for kind in ANSWER_IS if None not in places[kind]]
@@ -279,21 +267,16 @@ def answer_kind(values: list[str], options: list[list[str]], column: str) -> str
 
 
 def _bare_letter(value: str) -> str:
-    """A letter without brackets and signs: "(A)" and "A." are "A"."""
     return value.strip().strip("().:").upper()
 
 
 def is_letter(value: str, options: Sequence[str]) -> bool:
-    """Whether an answer is one of the options' letters."""
     text = _bare_letter(value)
     return len(text) == 1 and text in parsing.option_letters(len(options))
 
 
 def place_of(value: Any, options: Sequence[str], kind: str) -> int | None:
-    """The place of the option that an answer of this kind names, from 0; None if it names none.
-
-    A letter may stand before its own option's text: "A. cat".
-    """
+    """The index of the option that an answer of this kind names, or None. "A. cat" is a letter, too."""
     index: int | None = None
     letters = parsing.option_letters(len(options))
     if kind == "letter" and isinstance(value, str):
@@ -310,7 +293,7 @@ def place_of(value: Any, options: Sequence[str], kind: str) -> int | None:
 
 
 def letter_of(value: Any, options: Sequence[str], kind: str) -> str:
-    """The letter of the option that an answer of this kind names. Raises UserError where it names none."""
+    """The letter of the option that an answer of this kind names. Raises UserError if it names none."""
     letters = parsing.option_letters(len(options))
     index = place_of(value, options, kind)
     if index is None:
@@ -327,10 +310,7 @@ def letter_of(value: Any, options: Sequence[str], kind: str) -> str:
 
 
 def with_label_names(dataset: Dataset) -> Dataset:
-    """``dataset`` with names in place of the numbers of its ``ClassLabel`` columns, and of lists of them.
-
-    A number that stands for none (-1) becomes None.
-    """
+    """``dataset`` with names in place of the numbers of its ``ClassLabel`` columns and lists of them; None for -1."""
     import datasets
 
     for name, feature in dict(dataset.features).items():
@@ -352,10 +332,8 @@ def _label_names(value: Any, names: list[str]) -> Any:
 def as_questions(dataset: Dataset, column: str) -> Dataset:
     """``dataset`` with the columns ``question`` and ``answer`` in place of conversations.
 
-    ``<image>`` at either end of a question, which says where the picture goes, is left out: the harness puts pictures.
-
-    Raises:
-        UserError: no such column, or a conversation of more than one question, with row.
+    ``<image>`` at either end of a question is left out: the harness puts pictures. Raises UserError for a missing
+    column, or a conversation of more than one question.
     """
     if column not in dataset.column_names:
         raise UserError(f"The data has no column {column!r}. It has: {', '.join(dataset.column_names)}.")

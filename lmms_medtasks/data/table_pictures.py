@@ -1,6 +1,6 @@
 """The pictures of a table's rows: image columns, encoded bytes, base64, files, lists of these, other rows' pictures.
 
-A row has none, one or several. Where no row has several, a table's image column is taken as it is: no bytes are copied.
+If no row has several, a table's image column is taken as it is: no bytes are copied.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import progress
 from lmms_medtasks.data import dicom_pictures
+from lmms_medtasks.data.picture_checks import as_encoded
 from lmms_medtasks.data.table_cells import joined_by_python
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.pictures import from_base64
@@ -31,15 +32,11 @@ _LONGEST_PATH = 1024
 _DIGITS = re.compile(r"[0-9]")
 _SHOWN = 5
 
-Picture = dict[str, Any]
-"""``{"bytes": ..., "path": ...}``: one of the two is None."""
+Picture = dict[str, Any]  # ``{"bytes": ..., "path": ...}``: one of the two is None.
 
 
 class TablePictures:
-    """The pictures in the columns ``names`` of ``dataset``.
-
-    ``folder`` is where relative paths start, ``ids`` are the rows' ids or empty, ``place`` says where a cell stands.
-    """
+    """The pictures in the columns ``names``. ``folder``: where relative paths start. ``ids``: the rows', or empty."""
 
     def __init__(
         self,
@@ -52,12 +49,13 @@ class TablePictures:
         self._names, self._place = tuple(names), locate
         self._folder = Path(folder)
         self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
-        self._cells = [_encoded_column(dataset, name) for name in self._names]
+        columns = {name: dataset.select_columns([name]) for name in self._names}
+        self._cells = [as_encoded(column, name) or column for name, column in columns.items()]
         self._count = len(dataset)
         self._made: dict[Path, Picture] = {}
 
     def columns(self) -> Dataset:
-        """The column ``image``; with ``images`` where a row has several: ``image`` then is null in such a row."""
+        """The column ``image``; if a row has several, also ``images``, with ``image`` null in such a row."""
         import datasets
 
         stored = datasets.Image(decode=False)
@@ -75,12 +73,7 @@ class TablePictures:
         return datasets.Dataset.from_dict(both, features=features)
 
     def rows(self) -> list[list[Picture]]:
-        """Each row's pictures, in the order of columns and lists.
-
-        Raises:
-            UserError: pictures that are not there or that nothing can be made of: the first ones with row and id, and
-                their number.
-        """
+        """Each row's pictures, in the order of columns and lists. UserError: the first unusable ones, and a count."""
         pictures_by_row: list[list[Picture]] = []
         wrong: list[str] = []
         columns = zip(self._names, self._cells, strict=True)
@@ -135,7 +128,7 @@ class TablePictures:
         return self._make_picture(pictures[0], name, other, values, seen + 1)
 
     def _file_shown(self, path: Path) -> Picture:
-        """A file as a picture; of a DICOM file the one made of it. Each file is looked at once."""
+        """A file as a picture; of a DICOM file the PNG made of it. Each file is looked at once."""
         if path not in self._made:
             with path.open("rb") as file:
                 start = file.read(dicom_pictures.START)
@@ -150,7 +143,6 @@ class TablePictures:
         return self._made[path]
 
     def _find_file(self, text: str) -> Path | None:
-        """The file in the folder that a text names; None where it names none. Raises UserError for one elsewhere."""
         plain = text.replace("\\", "/")
         inside = ".." not in PurePosixPath(plain).parts and not PurePosixPath(plain).is_absolute()
         inside = inside and not PureWindowsPath(text).drive
@@ -198,30 +190,14 @@ class TablePictures:
 
 
 def _fold_name(name: str) -> str:
-    """A name without differences of letter case and of how Unicode writes the same letters."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _encoded_column(dataset: Dataset, name: str) -> Dataset:
-    """One column, images in it as they are stored: encoded."""
-    import datasets
-
-    one = dataset.select_columns([name])
-    feature = one.features[name]
-    stored = datasets.Image(decode=False)
-    if isinstance(feature, datasets.Image):
-        return one.cast_column(name, stored)
-    inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
-    return one.cast_column(name, datasets.Sequence(stored)) if isinstance(inner, datasets.Image) else one
-
-
 def _to_picture(data: bytes) -> Picture:
-    """Encoded bytes as a picture; of a DICOM file's the one made of it."""
     return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
 def _cell_pictures(value: Any) -> list[Any]:
-    """The pictures in a cell."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, list | tuple):

@@ -1,8 +1,8 @@
 """Tables of a task's folder as the text that they are: CSV, TSV, JSON, JSON lines and Excel alike.
 
-``datasets`` would guess types, take ``NA`` and ``None`` away, make dates of texts, and can't read Excel. So a table is
-read here, every cell as it is written, and the harness is given a parquet file with columns of text (or lists of
-texts) in its place. It lies in the data folder under the digest of what the table holds.
+``datasets`` would guess types, drop ``NA`` and ``None``, make dates of texts, and can't read Excel. So the harness gets
+a parquet file with columns of text (or lists of texts), which lies in the data folder under the digest of what the
+table holds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ Row = Mapping[str, Any]
 
 
 def dataset_loader_name(path: Path) -> str:
-    """The ``dataset_path`` for a file; UserError for an ending that has none."""
     if path.suffix.lower() == ".xls":
         raise UserError(f"The table {str(path)!r} is of Excel before 2007. Save it as .xlsx, or as CSV UTF-8.")
     if path.suffix.lower() not in LOADERS:
@@ -59,11 +58,8 @@ def dataset_loader_name(path: Path) -> str:
 def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Iterator[Row]:
     """The records of a table of the loader ``how``: texts as they are written, None, or lists and mappings of such.
 
-    ``kwargs``: the task's options for the reader.
-
-    Raises:
-        UserError: the file can't be read, is something else than its name says, or a record has other cells than the
-            header.
+    ``kwargs``: the task's options for the reader. Raises UserError if the file can't be read, is of another form, or a
+    record has other cells than the header.
     """
     options = kwargs or {}
     if how == "excel":
@@ -74,22 +70,18 @@ def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None
 
 
 def read_text_columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    """The columns of a table, in the order in which they come."""
     if how == "csv":
         return TsvTable(path, _chosen_separator(path, kwargs or {})).columns
     return tuple(dict.fromkeys(name for row in iter_text_rows(path, how, kwargs) for name in row))
 
 
 def named_separator(path: Path) -> str:
-    """What separates the cells of a text table by its file's name: tabs in .tsv, else commas."""
+    """The separator by the file's name: tabs in .tsv, else commas."""
     return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
 def separator_of(path: Path) -> str:
-    """What separates the cells of a text table: of tabs, semicolons, commas and bars the one that its header has.
-
-    Where the header has several, or none, it is the one that the file's name says.
-    """
+    """Of tabs, semicolons, commas and bars the only one in the header, else the one that the file's name says."""
     expected = named_separator(path)
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
@@ -119,18 +111,14 @@ def _of_csv(path: Path, separator: str) -> Iterator[Row]:
     table = TsvTable(path, separator)
     for record in table.records():
         if record.cells is None:
+            hint = f" ({table.columns[0]!r}; the first line must be the header)" if len(table.columns) == 1 else ""
             raise UserError(
                 f"{path.name}, row {record.number}: {record.width} cells, the header has {len(table.columns)}"
-                f"{_header_hint(table.columns)}. Is a separator in a cell that is not in quotation marks?"
+                f"{hint}. Is a separator in a cell that is not in quotation marks?"
             )
         if any("\0" in cell for cell in record.cells.values()):
             raise UserError(f"{path.name}, row {record.number}: a cell holds a NUL character: the file is damaged.")
         yield record.cells
-
-
-def _header_hint(names: Sequence[str]) -> str:
-    """The header itself, where it has one name only: it may be a title or a comment."""
-    return f" ({names[0]!r}; the first line must be the header)" if len(names) == 1 else ""
 
 
 def _of_json(path: Path) -> Iterator[Row]:
@@ -151,10 +139,10 @@ def _of_json(path: Path) -> Iterator[Row]:
 
 
 def with_text_cells(config: dict[str, Any], where: str) -> tuple[dict[str, Any], tuple[Path, ...]]:
-    """``config`` as it is, or a copy that makes the harness read a task's tables as text; and the tables themselves.
+    """``config``, changed to make the harness read a task's tables as text; and the tables. Parquet is left as it is.
 
-    Parquet is left as it is. Raises UserError: a table can't be read, tables of one task have other columns, or the
-    YAML has an option of the loader that would change the text.
+    Raises UserError if a table can't be read, tables of one task have other columns, or the YAML has an option of the
+    loader that would change the text.
     """
     how = str(config.get("dataset_path"))
     kwargs = dict(config.get("dataset_kwargs") or {})
@@ -187,10 +175,7 @@ def read_text_table(path: Path, how: str, kwargs: Mapping[str, Any] | None = Non
 
 
 def check_not_guessed(dataset: Dataset, used: Collection[str]) -> None:
-    """Raise UserError for a CSV table that was loaded past :func:`with_text_cells`, from a hub say, and is not text.
-
-    ``used``: the columns that count.
-    """
+    """Raise UserError if a column ``used`` of a CSV table that was loaded past :func:`with_text_cells` is not text."""
     if dataset.info.builder_name != "csv":
         return
     for name in used:
@@ -219,7 +204,6 @@ def refused_options(how: str, names: Collection[str]) -> list[str]:
 
 
 def iter_data_files(value: Any) -> Iterator[Path]:
-    """The files that ``data_files`` names."""
     if isinstance(value, Mapping):
         value = list(value.values())
     for each in value if isinstance(value, list) else [value]:
@@ -238,7 +222,7 @@ def _replace_paths(value: Any, made: Mapping[str, str]) -> Any:
 
 
 def _all_made(tables: tuple[Path, ...], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Table -> its parquet file. Tables that stay as they are are read once a process."""
+    """Table -> its parquet file. Unchanged tables are read once a process."""
     options = {name: kwargs[name] for name in OPTIONS[how] if name != "data_files" and name in kwargs}
     states = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in tables)
     made = _made_once(states, how, json.dumps(options), str(store.data_home()), where)
@@ -259,7 +243,7 @@ def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], w
     kinds_of_table: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
-        for row in _with_progress(iter_text_rows(path, how, kwargs), f"reading {path.name}"):
+        for row in progress.iter_with_progress(iter_text_rows(path, how, kwargs), None, f"reading {path.name}"):
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
@@ -284,7 +268,6 @@ def _is_plain_list(value: Any) -> bool:
 
 
 def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, Kind], home: Path) -> Path:
-    """The parquet file of a table, made now unless it is there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -299,27 +282,15 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
     # Without dictionaries: cells may be whole pictures in base64.
     with writing.atomic_write(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
-        for batch in _iter_batches(_with_progress(iter_text_rows(path, how, kwargs), f"storing {path.name}")):
+        rows = progress.iter_with_progress(iter_text_rows(path, how, kwargs), None, f"storing {path.name}")
+        while batch := list(itertools.islice(rows, _BATCH)):
             cells = [{name: _typed_cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
             writer.write_table(pa.Table.from_pylist(cells, schema))
     return target
 
 
-def _with_progress(records: Iterator[Row], label: str) -> Iterator[Row]:
-    """The records, counted on stderr while they come."""
-    with progress.progress_bar(None, label, "rows") as step:
-        for record in records:
-            yield record
-            step(1)
-
-
-def _iter_batches(records: Iterator[Row]) -> Iterator[list[Row]]:
-    while batch := list(itertools.islice(records, _BATCH)):
-        yield batch
-
-
 def _typed_cell(value: Any, kind: Kind) -> Any:
-    """A value as its column has it: what is nested becomes JSON, a single text among lists a list of one."""
+    """A value as its column has it: nested values become JSON, a single text among lists a list of one."""
     if kind == "list" and value is not None:
         return [_typed_cell(each, "text") for each in (value if isinstance(value, list) else [value])]
     if value is None or isinstance(value, str):

@@ -32,10 +32,10 @@ _TABLES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True)
 class TsvRecord:
-    """A record of a table: its number from 1 (the header does not count) and its cells by column.
+    """A record of a table: its number from 1 (without the header) and its cells by column.
 
-    ``cells`` is None where the record has another number of cells than the header has; ``width`` is that number.
-    ``row``: where it stands as spreadsheets count, with the header and empty lines; 0 where that is not known.
+    ``cells``: None if their number ``width`` is not the header's. ``row``: as spreadsheets count, with the header and
+    empty lines; 0 if unknown.
     """
 
     number: int
@@ -45,16 +45,13 @@ class TsvRecord:
 
 
 class TsvTable:
-    """A tab-separated table on disk, UTF-8, quoted as spreadsheets and pandas do, with a header.
+    """A table of text on disk, UTF-8, quoted as spreadsheets and pandas do, with a header. ``delimiter``: default tab.
 
-    ``delimiter``: what separates cells where it is no tab.
+    ``UserError`` if it is no text, has no readable header, or a column twice. Empty cells at the end of a line are no
+    columns.
     """
 
     def __init__(self, path: Path, delimiter: str = "\t") -> None:
-        """``UserError`` if it is no text, there is no readable header, or a column twice.
-
-        Empty cells at the end of a line, as spreadsheets write them, are no columns.
-        """
         check_table(path)
         self.path, self._delimiter = path, delimiter
         with self._open_lines() as (_, rows):
@@ -74,11 +71,8 @@ class TsvTable:
         """Every record, in order, in memory one at a time."""
         return (record for _, record in self.placed())
 
-    def placed(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, TsvRecord]]:
-        """Every record after the place, in bytes, at which it starts.
-
-        ``progress`` is called with the number of bytes read since its last call.
-        """
+    def placed(self, progress: Callable[[int], object] = lambda _: None) -> Iterator[tuple[int, TsvRecord]]:
+        """Every record after its start in bytes. ``progress``: gets the bytes read since its last call."""
         number = 0
         with self._open_lines() as (lines, rows):
             next(rows)
@@ -91,7 +85,7 @@ class TsvTable:
                 offset = lines.offset
 
     def record_at(self, offset: int) -> TsvRecord:
-        """The record that starts at ``offset`` bytes (its number is not known there, and given as 0)."""
+        """The record that starts at ``offset`` bytes; its number is given as 0."""
         with self._open_lines(offset) as (_, rows):
             return self._make_record(0, next(rows))
 
@@ -166,7 +160,7 @@ def _iter_rows(lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def check_table(path: Path, *, allowed: tuple[str, ...] = ()) -> None:
-    """Raise UserError where the file ``path`` is no text but something known, which none of ``allowed`` ends in."""
+    """Raise UserError if a file has a known form that is no text, unless it is that of an ``allowed`` ending."""
     try:
         with path.open("rb") as file:
             start = file.read(_FIRST)

@@ -73,9 +73,7 @@ class MedCMRReader(RowReader):
             return str(folder.joinpath(*(parts[1:] if parts[:1] == ("dataset",) else parts)))
 
         self._images = StoredImages(files, "image_path", place)
-        self._rows = [
-            _fold_record(record) for record in any_tables.iter_json_items(PurePosixPath(name), content=content)
-        ]
+        self._rows = [_fold_record(record) for record in any_tables.iter_json_items(PurePosixPath(name), content)]
         self.records = len(self._rows)
         if not self._rows:
             raise UserError(f"{name} is an empty list, expected questions.")

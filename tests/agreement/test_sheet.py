@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from lmms_medtasks import prompt_files
 from lmms_medtasks.agreement import judged_answers, ratings
 from lmms_medtasks.agreement.sheet import (
     SheetImages,
@@ -28,7 +29,6 @@ from lmms_medtasks.agreement.sheet import (
 )
 from lmms_medtasks.data import locating
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges.protocol import ScoreDimension
 from lmms_medtasks.samples import runs
 
@@ -296,13 +296,13 @@ def test_anchors_stand_below_their_scale(write_run, protocol, tmp_path):
         for name in ("coherence", "visual_accuracy")
     )
     (tmp_path / "prompt.txt").write_text(lines + "{{question}} {{reference}} {{answer}}")
-    prompts.read_prompt_file.cache_clear()
+    prompt_files.read_prompt_file.cache_clear()
     judged = judged_answers.read_judged_answers([write_run({"q1": ["34"]})])
     assert (
         render_sheet(draw_sheet_answers(judged, 1), judged.protocol, SheetImages()).count("level 3 of coherence</li>")
         == 1
     )
-    prompts.read_prompt_file.cache_clear()
+    prompt_files.read_prompt_file.cache_clear()
 
 
 @pytest.fixture

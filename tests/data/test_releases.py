@@ -74,7 +74,7 @@ def test_size_and_checksum(tmp_path: Path) -> None:
 def test_listings_are_short(tmp_path: Path) -> None:
     for number in range(25):
         (tmp_path / f"{number:02}").touch()
-    assert LocalRelease(tmp_path).listing(3) == "00, 01, 02 and 22 more"
+    assert LocalRelease(tmp_path).listing().endswith(", 18, 19 and 5 more")
 
 
 FILES = {"dataset/a.json": b"[]", "dataset/imgs/1.png": b"picture" * 5000, "dataset/imgs/2.png": os.urandom(30_000)}
@@ -110,11 +110,6 @@ def test_several_threads_read_at_once(tmp_path: Path) -> None:
     folder = ZipFolder(zipped(tmp_path / "a.zip", files))
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(folder.read, files)) == list(files.values())
-
-
-def test_only_what_is_wanted_is_there_or_checked(tmp_path: Path) -> None:
-    folder = ZipFolder(zipped(tmp_path / "a.zip", {"../x": b"1", **FILES}), wanted=lambda name: name.endswith(".png"))
-    assert folder.names == ("dataset/imgs/1.png", "dataset/imgs/2.png")
 
 
 @pytest.mark.parametrize("name", ["dataset/a.json", "backup/a.png", "a.old.png", "imgs/macosx.png"])

@@ -115,16 +115,3 @@ def test_writing_names_place_and_cause(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Cannot write .* No space left on device. Set MEDTASKS_HOME"):
         with store.user_error_on_write(tmp_path):
             raise OSError(28, "No space left on device")
-
-
-def test_text_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: Any) -> None:
-    path = tmp_path / "a.json"
-    store.write_text(path, "old")
-
-    def refuse(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError):
-        store.write_text(path, "new")
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

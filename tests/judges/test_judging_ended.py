@@ -184,9 +184,8 @@ def test_ctrl_c_ends_it_and_keeps_what_is_paid_for(judge_server, settings_for, p
         assert set(counts.reasons) == {"stopped: the run was interrupted"} and len(found) == 40
         assert any("in flight are waited for" in line for line in said)
     with JudgeSession(settings_for(judge_server), [protocol]) as again:
-        assert (
-            len(again._find_cached(protocol, {judgement_key(protocol, *each): each for each in asked})[0]) == answered
-        )
+        requests = {judgement_key(protocol, *each): each for each in asked}
+        assert len(again._find_cached(again._pool, protocol, requests)[0]) == answered
 
 
 def test_after_ctrl_c_replies_that_held_no_verdict_are_there_with_their_text(
@@ -347,5 +346,5 @@ def test_a_disk_that_is_full_midway(judge_server, key, protocol, sample):
     documents = [{"id": str(n), "question": f"What is {n}?", "answer": "effusion"} for n in range(300)]
     asked = [(sample.item(each, "an effusion"), 0) for each in documents]
     with JudgeSession(settings.read_judge_settings(environment), [protocol]) as again:
-        kept, _ = again._find_cached(protocol, {judgement_key(protocol, *each): each for each in asked})
+        kept, _ = again._find_cached(again._pool, protocol, {judgement_key(protocol, *each): each for each in asked})
     assert len(kept) == judged - unkept

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmms_medtasks import prompt_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.judges.prompts import escape_judged_text
@@ -166,6 +167,6 @@ def test_a_label_without_a_line_or_with_two_gives_no_anchors(tmp_path):
     path.write_text("0 - wrong\n1 - right\n{{question}}{{reference}}{{answer}}")
     assert prompts.label_anchors(protocol) == {}
 
-    prompts.read_prompt_file.cache_clear()
+    prompt_files.read_prompt_file.cache_clear()
     path.write_text("0 - wrong\n0 - or not\n0.5 - half\n1 - right\n{{question}}{{reference}}{{answer}}")
     assert prompts.label_anchors(protocol) == {}

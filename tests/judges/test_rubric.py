@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lmms_medtasks import prompt_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import own_scales, prompts, records, registry
 from lmms_medtasks.judges.protocol import JudgedItem, ScoreDimension
@@ -44,7 +45,7 @@ def write(tmp_path: Path):
         (tmp_path / "prompt.txt").write_text(told, "utf-8")
         (tmp_path / "rubric.yml").write_text(text or yaml.safe_dump(content, sort_keys=False), "utf-8")
         registry.forget_custom_protocols()
-        prompts.read_prompt_file.cache_clear()
+        prompt_files.read_prompt_file.cache_clear()
         return tmp_path
 
     return written

@@ -16,7 +16,16 @@ KIND = ScoreDimension("kind", {"Correct": 1.0, "Incorrect": 0.0, "Unclear": 0.5}
 
 
 def protocol(*dimensions):
-    return JudgeProtocol("t", "t.txt", 1, dimensions, ("answer",), "a judge", lambda doc, reply: None, reply="free")
+    return JudgeProtocol(
+        name="t",
+        prompt="t.txt",
+        version=1,
+        dimensions=dimensions,
+        fields=("answer",),
+        paper_judge="a judge",
+        item=lambda doc, reply: None,
+        reply="free",
+    )
 
 
 BOTH = protocol(SCORE, KIND)
