@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from lmms_medtasks.parsing.words import any_of, numbered_words, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, numbered_words, word_pattern
 
 _PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
 _DESCRIBING = 3  # words before a thing that may describe it
@@ -173,9 +173,7 @@ def _stem(word: str) -> str:
     return word if len(word) < 5 else re.sub(r"(?:es|s|en|e)$", "", word)
 
 
-@functools.cache
-def _clauses() -> re.Pattern[str]:
-    return re.compile(rf",|{any_of('turn')}|{any_of('concede')}")
+_clauses = lazy_pattern(",|{turn}|{concede}")
 
 
 # --- Chinese, which puts no blanks between words ----------------------------------------------------------------------

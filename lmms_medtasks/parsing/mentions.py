@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lmms_medtasks.grid_positions import GridSize
-from lmms_medtasks.parsing.words import any_of, numbered_words, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, numbered_words, word_pattern
 
 ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
@@ -292,9 +292,7 @@ def _parse_digit(text: str) -> str:
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _joint_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?:[ ,'-]{{1,3}}|{any_of('grid_joint')}){{0,8}}")
+_joint_pattern = lazy_pattern(r"(?:[ ,'-]{1,3}|{grid_joint}){0,8}")
 
 
 @functools.cache

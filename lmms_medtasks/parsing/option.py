@@ -12,7 +12,7 @@ from lmms_medtasks.parsing.option_reading import OfferedOptions, OptionReading, 
 from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
 from lmms_medtasks.parsing.reply import Outcome, Reply
 from lmms_medtasks.parsing.texts import circled_as_letters, normalise_characters, option_letters
-from lmms_medtasks.parsing.words import any_of, numbered_words
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, numbered_words
 
 __all__ = ["OptionReading", "read_option"]
 
@@ -118,11 +118,7 @@ def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:
     return re.sub(rf"^[\s,(\[*\"'—–-]{{0,4}}{word}{letter}(?![^\W_])", "", text[exact.end :])
 
 
-@functools.cache
-def _option_number() -> re.Pattern[str]:
-    return re.compile(
-        rf"[\s*_(\[\"']{{0,6}}{any_of('names_option')}\s{{0,2}}(\d{{1,2}})[\s*_)\]\"'.]{{0,6}}", re.IGNORECASE
-    )
+_option_number = lazy_pattern(r"[\s*_(\[\"']{0,6}{names_option}\s{0,2}(\d{1,2})[\s*_)\]\"'.]{0,6}", re.IGNORECASE)
 
 
 def _with_letters(text: str, count: int) -> str:

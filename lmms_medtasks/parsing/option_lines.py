@@ -18,7 +18,7 @@ from lmms_medtasks.parsing.reply import find_refusal
 from lmms_medtasks.parsing.sentences import iter_beginnings, split_sentences
 from lmms_medtasks.parsing.statements import gives_up, is_taken_back
 from lmms_medtasks.parsing.texts import option_letters
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
@@ -105,16 +105,13 @@ def _find_labels(text: str, offered: OfferedOptions) -> set[str]:
     return {first or second for first, second in _LABELLED.findall(text)} & set(offered.letters)
 
 
-@functools.cache
-def _leading_line() -> re.Pattern[str]:
-    line = r"([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$"
-    return re.compile(rf"^[ \t>*_#-]*(?:(?i:{any_of('answer')})[ \t]+)?{line}", re.MULTILINE)
+_leading_line = lazy_pattern(
+    r"^[ \t>*_#-]*(?:(?i:{answer})[ \t]+)?([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$", re.MULTILINE
+)
 
 
-@functools.cache
-def _mark_behind() -> re.Pattern[str]:
-    """What may come between a line's letter and its rest: a mark, a dash, or a reason."""
-    return re.compile(rf"[)\].:]\**\s|\s?\(|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{any_of('reason')})")
+_mark_behind = lazy_pattern(r"[)\].:]\**\s|\s?\(|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{reason})")
+"""What may come between a line's letter and its rest: a mark, a dash, or a reason."""
 
 
 # --- What it says -----------------------------------------------------------------------------------------------------

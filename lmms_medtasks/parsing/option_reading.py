@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Literal
 from lmms_medtasks.parsing.option_texts import OptionTexts
 from lmms_medtasks.parsing.reply import AnswerStatus, StatementRule
 from lmms_medtasks.parsing.sentences import iter_beginnings
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 
 Rule = (
     Literal[
@@ -107,15 +106,12 @@ class OfferedOptions:
         return exact is not None and self.letters[exact.place] != letter and says_no_more(after[exact.end :])
 
 
-@functools.cache
-def single_letter() -> re.Pattern[str]:
-    """A reply that is one letter, in group 1, perhaps with marks and "answer"."""
-    return re.compile(
-        rf"(?:{any_of('answer')}[ \t:.-]+)?"
-        rf"(?:{any_of('filler')}[ \t,:]+(?=[^a-z]{{0,8}}(?-i:[A-Z])))?"
-        rf"{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
-        re.IGNORECASE,
-    )
+single_letter = lazy_pattern(
+    r"(?:{answer}[ \t:.-]+)?(?:{filler}[ \t,:]+(?=[^a-z]{0,8}(?-i:[A-Z])))?"
+    rf"{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
+    re.IGNORECASE,
+)
+"""A reply that is one letter, in group 1, perhaps with marks and "answer"."""
 
 
 def says_no_more(rest: str) -> bool:
@@ -129,10 +125,7 @@ def first_line(text: str) -> str:
     return text.lstrip(MARKUP).splitlines()[0] if text.strip(MARKUP) else ""
 
 
-@functools.cache
-def _after_a() -> re.Pattern[str]:
-    """What may follow an answer "A" where the article of "A nodule" may not: all but a word that goes with a noun."""
-    return re.compile(
-        rf"\s+(?:{any_of('and')}|{any_of('or')}|(?i:{any_of('reason')}|{any_of('after_a')}|{any_of('but')}))"
-        r"|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
-    )
+_after_a = lazy_pattern(
+    r"\s+(?:{and}|{or}|(?i:{reason}|{after_a}|{but}))|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
+)
+"""What may follow an answer "A" where the article of "A nodule" may not: all but a word that goes with a noun."""

@@ -20,7 +20,7 @@ from lmms_medtasks.parsing.option_reading import (
 )
 from lmms_medtasks.parsing.sentences import clause_before, first_sentence
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, is_taken_back, last_standing
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, word_pattern
 
 _QUESTION = re.compile(
     r"[^.!\n]{0,40}\?|[ \w]{0,12}(?:is|would be) (?:an? )?(?:common |frequent )?(?:mistake|error|wrong)"
@@ -191,24 +191,17 @@ def _predicate_pattern(grid: bool) -> re.Pattern[str]:
     return re.compile(f"{capital}|{named_letter}")
 
 
-@functools.cache
-def _another_before() -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*(?:{any_of('and')}|{any_of('or')}|[/&])\s*$")
+_another_before = lazy_pattern(r"(?<![^\W_])[A-Z][)\]\"'*]{0,3}\s*,?\s*(?:{and}|{or}|[/&])\s*$")
 
 
-@functools.cache
-def _another_behind() -> re.Pattern[str]:
-    sign = rf"(?:[,/&+|]|{any_of('and')}|{any_of('or')})+"
-    option_words = rf"(?i:{any_of('maybe_before')}\s*)?(?i:option\s+)?"
-    return re.compile(rf"[)\].\"'`*_]*\s*{sign}\s*{option_words}[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL)
+_another_behind = lazy_pattern(
+    r"[)\].\"'`*_]*\s*(?:[,/&+|]|{and}|{or})+\s*(?i:{maybe_before}\s*)?(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)",
+    re.DOTALL,
+)
 
 
-@functools.cache
-def not_but() -> re.Pattern[str]:
-    """At the beginning of a text: what it turns down before it chooses, "not B but"."""
-    return word_pattern("not_before", before=r"\s*", after=rf"\s+[^.\n]{{1,60}}?[,\s]+(?:{any_of('but')})\s+")
+not_but = lazy_pattern(r"\s*{not_before}\s+[^.\n]{1,60}?[,\s]+(?:{but})\s+", re.IGNORECASE)
+"""At the beginning of a text: what it turns down before it chooses, "not B but"."""
 
 
-@functools.cache
-def _hedge_pattern() -> re.Pattern[str]:
-    return word_pattern("maybe_before", before=r"\s*(?:", after="|either|both|between)")
+_hedge_pattern = lazy_pattern(r"\s*(?:{maybe_before}|either|both|between)", re.IGNORECASE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
 from lmms_medtasks.parsing.sentences import Clause, clause_before, split_clauses, split_sentences
 from lmms_medtasks.parsing.texts import CJK, SIZE, fold_text, normalise_characters, option_letters, without_accents
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, word_pattern
 
 LONGEST = 600
 """Characters of a reply in which options' texts are looked for: a longer one weighs them, and is not summed up."""
@@ -349,18 +348,14 @@ def _names_pattern(texts: Sequence[str]) -> re.Pattern[str] | None:
 # --- Around a name, in a folded text ----------------------------------------------------------------------------------
 
 
-def _hedge_pattern() -> re.Pattern[str]:
-    return word_pattern("undecided", after=r"|\?")
+_hedge_pattern = lazy_pattern(r"{undecided}|\?", re.IGNORECASE)
 
 
-def _concession_pattern() -> re.Pattern[str]:
-    return word_pattern("concede", before=r"^\W*", after="[^,]*(?:,|$)")
+_concession_pattern = lazy_pattern(r"^\W*{concede}[^,]*(?:,|$)", re.IGNORECASE)
 
 
-@functools.cache
-def _listed_behind() -> re.Pattern[str]:
-    """Behind a name: another one is coming."""
-    return re.compile(rf"\s*{any_of('and')}|\s*,\s*(?:\w+\s+){{0,2}}?(?:\w+,|{any_of('and')}|{any_of('or')})")
+_listed_behind = lazy_pattern(r"\s*{and}|\s*,\s*(?:\w+\s+){0,2}?(?:\w+,|{and}|{or})")
+"""Behind a name: another one is coming."""
 
 
 def _is_denied(before: str, text: str, end: int) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 
 Ending = Literal["stop", "length", "error", ""]
 """Why a reply ended. stop: the model ended it. length: the limit of new tokens. error: it broke off by a fault, or the
@@ -352,12 +352,12 @@ def _plain_parts(text: str) -> Iterator[str]:
             yield line
 
 
-@functools.cache
-def _plain_line() -> re.Pattern[str]:
-    before, behind = r"[\s>*_#\[(-]{0,8}(?:the )?(?:final |correct )?", r"[\]*_)\s]{0,4}"
-    label = rf"{before}{any_of('answer')}{behind}(?:[:：]|{any_of('is')})"
-    wrapped = r".{0,200}(?:\\?boxed\s?\{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{1,60}\*\*\W*$"
-    return re.compile(rf"{label}.{{1,60}}$|{wrapped}", re.I)
+_BEFORE_LABEL, _BEHIND_LABEL = r"[\s>*_#\[(-]{0,8}(?:the )?(?:final |correct )?", r"[\]*_)\s]{0,4}"
+_plain_line = lazy_pattern(
+    rf"{_BEFORE_LABEL}{{answer}}{_BEHIND_LABEL}(?:[:：]|{{is}}).{{1,60}}$"
+    r"|.{0,200}(?:\\?boxed\s?\{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{1,60}\*\*\W*$",
+    re.IGNORECASE,
+)
 
 
 def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> tuple[str, str, bool]:

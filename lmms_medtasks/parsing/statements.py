@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from lmms_medtasks.parsing.reply import StatementRule
 from lmms_medtasks.parsing.sentences import sentence_before
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, word_pattern
 
 Value = TypeVar("Value")
 
@@ -244,38 +244,25 @@ def _correction_pattern(letters: bool) -> re.Pattern[str]:
     )
 
 
-@functools.cache
-def _last_letter() -> re.Pattern[str]:
-    begins = r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
-    letter_word = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
-    return re.compile(
-        rf"{begins}{letter_word}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$",
-        re.IGNORECASE,
-    )
+_last_letter = lazy_pattern(
+    r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
+    r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
+    rf"[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$",
+    re.IGNORECASE,
+)
 
 
-@functools.cache
-def _excluded_label() -> re.Pattern[str]:
-    """Before a letter: it is one of those that are out, "ruled out: A"."""
-    after = r"[\w ]{0,12}:[\s*]*$"
-    return word_pattern("denied_before", before=rf"{any_of('runner_up')}\s*:[\s*]*$|", after=after)
+_excluded_label = lazy_pattern(r"{runner_up}\s*:[\s*]*$|{denied_before}[\w ]{0,12}:[\s*]*$", re.IGNORECASE)
+"""Before a letter: it is one of those that are out, "ruled out: A"."""
 
 
-@functools.cache
-def _negation_pattern() -> re.Pattern[str]:
-    return word_pattern("not_before", after=rf"(?:\s*{any_of('not_fill')})*\s*$")
+_negation_pattern = lazy_pattern(r"{not_before}(?:\s*{not_fill})*\s*$", re.IGNORECASE)
 
 
-@functools.cache
-def _condition_pattern() -> re.Pattern[str]:
-    return word_pattern("if", before=rf"{_QUOTED_LETTER},?\s+", after=r"|[^.\n]{2,40}\?")
+_condition_pattern = lazy_pattern(rf"{_QUOTED_LETTER},?\s+{{if}}|[^.\n]{{2,40}}\?", re.IGNORECASE)
 
 
-@functools.cache
-def _contrast_pattern() -> re.Pattern[str]:
-    return word_pattern("but", after=rf"|{any_of('turn')}|,\s*{any_of('so')}")
+_contrast_pattern = lazy_pattern(r"{but}|{turn}|,\s*{so}", re.IGNORECASE)
 
 
-@functools.cache
-def _contrast_behind() -> re.Pattern[str]:
-    return re.compile(rf"{_QUOTED_LETTER},?\s+(?:{any_of('turn')}|{any_of('but')})", re.IGNORECASE)
+_contrast_behind = lazy_pattern(rf"{_QUOTED_LETTER},?\s+(?:{{turn}}|{{but}})", re.IGNORECASE)
