@@ -78,19 +78,6 @@ def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     )
 
 
-def apply(image: AnyImage, *, strength: str, seed: int | str = 0) -> AnyImage:
-    """``image`` corrupted: the same kind, size and mode comes back (as :func:`lmms_medtasks.degradations.apply`).
-
-    Raises:
-        UserError: An unknown strength, or an image that cannot be degraded.
-
-    >>> import numpy as np
-    >>> apply(np.full((8, 8), 100, np.uint8), strength="medium", seed=1).shape
-    (8, 8)
-    """
-    return apply_parameters(image, sample(strength=strength, seed=seed))
-
-
 def apply_parameters(image: AnyImage, parameters: CorruptionParameters) -> AnyImage:
     """``image`` corrupted as the record says; 8-bit images are rounded after every step, as OpenCV does.
 

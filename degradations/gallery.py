@@ -17,6 +17,7 @@ _TEXT, _PAPER, _FAINT = (24, 24, 24), (255, 255, 255), (110, 110, 110)
 _GAP = 10
 _LINE = 15
 _PER_LINE = 6
+_CURVE_SIZE = 460, 130
 _SHORT = 4  # tiles of a row that are shown in one line on any screen
 
 
@@ -159,12 +160,13 @@ def _render_row(row: GalleryRow, side: int) -> str:
     return f'<div class="{kind}" style="{size}">{tiles}{curve}</div>'
 
 
-def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: int = 130) -> str:
+def curve_svg(points: Sequence[tuple[float, float]]) -> str:
     """PSNR in dB over strength as an SVG element; what is equal to the clean picture (infinite) is left out."""
     finite = [(level, decibels) for level, decibels in points if math.isfinite(decibels)]
     if not finite:
         return ""
     low, high = (function(decibels for _, decibels in finite) for function in (min, max))
+    width, height = _CURVE_SIZE
     low, high = math.floor(low / 5) * 5, math.ceil((high + 0.01) / 5) * 5
     left, right, top, bottom = 48, width - 10, 8, height - 30
     last = max(level for level, _ in points)

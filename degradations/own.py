@@ -79,15 +79,9 @@ class CustomDegradation:
         picture = image.copy() if isinstance(image, Image.Image) else _image_of_array(image, self.title)
         size, mode = picture.size, picture.mode
         level_argument = {self.takes: drawn.level} if self.takes else {}
-        try:
-            result = self.function(picture, np.random.default_rng(drawn.seed), **level_argument)
-        except UserError:
-            raise
-        except Exception as error:
-            raise UserError(
-                f"The degradation {self.title} failed on an image of {size[0]} x {size[1]} pixels, mode {mode!r}: "
-                f"{extensions.describe_exception(error, self.file)}."
-            ) from error
+        subject = f"The degradation {self.title} failed on an image of {size[0]} x {size[1]} pixels, mode {mode!r}"
+        rng = np.random.default_rng(drawn.seed)
+        result = _call_custom(self.function, subject, self.file, picture, rng, **level_argument)
         if not isinstance(result, Image.Image):
             is_array = isinstance(result, np.ndarray)
             shown = f"an array of {result.dtype}, {result.shape}" if is_array else repr(result)[:60]
@@ -103,6 +97,16 @@ class CustomDegradation:
             return np.asarray(result).reshape(image.shape)
         result.info = dict(image.info)
         return result
+
+
+def _call_custom(function: Callable[..., Any], subject: str, file: Path | None, *given: Any, **named: Any) -> Any:
+    """What ``function`` returns; whatever it raises becomes a UserError that begins with ``subject``."""
+    try:
+        return function(*given, **named)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{subject}: {extensions.describe_exception(error, file)}.") from error
 
 
 @functools.cache
@@ -154,21 +158,12 @@ def _wrap_function(part: extensions.Extension, title: str, code: str) -> CustomD
     required = [
         argument
         for argument in arguments
-        if argument.default is argument.empty and argument.kind <= argument.POSITIONAL_OR_KEYWORD
+        if argument.default is argument.empty
+        and argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        and argument.name not in level_arguments
     ]
-    positional = [each for each in required if each.name not in level_arguments]
-    keyword_only = [
-        argument
-        for argument in arguments
-        if argument.kind is argument.KEYWORD_ONLY and argument.default is argument.empty
-    ]
-    keyword_only = [each for each in keyword_only if each.name not in level_arguments]
-    if (
-        len(positional) != 2
-        or keyword_only
-        or len(level_arguments) > 1
-        or [argument.name for argument in arguments[:2]] != [each.name for each in positional]
-    ):
+    fits = len(required) == 2 and required == arguments[:2] and required[1].kind is not required[1].KEYWORD_ONLY
+    if not fits or len(level_arguments) > 1:
         raise UserError(
             f"The degradation {title} ({part.origin}) must be a function of a PIL image and a NumPy generator, and of "
             f"`level` or `strength` if it has several. It takes {', '.join(argument_names) or 'nothing'}."
@@ -198,24 +193,14 @@ def _wrap_degradation(part: extensions.Extension, title: str, code: str) -> Cust
         raise UserError(f"{where}: record is {record!r}, expected a frozen dataclass made of degradations.Parameters.")
 
     def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> Parameters:
-        try:
-            drawn = given.sample(rng, settings, size)
-        except UserError:
-            raise
-        except Exception as error:
-            raise UserError(f"{where}: sample failed: {extensions.describe_exception(error, part.file)}.") from error
+        drawn = _call_custom(given.sample, f"{where}: sample failed", part.file, rng, settings, size)
         if not isinstance(drawn, record):
             raise UserError(f"{where}: sample gave {drawn!r}, expected a {record.__name__}, its record.")
         return drawn
 
     def apply(image: FloatImage, drawn: Any) -> FloatImage:
-        try:
-            result = given.apply(image, drawn)
-        except UserError:
-            raise
-        except Exception as error:
-            reason = extensions.describe_exception(error, part.file)
-            raise UserError(f"{where}: apply failed on an array of {image.shape}: {reason}.") from error
+        subject = f"{where}: apply failed on an array of {image.shape}"
+        result = _call_custom(given.apply, subject, part.file, image, drawn)
         if not isinstance(result, np.ndarray) or result.shape != image.shape:
             got = f"an array of {result.shape}" if isinstance(result, np.ndarray) else repr(result)[:60]
             raise UserError(f"{where}: apply gave {got} for an array of {image.shape}, expected one of the same shape.")

@@ -24,6 +24,7 @@ Damage is the mean squared error. Where it falls a little on the way is measured
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -109,59 +110,40 @@ def interpolate_settings(
     ``first``, ``second``: the settings of level 1 and 2. ``rules``: the section's entry under ``strength`` in
     severity.yaml.
     """
-    at = [{**first, **rules["identity"]} if "identity" in rules else None, first, second]
-    if strength > 2:
-        at.append(_strongest_settings(first, second, rules))
+    ratio, limits, step = rules.get("ratio", ()), rules.get("limit", {}), rules.get("step", ())
     below = math.ceil(strength) - 1
     part = strength - below
+
+    def interpolate(key: str, low: float, high: float) -> float:
+        if key in ratio:
+            value = math.exp(math.log(low) * (1 - part) + math.log(high) * part)
+        else:
+            value = low + (high - low) * part
+        # Nine digits: the last bits of a logarithm differ between machines, and a count is cut to a whole number.
+        return float(f"{value:.9g}")
+
+    def extrapolate(key: str, low: float, high: float) -> float:
+        far = high * high / low if key in ratio else high + (high - low)
+        limit = limits.get(key, far)
+        # The limit never turns back what level 2 has already.
+        return max(high, min(far, limit)) if high > low else min(high, max(far, limit))
+
+    def combine(
+        low: Mapping[str, Any], high: Mapping[str, Any], function: Callable[[str, float, float], float]
+    ) -> dict[str, Any]:
+        return {
+            key: value if key in step else _map_numbers(functools.partial(function, key), low[key], value)
+            for key, value in high.items()
+        }
+
+    at = [{**first, **rules["identity"]} if "identity" in rules else None, first, second]
+    if strength > 2:
+        at.append(combine(first, second, extrapolate))
     low, high = at[below], at[below + 1]
     assert high is not None
     if part == 1 or low is None or rules.get("mixed"):
         return low, high, part
-    return low, _settings_between(low, high, rules, part), 1.0
-
-
-def _settings_between(
-    low: Mapping[str, Any], high: Mapping[str, Any], rules: Mapping[str, Any], part: float
-) -> dict[str, Any]:
-    """The settings at ``part`` (above 0, below 1) of the way."""
-    ratio, step = rules.get("ratio", ()), rules.get("step", ())
-    return {
-        key: value if key in step else _map_numbers(_interpolate_by(part, key in ratio), low[key], value)
-        for key, value in high.items()
-    }
-
-
-def _strongest_settings(
-    first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The settings at strength 3: as far beyond level 2 as that is beyond level 1, up to the limit."""
-    limits, ratio, step = rules.get("limit", {}), rules.get("ratio", ()), rules.get("step", ())
-
-    def extrapolate_setting(key: str) -> Callable[[float, float], float]:
-        def one(low: float, high: float) -> float:
-            far = high * high / low if key in ratio else high + (high - low)
-            limit = limits.get(key, far)
-            # The limit never turns back what level 2 has already.
-            return max(high, min(far, limit)) if high > low else min(high, max(far, limit))
-
-        return one
-
-    return {
-        key: value if key in step else _map_numbers(extrapolate_setting(key), first[key], value)
-        for key, value in second.items()
-    }
-
-
-def _interpolate_by(part: float, logarithmic: bool) -> Callable[[float, float], float]:
-    def one(low: float, high: float) -> float:
-        value = (
-            math.exp(math.log(low) * (1 - part) + math.log(high) * part) if logarithmic else low + (high - low) * part
-        )
-        # Nine digits: the last bits of a logarithm differ between machines, and a count is cut to a whole number.
-        return float(f"{value:.9g}")
-
-    return one
+    return low, combine(low, high, interpolate), 1.0
 
 
 def _map_numbers(function: Callable[[float, float], float], low: Any, high: Any) -> Any:

@@ -272,14 +272,14 @@ def _check_possible(pool: ImagePool, kind: str, stock: _Stock) -> None:
 def _too_few_error(pool: ImagePool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
     missing = len(slots) - done
     rows = []
-    share = sum(slot.grids * slot.size.panels for slot in slots) / max(1, len(pool.categories))
+    total = sum(slot.grids * slot.size.panels for slot in slots)
+    share = total / max(1, len(pool.categories))
     for key, group in pool.plain.items():
         finding_count = len(pool.findings.get(key, ()))
         rows.append(
             f"  {key}: have {len(group)}{f' and {finding_count} with a finding' if finding_count else ''}, "
             f"taken by the items that fit {stock.used[key]}, need about {share:.0f}"
         )
-    total = sum(slot.grids * slot.size.panels for slot in slots)
     return UserError(
         f"Too few images: {done} of {len(slots)} items can be made, then an item of kind {kind!r} finds no category "
         f"with enough left. No image is used twice; all {len(slots)} items take about {total} images, "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -141,7 +141,7 @@ def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.LeakTes
     manifest = read_manifest(folder)
     grids: list[leaks.PanelFeatures] = []
     wholes: list[leaks.GridFeatures] = []
-    entries = list(_iter_grids(manifest))
+    entries = [(item, record) for item in manifest["items"] for record in item["grids"]]
     with progress_bar(len(entries), "Looking for leaks", "grids") as step:
         for item, record in entries:
             size = parse_size(item["size"])
@@ -163,7 +163,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a generated set; UserError if there is none, or it is another kind of file."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(manifest["items"], list):
             raise TypeError("items is no list")
     except FileNotFoundError as error:
@@ -173,14 +173,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is not a manifest of generated grids ({error!r}). Build the set again.") from error
-    result: dict[str, Any] = manifest
-    return result
-
-
-def _iter_grids(manifest: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    for item in manifest["items"]:
-        for record in item["grids"]:
-            yield item, record
+    return manifest
 
 
 def _open_image(path: Path) -> Image:
