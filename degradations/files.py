@@ -50,7 +50,7 @@ class FileDegradation:
     strength: float | None = None
 
     def checked(self) -> FileDegradation:
-        """The order in canonical names and plain numbers. Raises UserError where it is wrong: no file is open yet."""
+        """The order in canonical names and plain numbers. Raises UserError if it is wrong; no file is open yet."""
         level = degradations.check_level(self.severity, self.strength)
         if is_custom_degradation(self.name) and level:
             own.get(degradations.canonical_name(self.name)).check_strength(level)
@@ -97,9 +97,7 @@ def degrade_files(
     ``workers``: processes, 0 for one a core. ``existing``: "refuse", "overwrite" or "skip" files that are there. Every
     file is written whole or not at all, so an interrupted run is resumed with "skip".
 
-    Raises:
-        UserError: Nothing could be started: a wrong order, no such input, an output that would become input, a lossy
-            output format.
+    Raises UserError for a wrong order, a missing input, an output that would become input, or a lossy output format.
     """
     order = order.checked()
     if existing not in EXISTING:
@@ -121,8 +119,7 @@ def degrade_files(
 def open_image(path: Path) -> Image.Image:
     """The image in ``path``, upright, fully read.
 
-    Raises:
-        UserError: No such file, not an image, truncated, several frames, or more pixels than Pillow takes for safe.
+    Raises UserError for a missing or damaged file, several frames, or more pixels than Pillow takes for safe.
     """
     try:
         with warnings.catch_warnings():
@@ -215,7 +212,6 @@ def _iter_results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | s
 
 
 def _begin_worker(modalities: tuple[own_modalities.Modality, ...]) -> None:
-    """A worker process knows what this one was given."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for modality in modalities:
         own_modalities.add_modality(modality)
@@ -271,7 +267,7 @@ def _degrade_file(job: _Job) -> dict[str, Any] | None:
 
 
 def _check_same_order(path: Path, order: FileDegradation) -> None:
-    """Raises UserError when the file that is there says that it was made by another order (BMP files say nothing)."""
+    """Raise UserError if the existing file names another order (BMP files name none)."""
     with Image.open(path) as image:
         text = image.info.get("degradation") or (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)
     if not text:

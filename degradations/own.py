@@ -1,8 +1,8 @@
-"""Degradations of someone's own: a :class:`~.base.Degradation` with its levels, or a function of a picture.
+"""Custom degradations: a :class:`~.base.Degradation` with its levels, or a function of a picture.
 
 A function takes a PIL image and a NumPy generator, and ``level`` (1 or 2) or ``strength`` (0 to 3) if it has several;
-it returns a PIL image of the same size and mode. Its parameters are the seed of the generator that it is given, the
-level, and a digest of its code. Where it is, is told by a reference (:mod:`lmms_medtasks.extensions`).
+it returns a PIL image of the same size and mode. Its parameters are the seed of its generator, the level, and a digest
+of its code. A reference names it (:mod:`lmms_medtasks.extensions`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,10 +27,7 @@ Rows = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class CustomParameters(Parameters):
-    """What a function is called with: ``seed`` of its generator, ``level`` (None where it takes none).
-
-    ``code``: 12 hexadecimal digits of the code that the function had then.
-    """
+    """Arguments of a function: ``seed`` of its generator, ``level`` (None if it takes none), 12 digits of its code."""
 
     seed: int
     level: float | None
@@ -39,7 +36,7 @@ class CustomParameters(Parameters):
 
 @dataclass(frozen=True)
 class CustomDegradation:
-    """A degradation of someone's own, loaded and checked.
+    """A custom degradation, loaded and checked.
 
     ``title``: what records call it, without a folder: "parts.py:flip", "package.module:flip", or an installed one's
     name. ``rows``: settings by modality ("any") and level. ``takes``: the argument of a function that says how far to
@@ -48,6 +45,7 @@ class CustomDegradation:
 
     title: str
     made: Degradation
+    _: KW_ONLY
     rows: Rows
     code: str
     origin: str
@@ -57,7 +55,6 @@ class CustomDegradation:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """The levels above 0 that it has."""
         return (1,) if self.function is not None and not self.takes else (1, 2)
 
     def check_strength(self, strength: float) -> None:
@@ -72,8 +69,7 @@ class CustomDegradation:
     def on_picture(self, image: Any, drawn: CustomParameters) -> Any:
         """``image``, a PIL image or an array of uint8, as the function degrades it; it gets a copy.
 
-        Raises:
-            UserError: It raises something, or gives anything but a PIL image of the same size and mode.
+        Raises UserError for a function that raises, or that returns anything but a PIL image of the same size and mode.
         """
         assert self.function is not None
         picture = image.copy() if isinstance(image, Image.Image) else _image_of_array(image, self.title)
@@ -179,7 +175,9 @@ def _wrap_function(part: extensions.Extension, title: str, code: str) -> CustomD
 
     rows: Rows = {ANY: {1: {"level": 1}, 2: {"level": 2}}}
     made = Degradation(title, sample, apply, CustomParameters)
-    return CustomDegradation(title, made, rows, code, part.origin, part.file, takes, function)
+    return CustomDegradation(
+        title, made, rows=rows, code=code, origin=part.origin, file=part.file, takes=takes, function=function
+    )
 
 
 def _wrap_degradation(part: extensions.Extension, title: str, code: str) -> CustomDegradation:
@@ -210,7 +208,8 @@ def _wrap_degradation(part: extensions.Extension, title: str, code: str) -> Cust
         return result.astype(np.float32, copy=False)
 
     made = dataclasses.replace(given, name=title, sample=sample, apply=apply)
-    return CustomDegradation(title, made, _settings_rows(given.levels, part.file, where), code, part.origin, part.file)
+    rows = _settings_rows(given.levels, part.file, where)
+    return CustomDegradation(title, made, rows=rows, code=code, origin=part.origin, file=part.file)
 
 
 def _settings_rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:
@@ -236,14 +235,15 @@ def _settings_rows(levels: Mapping[Any, Any] | str | None, file: Path | None, wh
             raise UserError(
                 f"{where}: levels, {modality}: got {of_levels!r}, expected settings for the levels 1 and 2."
             )
-        if not all(isinstance(each, Mapping) for each in of_levels.values()) or set(of_levels[1]) != set(of_levels[2]):
+        if not all(isinstance(settings, Mapping) for settings in of_levels.values()) or set(of_levels[1]) != set(
+            of_levels[2]
+        ):
             raise UserError(f"{where}: levels, {modality}: expected mappings with the same settings at levels 1 and 2.")
         rows[str(modality)] = {level: {**shared, **of_levels[level]} for level in (1, 2)}
     return rows
 
 
 def _image_of_array(array: Any, title: str) -> Image.Image:
-    """An array as the PIL image that a function takes."""
     fits = isinstance(array, np.ndarray) and array.dtype == np.uint8
     if not fits or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3, 4))):
         got = f"an array of {array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__

@@ -1,9 +1,8 @@
 """Which degradations exist, where their code and their numbers are, and which of them is for which modality.
 
-Everything here is read when it is first asked for: from severity.yaml, which has a section for each degradation and is
-the one place where they are listed, and from modalities.yaml. A module of them is imported only when one of its names
-is used. Wherever a name is taken, one of someone's own is too (:mod:`lmms_medtasks.degradations.own`,
-:mod:`lmms_medtasks.degradations.own_modalities`).
+severity.yaml lists them, with a section for each, and modalities.yaml the modalities; both are read when first needed.
+A module of operators is imported when one of its names is used. Custom degradations and modalities
+(:mod:`lmms_medtasks.degradations.own`, :mod:`lmms_medtasks.degradations.own_modalities`) are allowed wherever ours are.
 """
 
 from __future__ import annotations
@@ -160,7 +159,7 @@ def canonical_modality(modality: str) -> str:
 def expand_general(listed: Iterable[str]) -> tuple[str, ...]:
     """Names with ours that are for every modality in place of "general"."""
     general = [name for name in names() if is_general(name)]
-    return tuple(dict.fromkeys(each for name in listed for each in (general if name == GENERAL else [name])))
+    return tuple(dict.fromkeys(item for name in listed for item in (general if name == GENERAL else [name])))
 
 
 def category(name: str) -> str:
@@ -210,7 +209,7 @@ def depends_on_modality(name: str) -> bool:
     if custom:
         return bool(custom.made.modalities) or len(custom.rows) > 1
     known = [our_modality for our_modality in _our_modalities() if our_modality in modalities_of(canonical)]
-    made = {(_section_name(canonical, each), repr(get_settings(canonical, 1, each))) for each in known}
+    made = {(_section_name(canonical, of), repr(get_settings(canonical, 1, of))) for of in known}
     return not is_general(canonical) or len(made) > 1
 
 
@@ -251,8 +250,7 @@ def draw_for_question(
     The draw depends on ``question_id`` and ``seed`` alone. ``among`` narrows the names to draw from. A modality with
     fewer names than ``count`` gets all of them. The names come in the order of Table 5.
 
-    Raises:
-        UserError: An unknown modality or name, a ``count`` below 1, or a seed that is none.
+    Raises UserError for an unknown modality or name, a ``count`` below 1, or a wrong seed.
     """
     seed = check_seed(seed)
     if count < 1:
@@ -286,8 +284,7 @@ def _load_degradation(section: str) -> Degradation:
 def get(name: str, modality: str | None = None) -> Degradation:
     """The degradation called ``name``; its family is imported now if it was not yet.
 
-    Raises:
-        UserError: An unknown name or modality.
+    Raises UserError for an unknown name or modality.
     """
     canonical, custom = _resolve(name)
     if custom:
@@ -298,8 +295,7 @@ def get(name: str, modality: str | None = None) -> Degradation:
 def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
     """``modality`` by its canonical name, if ``name`` is for it or ``force`` is set.
 
-    Raises:
-        UserError: An unknown modality, or one that the degradation is not for.
+    Raises UserError for an unknown modality, or one that the degradation is not for.
     """
     if modality is None:
         return None

@@ -37,8 +37,7 @@ from lmms_medtasks.errors import UserError
 def check_severity(severity: object) -> int:
     """``severity`` if it is the integer 0, 1 or 2.
 
-    Raises:
-        UserError: Anything else, ``True`` and ``1.0`` included.
+    Raises UserError for anything else, ``True`` and ``1.0`` included.
     """
     if not _is_integer(severity):
         raise UserError(f"Severity must be the integer 0, 1 or 2, got {severity!r} ({type(severity).__name__}).")
@@ -54,8 +53,7 @@ def check_severity(severity: object) -> int:
 def check_level(severity: object, strength: object) -> float:
     """The one of the two that is not None, checked, as a float: severity 1 is strength 1.0.
 
-    Raises:
-        UserError: Neither or both are given, or one of them is wrong.
+    Raises UserError for none or two given, or a wrong one.
     """
     if (severity is None) == (strength is None):
         got = "neither" if severity is None else f"severity={severity!r} and strength={strength!r}"
@@ -66,8 +64,7 @@ def check_level(severity: object, strength: object) -> float:
 def check_seed(seed: object) -> int | str:
     """``seed`` if it is a whole number of any sign, or a text; NumPy's integers as Python's.
 
-    Raises:
-        UserError: Anything else: ``None``, ``1.5`` and ``True`` would hide that the draw is another one than meant.
+    Raises UserError for anything else: ``None``, ``1.5`` and ``True`` would hide that the draw is not the intended one.
     """
     if isinstance(seed, str):
         return str(seed)
@@ -89,8 +86,7 @@ STRONGEST = 3.0
 def check_strength(strength: object) -> float:
     """``strength`` as a float, if it is a number from 0 to 3.
 
-    Raises:
-        UserError: Anything else, ``True``, NaN and texts included.
+    Raises UserError for anything else, ``True``, NaN and texts included.
     """
     if isinstance(strength, bool) or not isinstance(strength, int | float | np.integer | np.floating):
         raise UserError(f"Strength must be a number from 0 to 3, got {strength!r} ({type(strength).__name__}).")

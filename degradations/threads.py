@@ -23,7 +23,7 @@ def thread_count() -> int:
 def split_rows(rows: int, samples_per_row: int, samples: int = _STRIP_SAMPLES) -> list[slice]:
     """The rows of strips of about ``samples`` samples.
 
-    >>> strips(10, 1 << 14)
+    >>> split_rows(10, 1 << 14)
     [slice(0, 4, None), slice(4, 8, None), slice(8, 10, None)]
     """
     return split_range(rows, max(1, samples // max(1, samples_per_row)))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -126,6 +126,7 @@ class IntegrityViolation:
     fractions of the picture, and ``seed`` for what else is drawn."""
 
     name: str
+    _: KW_ONLY
     at: tuple[float, float]
     extent: tuple[float, float]
     seed: int
@@ -141,7 +142,7 @@ def sample_violation(name: str, rng: np.random.Generator) -> IntegrityViolation:
     if name == "shifted_blocks":
         extent = (0.75, 0.75)
     at = tuple(float(np.clip(rng.uniform(0.36, 0.64), side / 2, 1 - side / 2)) for side in extent)
-    return IntegrityViolation(name, (at[0], at[1]), extent, int(rng.integers(2**32)))
+    return IntegrityViolation(name, at=(at[0], at[1]), extent=extent, seed=int(rng.integers(2**32)))
 
 
 def apply_violation(image: Image, violation: IntegrityViolation, texture: Image | None = None) -> Image:

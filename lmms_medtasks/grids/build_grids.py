@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -48,6 +48,7 @@ class GridItem:
     its ``record`` for the manifest."""
 
     id: str
+    _: KW_ONLY
     tasks: list[dict[str, Any]]
     images: dict[str, bytes]
     record: dict[str, Any]
@@ -60,6 +61,7 @@ class DrawnGrid:
 
     pictures: list[Picture]
     contents: list[PanelContent]
+    _: KW_ONLY
     outlier: int | None
     change: dict[str, Any]
     rng: np.random.Generator
@@ -91,9 +93,8 @@ def build_items(
     ``panel`` is the side of a panel in pixels; ``match`` gives all panels of a grid one shape, resolution, JPEG
     quality, brightness, contrast and file size (:mod:`.panels`).
 
-    Raises:
-        UserError: sizes, kinds or shares that are not allowed, too few pictures (have and need by category), a picture
-            that does not decode. All but the last before the first item comes.
+    Raises UserError for sizes, kinds or shares that are not allowed, for too few pictures (have and need by category),
+    and, while items are made, for a picture that does not decode.
     """
     pool = ImagePool.of(pictures)
     if panel < SMALLEST_PANEL:
@@ -129,7 +130,7 @@ class _Maker:
     def is_coloured(self, key: Category) -> bool:
         """Whether most of the first three pictures of a category are coloured."""
         first = self._pool.plain[key][:3]
-        return float(np.median([leaks.colourfulness(self._content(each).image) for each in first])) > COLOUR
+        return float(np.median([leaks.colourfulness(self._content(picture).image) for picture in first])) > COLOUR
 
     def make_item(self, entry: PlannedItem) -> GridItem:
         positive = self._mark_used(self._draw_positive(entry)) if entry.position is not None else None
@@ -149,15 +150,16 @@ class _Maker:
         outlier, content, change, inliers = self._draw_outlier(entry, panels - 1, rng)
         pictures = [*inliers[:position], outlier, *inliers[position:]]
         contents = [content if picture is outlier else self._content(picture) for picture in pictures]
-        return DrawnGrid(pictures, contents, position, change, rng)
+        return DrawnGrid(pictures, contents, outlier=position, change=change, rng=rng)
 
     def _draw_negative(self, entry: PlannedItem) -> DrawnGrid:
         rng = seeded_generator("grids control", self._seed, entry.number)
         inliers = self._draw_pictures(entry.category, entry.size.panels, rng)
-        return DrawnGrid(inliers, [self._content(inlier) for inlier in inliers], None, {}, rng)
+        contents = [self._content(inlier) for inlier in inliers]
+        return DrawnGrid(inliers, contents, outlier=None, change={}, rng=rng)
 
     def _finish_grid(self, drawn: DrawnGrid | None, other: DrawnGrid | None) -> FinishedGrid | None:
-        """The panels of one grid of an item, made alike in what ``other``, its other grid, has part in too."""
+        """The finished panels of one grid of an item; ``other`` is the item's other grid."""
         if drawn is None:
             return None
         beside = other.contents if other is not None else []
@@ -237,7 +239,7 @@ def _assemble_item(
         if grid is None or mark is None:
             continue
         names = {"grid": f"{tier}/images/{item}_{suffix}grid.png", "vis": f"{tier}/images/{item}_vis_{vis}.png"}
-        whole = compose_grid([each.image for each in grid.panels], entry.size)
+        whole = compose_grid([finished.image for finished in grid.panels], entry.size)
         images[names["grid"]] = encode_png(whole)
         images[names["vis"]] = encode_png(draw_box(whole, entry.size, mark, panel))
         item_tasks += tasks.make_tasks(item, entry.size, mark if grid is positive else None, texts, names)
@@ -246,11 +248,10 @@ def _assemble_item(
         "id": item, "number": entry.number, "size": str(entry.size), "panel": panel, "kind": entry.kind, "tier": tier,
         "category": str(entry.category), "grids": grids,
     }  # fmt: skip
-    return GridItem(item, item_tasks, images, record)
+    return GridItem(item, tasks=item_tasks, images=images, record=record)
 
 
 def _grid_record(grid: FinishedGrid, names: dict[str, str], box: int) -> dict[str, Any]:
-    """How one grid was made, for the manifest."""
     drawn = grid.drawn
     return {
         "image": names["grid"],

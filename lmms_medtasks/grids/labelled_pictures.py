@@ -1,4 +1,4 @@
-"""Labelled pictures from where a user has them: a labels table, a folder per label, or documents of this package.
+"""Labelled pictures of a user: from a labels table, a folder per label, or documents of this package.
 
 Tables are CSV, JSONL or parquet; parquet may hold the pictures too.
 """
@@ -34,7 +34,7 @@ _LARGE = ("question", "options", "images", "answer")
 
 @dataclass(frozen=True)
 class LabelledRow:
-    """One row: a name for the manifest, the labels as text, which wanted ones are missing, and the picture."""
+    """One row: a name for the manifest, the labels as text, the missing labels, and the picture."""
 
     id: str
     values: Mapping[str, str]
@@ -103,7 +103,7 @@ _UP = {"": None, "yes": True, "true": True, "1": True, "no": False, "false": Fal
 
 @dataclass(frozen=True)
 class LabelledImages:
-    """The pictures, what was left out (name, reason), and columns that nothing was made of."""
+    """The pictures, the skipped ones (name, reason), and the columns that were not used."""
 
     pictures: list[Picture]
     skipped: list[tuple[str, str]]

@@ -1,11 +1,9 @@
-"""Whether trivial features tell the outlier, or a grid with one from a grid without: tests against chance.
+"""Tests against chance of whether trivial features tell the outlier, or a grid with an outlier from one without.
 
-Trivial is what no understanding is needed to measure; it may not tell the outlier.
-
-A feature tells the outlier if the panel that is most unlike the others in it is the outlier more often than chance has
-it (one in n panels; exact binomial test, over grids of several sizes the exact Poisson-binomial). All features together
-do if a classifier on the features' ranks within a grid, judged by cross-validation, finds it more often. P values are
-adjusted by Holm's method over all rows that count.
+A feature tells the outlier if the panel that differs most in it is the outlier more often than one in n panels (exact
+binomial test; Poisson-binomial over grids of several sizes). All features together tell it if a classifier on their
+ranks within a grid, judged by cross-validation, finds it more often. P values of all rows that count are adjusted by
+Holm's method.
 """
 
 from __future__ import annotations
@@ -42,11 +40,11 @@ RESOLUTION: Mapping[str, float] = {
 mean of the sides); for file sizes a part of the size."""
 
 INVISIBLE = ("source file size", "source image size")
-"""What is known about a source file but not in the picture any more once all panels have one resolution."""
+"""Facts about a source file that the picture no longer shows once all panels have one resolution."""
 
 CONTENT = ("entropy", "colourfulness")
-"""What follows from what a picture shows (how much air, how much tissue, stained or not), and cannot be taken from it
-without changing that: where the outlier shows something else by intention, it is the signal, and told only."""
+"""Features that follow from what a picture shows (how much air, how much tissue, stained or not). Where the outlier
+shows something else by intention they are the signal: reported, and no reason to refuse a set."""
 
 SAME_CONTENT = ("orientation", "integrity")
 """The kinds of outlier that show the same as the inliers, where these have nothing to tell."""
@@ -62,7 +60,6 @@ class PixelFeatures(NamedTuple):
 
 
 def measure_pixels(panel: Image) -> PixelFeatures:
-    """The features of a panel's pixels."""
     grey = np.asarray(panel.convert("L"))
     share = np.bincount(grey.ravel(), minlength=256) / grey.size
     share = share[share > 0]

@@ -94,7 +94,7 @@ def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> ParsedA
                 return letters, statement.said + len(beginning)
         return None
 
-    statements = sorted([*find_statements(text), *_find_predicates(text)], key=lambda each: each.said)
+    statements = sorted([*find_statements(text), *_find_predicates(text)], key=lambda statement: statement.said)
     stated = last_standing(text, statements, resolve)
     if stated is None:
         return None
@@ -121,9 +121,8 @@ def _read_present(line: str, options: Sequence[str]) -> str:
 
 
 def _find_predicates(text: str) -> list[Statement]:
-    """Where letters are said to be right together."""
     return [
-        Statement(match.start(1), match.start(1), match.end(1), "predicate")
+        Statement(match.start(1), said=match.start(1), end=match.end(1), rule="predicate")
         for match in _are_right().finditer(text)
         if not is_negated(text, match.start(1))
     ]

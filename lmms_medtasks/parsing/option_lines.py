@@ -1,8 +1,7 @@
-"""Which option a reply chooses that is more than an answer: by what it states, by its lines, or by what it says."""
+"""The option that a longer reply chooses: by its statements, its lines, or the options' texts in it."""
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 
@@ -43,7 +42,7 @@ def read_bold(text: str, offered: OfferedOptions) -> list[OptionReading]:
     """What the bold letters of a reply choose: ``**C**``, ``**C. text**``."""
     choices = (read_choice(part, "bold", offered) for part in _BOLD.findall(text))
     texts = (offered.read_text(part, "bold") for part in _BOLD_TEXT.findall(text))
-    return [choice.reading for choice in choices if choice is not None] or [each for each in texts if each is not None]
+    return [choice.reading for choice in choices if choice] or [reading for reading in texts if reading]
 
 
 def read_leading(text: str, offered: OfferedOptions) -> list[OptionReading]:
@@ -57,7 +56,7 @@ def read_same(readings: Sequence[OptionReading]) -> OptionReading | None:
     known = [reading for reading in readings if reading.status != "unreadable"]
     if not known:
         return None
-    return known[-1] if len({(each.status, each.value) for each in known}) == 1 else ambiguous_reading()
+    return known[-1] if len({(reading.status, reading.value) for reading in known}) == 1 else ambiguous_reading()
 
 
 def read_edge(text: str, offered: OfferedOptions) -> OptionReading | None:
@@ -235,9 +234,4 @@ def _mark_length(category: str, signs: str, rest: str) -> int:
     begins = word_pattern(category, before=rf"{_BEFORE_MARK}(?P<mark>", after=")").match(rest)
     if begins is not None:
         return len(begins["mark"])
-    return 1 if _sign_at_end(signs).search(rest) else 0
-
-
-@functools.cache
-def _sign_at_end(signs: str) -> re.Pattern[str]:
-    return re.compile(rf"[{signs}]\ufe0f?\s*$")
+    return 1 if re.search(rf"[{signs}]\ufe0f?\s*$", rest) else 0

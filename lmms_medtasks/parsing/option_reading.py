@@ -1,10 +1,10 @@
-"""What is read of a reply to a question with options: what a letter, a number or a text in it says."""
+"""The options of a question, and the option that a letter, a number or a text in a reply names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.option_texts import OptionTexts
@@ -13,9 +13,8 @@ from lmms_medtasks.parsing.sentences import iter_beginnings
 from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 
 Rule = (
-    Literal[
-        "single_letter", "exact", "checked", "bold", "leading", "text", "brackets", "yes_no", "concluded", "said", ""
-    ]
+    Literal["single_letter", "first_capital", "exact", "checked", "bold", "leading", "text"]
+    | Literal["brackets", "yes_no", "concluded", "said", ""]
     | StatementRule
 )
 """What the answer was read from; "" if nothing was."""
@@ -35,6 +34,7 @@ class OptionReading:
     status: AnswerStatus
     value: str = ""
     rule: Rule = ""
+    _: KW_ONLY
     text: str = ""
 
 
@@ -56,8 +56,7 @@ class OfferedOptions:
         self._numeric = any(re.fullmatch(r"\s*\d+\s*", option) for option in options)
 
     def read_place(self, index: int, rule: Rule, text: str) -> OptionReading:
-        """The option at a place of the list."""
-        return OptionReading("ok", self.letters[index], rule, text[:_KEPT])
+        return OptionReading("ok", self.letters[index], rule, text=text[:_KEPT])
 
     def read_places(self, places: Sequence[int], rule: Rule, text: str) -> OptionReading | None:
         """The option at the only one of ``places``; ambiguous for several, None for none."""
@@ -67,10 +66,9 @@ class OfferedOptions:
 
     def read_letter(self, letter: str, rule: Rule, text: str) -> OptionReading:
         """The option of a letter; unreadable where there is none."""
-        known = letter in self.letters
-        return (
-            OptionReading("ok", letter, rule, text[:_KEPT]) if known else OptionReading("unreadable", text=text[:_KEPT])
-        )
+        if letter in self.letters:
+            return OptionReading("ok", letter, rule, text=text[:_KEPT])
+        return OptionReading("unreadable", text=text[:_KEPT])
 
     def read_number(self, text: str) -> OptionReading | None:
         """The option that the number at the beginning of a text counts, where no option is a number."""

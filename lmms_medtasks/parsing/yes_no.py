@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lmms_medtasks.parsing.asked_things import names_other, read_about
-from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal, single_answer
 from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing
 from lmms_medtasks.parsing.texts import normalise_characters, to_plain_text
@@ -49,11 +49,6 @@ class _YesNoQuestion:
     offers_true_false: bool
 
 
-def asks_true_or_false(question: str) -> bool:
-    """Whether a question offers "true" and "false" as its answers."""
-    return _true_or_false().search(question) is not None
-
-
 def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = False) -> ParsedAnswer:
     """Read "yes" or "no" as a reply gives it, in the languages of ``words.yml``.
 
@@ -78,7 +73,8 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
     reply = Reply.of(reply)
     if reply.outcome:
         return ParsedAnswer(reply.outcome)
-    asked_question = _YesNoQuestion(to_plain_text(normalise_characters(question)), asks_true_or_false(question))
+    offers_true_false = _true_or_false().search(question) is not None
+    asked_question = _YesNoQuestion(to_plain_text(normalise_characters(question)), offers_true_false)
     # A reply may begin with the question.
     text = _YES_OR_NO.sub("", _true_or_false().sub(" ", to_plain_text(normalise_characters(reply.answer))))
     answer = _read_text(text, asked_question, panel, reply.unfinished)
@@ -176,20 +172,16 @@ def _read_word(text: str) -> ParsedAnswer | None:
         if not word_pattern("no_answer_before").search(sentence_before(text, match.start()))
         and not _condition_pattern().match(text, match.end())
     }
-    return _read_one(values, "said")
+    return single_answer(values, "said")
 
 
 def _read_sentences(text: str, question: _YesNoQuestion) -> ParsedAnswer | None:
     """What the first sentences say of the thing that the question asks for."""
     statements = (sentence for sentence in split_sentences(text)[:_SENTENCES] if not sentence.endswith("?"))
     sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!") for sentence in statements)
-    return _read_one({about for sentence in sentences if (about := read_about(sentence, question.text))}, "question")
-
-
-def _read_one(values: set[YesOrNo], rule: str) -> ParsedAnswer | None:
-    if not values:
-        return None
-    return ParsedAnswer("ok", values.pop(), rule) if len(values) == 1 else ParsedAnswer("ambiguous")
+    return single_answer(
+        {about for sentence in sentences if (about := read_about(sentence, question.text))}, "question"
+    )
 
 
 def _read_panel(text: str) -> ParsedAnswer | None:
@@ -199,7 +191,7 @@ def _read_panel(text: str) -> ParsedAnswer | None:
         values.add("no")
     if _PANEL_YES.search(_PANEL_NO.sub(" ", certain)):
         values.add("yes")
-    return _read_one(values, "panel")
+    return single_answer(values, "panel")
 
 
 # --- The two words ----------------------------------------------------------------------------------------------------
@@ -226,7 +218,6 @@ def _match_alone(text: str, question: _YesNoQuestion) -> _Said | None:
 
 
 def _match_head(text: str, question: _YesNoQuestion) -> _Said | None:
-    """The answer that a text starts with."""
     match = _word_pattern().match(text)
     if match is not None and (match["yes"] or _no_on_its_own().match(text, match.end())):
         return _Said(_match_value(match), match.start(), match.end())
@@ -253,7 +244,7 @@ def _find_heads(text: str, question: _YesNoQuestion) -> list[_Said]:
     if question.offers_true_false:
         verdicts = _verdict_pattern().finditer(text)
         heads += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in verdicts]
-    return sorted(heads, key=lambda said: said.start)
+    return sorted(heads, key=lambda head: head.start)
 
 
 def _is_of_a_word(text: str, match: re.Match[str]) -> bool:
