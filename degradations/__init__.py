@@ -181,8 +181,7 @@ def sample(
 def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modality: str | None = None) -> AnyImage:
     """``image`` degraded by ``name`` with a record from :func:`sample`, or one made by hand.
 
-    Raises:
-        UserError: Unknown name or modality, an image that cannot be degraded, or another degradation's record.
+    Raises UserError for an unknown name or modality, an image that cannot be degraded, or another degradation's record.
     """
     degradation = get(name, modality)
     mixed = parameters if isinstance(parameters, MixedParameters) else MixedParameters(parameters, 1.0)

@@ -107,10 +107,18 @@ def sample_spread(rng: np.random.Generator, settings: Mapping[str, Any], name: s
 
     With the same generator the factor is the same at every level: their order stays.
 
-    >>> spread(np.random.default_rng(0), {"radius": 0.2, "radius_spread": 0.0}, "radius")
+    >>> sample_spread(np.random.default_rng(0), {"radius": 0.2, "radius_spread": 0.0}, "radius")
     0.2
     """
     return float(settings[name]) * float(1.0 + float(settings[f"{name}_spread"]) * rng.uniform(-1.0, 1.0))
+
+
+def map_planes(image: FloatImage, function: Callable[[FloatImage], FloatImage]) -> FloatImage:
+    """``function`` of a grey image, or of each channel of a colour image."""
+    if image.ndim == 2:
+        return function(image)
+    planes = [function(np.ascontiguousarray(image[..., channel])) for channel in range(image.shape[2])]
+    return np.stack(planes, axis=-1)
 
 
 def is_custom_degradation(name: object) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, map_planes
 from lmms_medtasks.degradations.threads import run_in_threads, split_tiles, thread_count
 from lmms_medtasks.errors import unknown_name_error
 
@@ -88,18 +88,15 @@ def motion_blur(image: FloatImage, parameters: MotionBlurParameters) -> FloatIma
     if image.min() == image.max():
         return image.copy()  # truncating the sum would darken it by a level, with no blur to see
     taps = _kernel_taps(kernel(parameters.length, parameters.angle))
-    blurred = np.empty_like(image)
-    for channel in range(1 if image.ndim == 2 else image.shape[2]):
-        plane, target = (image, blurred) if image.ndim == 2 else (image[..., channel], blurred[..., channel])
-        _convolve_plane(plane, taps, target)
-    return blurred
+    return map_planes(image, lambda plane: _convolve_plane(plane, taps))
 
 
 Taps = list[tuple[int, int, float]]
 """Row and column offset of a pixel that enters the sum, and its weight."""
 
 
-def _convolve_plane(plane: FloatImage, taps: Taps, target: FloatImage) -> None:
+def _convolve_plane(plane: FloatImage, taps: Taps) -> FloatImage:
+    blurred = np.empty_like(plane)
     reach_y = max(abs(down) for down, _, _ in taps)
     reach_x = max(abs(right) for _, right, _ in taps)
 
@@ -114,9 +111,10 @@ def _convolve_plane(plane: FloatImage, taps: Taps, target: FloatImage) -> None:
         for down, right, weight in taps:
             top, left = reach_y + down, reach_x + right
             total += weight * padded[top : top + height, left : left + width]
-        target[tile] = total
+        blurred[tile] = total
 
     run_in_threads(fill_tile, split_tiles(*plane.shape))
+    return blurred
 
 
 def _reflected_indices(start: int, stop: int, side: int) -> NDArray[np.intp]:

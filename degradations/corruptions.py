@@ -56,8 +56,7 @@ def list_strengths() -> tuple[str, ...]:
 def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     """Which of the three are applied, and how strongly; depends on ``strength`` and ``seed`` alone.
 
-    Raises:
-        UserError: ``strength`` is not low, medium or high, or ``seed`` is none.
+    Raises UserError for a strength other than low, medium or high, or a wrong seed.
     """
     settings = _load_settings()
     if strength not in settings["strengths"]:
@@ -78,24 +77,10 @@ def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     )
 
 
-def apply(image: AnyImage, *, strength: str, seed: int | str = 0) -> AnyImage:
-    """``image`` corrupted: the same kind, size and mode comes back (as :func:`lmms_medtasks.degradations.apply`).
-
-    Raises:
-        UserError: An unknown strength, or an image that cannot be degraded.
-
-    >>> import numpy as np
-    >>> apply(np.full((8, 8), 100, np.uint8), strength="medium", seed=1).shape
-    (8, 8)
-    """
-    return apply_parameters(image, sample(strength=strength, seed=seed))
-
-
 def apply_parameters(image: AnyImage, parameters: CorruptionParameters) -> AnyImage:
     """``image`` corrupted as the record says; 8-bit images are rounded after every step, as OpenCV does.
 
-    Raises:
-        UserError: A kernel size that Table 21 does not have, or an image that cannot be degraded.
+    Raises UserError for a kernel size that Table 21 does not have, or an image that cannot be degraded.
     """
     if parameters.blur_size is not None:
         if parameters.blur_size not in _OPENCV_SMALL_KERNELS:

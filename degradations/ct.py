@@ -28,9 +28,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, map_planes
 from lmms_medtasks.degradations.threads import run_in_threads
 from lmms_medtasks.degradations.tomography import ScanGeometry, Views, project_image, reconstruct_image
 from lmms_medtasks.errors import UserError
@@ -138,8 +137,7 @@ def _partial_scan(
 def scan_of(parameters: ScanParameters, shape: Shape, scanner: float | None = None) -> ScanGeometry:
     """The scan of an image of ``shape`` in pixels and radians, with a ``scanner`` of another size where given.
 
-    Raises:
-        UserError: No views, or a source inside the canvas.
+    Raises UserError for a scan without views, or with its source inside the canvas.
     """
     size = parameters.scanner if scanner is None else scanner
     if parameters.views < 1:
@@ -154,14 +152,10 @@ def scan_of(parameters: ScanParameters, shape: Shape, scanner: float | None = No
 def apply_partial_scan(image: FloatImage, parameters: PartialScanParameters) -> FloatImage:
     """The reconstruction of ``image`` from the views of ``parameters``.
 
-    Raises:
-        UserError: ``ends_to`` is not above ``ends_from``, or as :func:`scan_of`.
+    Raises UserError for ``ends_to`` not above ``ends_from``, and as :func:`scan_of` does.
     """
     scan = scan_of(parameters, image.shape[:2], fitting_scanner(image, parameters))
-    if image.ndim == 2:
-        return reconstruct_image(project_image(image, scan), scan, image.shape)
-    channels = (np.ascontiguousarray(image[..., k]) for k in range(image.shape[2]))
-    return np.stack([reconstruct_image(project_image(one, scan), scan, one.shape) for one in channels], axis=-1)
+    return map_planes(image, lambda plane: reconstruct_image(project_image(plane, scan), scan, plane.shape))
 
 
 def fitting_scanner(image: FloatImage, parameters: PartialScanParameters) -> float:
@@ -182,7 +176,8 @@ def signal_at_ends(image: FloatImage, parameters: ScanParameters) -> float:
     the image's brightness as a whole.
     """
     small, _ = _made_smaller(_grey_mean(image))
-    turn = ScanParameters(_VIEWS_OF_ENDS, 0.0, 360.0 / _VIEWS_OF_ENDS, parameters.scanner)
+    step = 360.0 / _VIEWS_OF_ENDS
+    turn = ScanParameters(views=_VIEWS_OF_ENDS, start=0.0, step=step, scanner=parameters.scanner)
     views = project_image(small, scan_of(turn, small.shape))
     mean = float(views.mean(dtype=np.float64))
     return float(views[:, (0, -1)].mean(dtype=np.float64)) / mean if mean > 0 else 0.0
@@ -191,8 +186,7 @@ def signal_at_ends(image: FloatImage, parameters: ScanParameters) -> float:
 def apply_low_dose(image: FloatImage, parameters: LowDoseParameters) -> FloatImage:
     """``image``, less its offset, and the reconstruction of the noise that a scan of it has.
 
-    Raises:
-        UserError: A number that must be above 0 is not, or as :func:`scan_of`.
+    Raises UserError for a number that is not above 0, and as :func:`scan_of` does.
     """
     for name in ("photons", "background", "attenuation", "largest_integral", "largest_side"):
         if not getattr(parameters, name) > 0:
@@ -222,7 +216,7 @@ def sinogram_noise(image: FloatImage, parameters: LowDoseParameters) -> Views:
         part = slice(first, first + _VIEWS_PER_STREAM)
         expected = parameters.photons * np.exp(-(paths[part] * scale).astype(np.float64))
         means = np.maximum(expected, parameters.background)
-        counts = photon_counts(means, seeded_generator("photons", parameters.seed, first))
+        counts = seeded_generator("photons", parameters.seed, first).poisson(means)
         noise[part] = -np.log(np.maximum(counts, 1) / expected) / scale
 
     run_in_threads(add_noise_of_views, range(0, len(paths), _VIEWS_PER_STREAM))
@@ -246,11 +240,6 @@ def expected_views(image: FloatImage, scan: ScanGeometry) -> Views:
     low = views[:, index]
     # Indexing columns gives Fortran order, for which the back-projection would be compiled a second time.
     return np.ascontiguousarray(np.float32(factor) * (low + fraction * (views[:, index + 1] - low)))
-
-
-def photon_counts(expected: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Poisson counts with the means ``expected``."""
-    return rng.poisson(expected)
 
 
 def _grey_mean(image: FloatImage) -> FloatImage:
@@ -284,7 +273,11 @@ def _resize_image(image: FloatImage, shape: Shape, method: str) -> FloatImage:
 
 
 DEGRADATIONS = (
-    Degradation("limited_angle", sample_limited_angle, apply_partial_scan, PartialScanParameters, annotations="keep"),
-    Degradation("sparse_view", sample_sparse_view, apply_partial_scan, PartialScanParameters, annotations="keep"),
-    Degradation("low_dose", sample_low_dose, apply_low_dose, LowDoseParameters, annotations="keep"),
+    Degradation(
+        "limited_angle", sample_limited_angle, apply_partial_scan, record=PartialScanParameters, annotations="keep"
+    ),
+    Degradation(
+        "sparse_view", sample_sparse_view, apply_partial_scan, record=PartialScanParameters, annotations="keep"
+    ),
+    Degradation("low_dose", sample_low_dose, apply_low_dose, record=LowDoseParameters, annotations="keep"),
 )

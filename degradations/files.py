@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import multiprocessing
 import os
-import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from lmms_medtasks.degradations.threads import thread_count
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
 from lmms_medtasks.progress import progress_bar
+from lmms_medtasks.writing import atomic_write
 
 KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
 """Formats without loss, by suffix: a file in one of them stays in it."""
@@ -43,6 +42,7 @@ class FileDegradation:
 
     name: str
     severity: int | None = None
+    _: KW_ONLY
     seed: int | str = 0
     modality: str | None = None
     force: bool = False
@@ -50,7 +50,7 @@ class FileDegradation:
     strength: float | None = None
 
     def checked(self) -> FileDegradation:
-        """The order in canonical names and plain numbers. Raises UserError where it is wrong: no file is open yet."""
+        """The order in canonical names and plain numbers. Raises UserError if it is wrong; no file is open yet."""
         level = degradations.check_level(self.severity, self.strength)
         if is_custom_degradation(self.name) and level:
             own.get(degradations.canonical_name(self.name)).check_strength(level)
@@ -97,9 +97,7 @@ def degrade_files(
     ``workers``: processes, 0 for one a core. ``existing``: "refuse", "overwrite" or "skip" files that are there. Every
     file is written whole or not at all, so an interrupted run is resumed with "skip".
 
-    Raises:
-        UserError: Nothing could be started: a wrong order, no such input, an output that would become input, a lossy
-            output format.
+    Raises UserError for a wrong order, a missing input, an output that would become input, or a lossy output format.
     """
     order = order.checked()
     if existing not in EXISTING:
@@ -121,8 +119,7 @@ def degrade_files(
 def open_image(path: Path) -> Image.Image:
     """The image in ``path``, upright, fully read.
 
-    Raises:
-        UserError: No such file, not an image, truncated, several frames, or more pixels than Pillow takes for safe.
+    Raises UserError for a missing or damaged file, several frames, or more pixels than Pillow takes for safe.
     """
     try:
         with warnings.catch_warnings():
@@ -147,26 +144,6 @@ def open_image(path: Path) -> Image.Image:
         raise
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise UserError(f"It could not be read to its end ({error}); it is truncated or damaged.") from error
-
-
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """``write`` into a temporary file beside ``path``, then put it in place at once."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
-    os.close(handle)
-    try:
-        write(Path(name))
-        os.chmod(name, 0o666 & ~_current_umask())
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
-
-
-def _current_umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 def _plan_jobs(source: Path, output: Path, order: FileDegradation, pattern: str, existing: str) -> list[_Job]:
@@ -235,7 +212,6 @@ def _iter_results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | s
 
 
 def _begin_worker(modalities: tuple[own_modalities.Modality, ...]) -> None:
-    """A worker process knows what this one was given."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for modality in modalities:
         own_modalities.add_modality(modality)
@@ -285,13 +261,13 @@ def _degrade_file(job: _Job) -> dict[str, Any] | None:
         record["parameters"] = drawn.to_json()
         record["shown_as"] = shown_as(image)
         result = degradations.apply_parameters(image, order.name, drawn, modality=order.modality)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda temporary: _save_image(result, temporary, record))
+    with atomic_write(path) as part:
+        _save_image(result, part, KEPT_FORMATS[path.suffix.lower()], record)
     return record
 
 
 def _check_same_order(path: Path, order: FileDegradation) -> None:
-    """Raises UserError when the file that is there says that it was made by another order (BMP files say nothing)."""
+    """Raise UserError if the existing file names another order (BMP files name none)."""
     with Image.open(path) as image:
         text = image.info.get("degradation") or (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)
     if not text:
@@ -306,8 +282,7 @@ def _check_same_order(path: Path, order: FileDegradation) -> None:
         )
 
 
-def _save_image(image: Image.Image, path: Path, record: dict[str, Any]) -> None:
-    kind = KEPT_FORMATS[path.suffix.lower()]
+def _save_image(image: Image.Image, path: Path, kind: str, record: dict[str, Any]) -> None:
     text = json.dumps(record)
     options: dict[str, Any] = {}
     if kind == "PNG":

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ _TEXT, _PAPER, _FAINT = (24, 24, 24), (255, 255, 255), (110, 110, 110)
 _GAP = 10
 _LINE = 15
 _PER_LINE = 6
-_SHORT = 4  # tiles of a row that are shown in one line on any screen
+_CURVE_SIZE = 460, 130
 
 
 @dataclass(frozen=True)
@@ -106,65 +106,39 @@ def render_page(title: str, introduction: str, sections: Sequence[GallerySection
     The tiles of a row stay side by side at any width and shrink with it; a row of more than four breaks in the middle
     on a narrow screen. Links to the sections stay at the top.
     """
-    body, links = [], []
-    for number, section in enumerate(sections, start=1):
-        heading = html.escape(section.heading)
-        rows = "".join(_render_row(row, side) for row in section.rows)
-        links.append(f'<a href="#s{number}">{heading}</a>')
-        first = _render_figure(section.first, side)
-        body.append(f'<section id="s{number}"><h2>{heading}</h2>{first}<div class=rows>{rows}</div></section>')
-    return _PAGE.format(
-        title=html.escape(title),
-        introduction=html.escape(introduction),
-        links="\n".join(links),
-        sections="\n".join(body),
-        side=side,
+    from jinja2 import Environment, StrictUndefined
+
+    def encode_source(tile: GalleryTile) -> str:
+        buffer = io.BytesIO()
+        _fit_image(tile.picture, side).save(buffer, "PNG", optimize=True)
+        return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+    def tile_width(row: GalleryRow) -> int:
+        return max(side // 2, *(_fit_image(tile.picture, side).width for tile in row.tiles))
+
+    text = resources.files("lmms_medtasks.degradations").joinpath("gallery.html").read_text("utf-8")
+    return (
+        Environment(autoescape=True, undefined=StrictUndefined)
+        .from_string(text)
+        .render(
+            title=title,
+            introduction=introduction,
+            sections=sections,
+            side=side,
+            source=encode_source,
+            width=tile_width,
+            curve_svg=curve_svg,
+        )
     )
 
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ font: 15px/1.4 system-ui, sans-serif; margin: 0 1rem 2rem; color: #181818; background: #fff }}
-nav {{ position: sticky; top: 0; background: #fff; border-bottom: 1px solid #ccc; padding: .5rem 0; display: flex;
-  flex-wrap: wrap; gap: .1rem .9rem; max-height: 30vh; overflow-y: auto }}
-section {{ scroll-margin-top: 5rem }}
-section > figure {{ width: min({side}px, 50%) }}
-.rows {{ display: flex; flex-wrap: wrap; gap: 1.2rem 2rem; margin-top: 1.2rem }}
-.row {{ display: grid; gap: .5rem; grid-template-columns: repeat(var(--tiles), minmax(0, 1fr));
-  width: min(100%, calc(var(--tiles) * (var(--side) + .5rem))) }}
-figure {{ margin: 0 }}
-.row > figure {{ min-width: 0 }}
-img {{ max-width: 100%; display: block }}
-figcaption {{ font-size: 13px; overflow-wrap: anywhere }}
-figcaption span {{ color: #6e6e6e; display: block }}
-.row svg {{ grid-column: 1 / -1; width: min(100%, 460px); font-size: 11px }}
-@media (max-width: 700px) {{ .long {{ grid-template-columns: repeat(calc(var(--tiles) / 2), minmax(0, 1fr)) }} }}
-</style></head><body>
-<h1>{title}</h1>
-<p>{introduction}</p>
-<nav>{links}</nav>
-{sections}
-</body></html>
-"""
-
-
-def _render_row(row: GalleryRow, side: int) -> str:
-    tiles = "".join(_render_figure(tile, side) for tile in row.tiles)
-    curve = curve_svg(row.points) if row.points else ""
-    kind = "row long" if len(row.tiles) > _SHORT else "row"
-    widest = max(_fit_image(tile.picture, side).width for tile in row.tiles)
-    size = f"--tiles: {len(row.tiles)}; --side: {max(widest, side // 2)}px"
-    return f'<div class="{kind}" style="{size}">{tiles}{curve}</div>'
-
-
-def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: int = 130) -> str:
+def curve_svg(points: Sequence[tuple[float, float]]) -> str:
     """PSNR in dB over strength as an SVG element; what is equal to the clean picture (infinite) is left out."""
     finite = [(level, decibels) for level, decibels in points if math.isfinite(decibels)]
     if not finite:
         return ""
     low, high = (function(decibels for _, decibels in finite) for function in (min, max))
+    width, height = _CURVE_SIZE
     low, high = math.floor(low / 5) * 5, math.ceil((high + 0.01) / 5) * 5
     left, right, top, bottom = 48, width - 10, 8, height - 30
     last = max(level for level, _ in points)
@@ -187,15 +161,6 @@ def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: i
         f'<text x="{(left + right) / 2}" y="{height - 3}" text-anchor="middle">strength</text>'
         f'<polyline points="{line}" fill="none" stroke="#06c" stroke-width="1.5"/><g fill="#06c">{dots}</g></svg>'
     )
-
-
-def _render_figure(tile: GalleryTile, side: int) -> str:
-    buffer = io.BytesIO()
-    _fit_image(tile.picture, side).save(buffer, "PNG", optimize=True)
-    source = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-    lines = "".join(f"<span>{html.escape(line)}</span>" for line in tile.lines)
-    name = html.escape(tile.title)
-    return f'<figure><img alt="{name}" src="{source}"><figcaption>{name}{lines}</figcaption></figure>'
 
 
 def _fit_image(picture: Image.Image, side: int) -> Image.Image:

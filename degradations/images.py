@@ -82,8 +82,7 @@ def degrade(
     ``annotations="keep"`` gives ``transform`` a grey image with coloured drawings as grey; ``paste_back`` puts the
     drawings back afterwards. Both concern grey images with drawings only (:func:`annotation_mask`).
 
-    Raises:
-        UserError: Not an image, an unsupported mode or type, a zero-size image, or floats outside [0, 1].
+    Raises UserError for anything but an image, an unsupported mode or type, no pixels, or floats outside [0, 1].
     """
     decoded = decode_image(image)
     samples = decoded.samples
@@ -111,8 +110,7 @@ def degrade(
 def size_of(image: Any) -> tuple[int, int]:
     """Height and width in pixels of a PIL image or an array.
 
-    Raises:
-        UserError: Not an image, or one without pixels.
+    Raises UserError for anything but an image, or an image without pixels.
     """
     if isinstance(image, Image.Image):
         height, width = image.size[1], image.size[0]
@@ -133,11 +131,7 @@ def decode_image(image: Any) -> DecodedImage:
 
 
 def copy_image(image: Any) -> Any:
-    """``image`` bit for bit, checked like any other input.
-
-    Raises:
-        UserError: As :func:`degrade`.
-    """
+    """``image`` bit for bit, checked like any other input. Raises UserError for what :func:`degrade` refuses."""
     decode_image(image)
     return image.copy()
 
@@ -330,7 +324,7 @@ def pixel_digest(picture: Image.Image | np.ndarray) -> str:
 
     A PIL image of mode L, LA, RGB, RGBA, 1, I;16 or F has the digest of the array (H, W) or (H, W, C) of its pixels.
 
-    >>> digest(Image.new("RGB", (4, 2), "red")) == digest(np.array(Image.new("RGB", (4, 2), "red")))
+    >>> pixel_digest(Image.new("RGB", (4, 2), "red")) == pixel_digest(np.array(Image.new("RGB", (4, 2), "red")))
     True
     """
     if isinstance(picture, np.ndarray):

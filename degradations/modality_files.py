@@ -20,8 +20,7 @@ def load_modality_files(paths: Iterable[Path], execute: bool = True) -> None:
 
     ``execute``: import the degradations that they name by a reference, too, to see that they are there.
 
-    Raises:
-        UserError: There is no such file, it is wrong, or has a modality that is called as another one is.
+    Raises UserError for a missing or wrong file, or a modality with a spelling of another one.
     """
     for path in paths:
         if not path.exists():
@@ -51,25 +50,21 @@ def load_run_modalities(folders: Iterable[Path]) -> None:
     Raises UserError as :func:`load_modality_files` does.
     """
     load_modality_files([folder for folder in folders if folder.is_dir()])
-    load_modality_files(Path(each) for each in os.environ.get(extensions.MODALITIES, "").split(os.pathsep) if each)
+    load_modality_files(Path(path) for path in os.environ.get(extensions.MODALITIES, "").split(os.pathsep) if path)
 
 
 def modality_variables() -> dict[str, str]:
     """The environment variable with which another process knows the same modalities; {} if there are none."""
-    files = sorted({each.origin for each in own_modalities.list_given_modalities()})
+    files = sorted({modality.origin for modality in own_modalities.list_given_modalities()})
     return {extensions.MODALITIES: os.pathsep.join(files)} if files else {}
 
 
 def _check_own(modality: Modality, execute: bool) -> None:
     """Raise UserError for a custom modality whose spellings, degradations or levels are wrong."""
     where = f"{modality.origin}, {modality.name}"
-    ours = [
-        registry.modality_spellings()[spelling]
-        for spelling in modality.spellings
-        if spelling in registry.modality_spellings()
-    ]
-    if ours:
-        raise UserError(f"{where}: a spelling of it is one of our modality {ours[0]!r}. It needs another one.")
+    ours = registry.modality_spellings()
+    if taken := sorted(modality.spellings & ours.keys()):
+        raise UserError(f"{where}: a spelling of it is one of our modality {ours[taken[0]]!r}. It needs another one.")
     allowed = registry.expand_general(modality.degradations)
     for name in (*allowed, *(modality.drawn or ()), *modality.levels):
         if extensions.is_reference(name) and not execute:
@@ -103,7 +98,7 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
                 raise UserError(
                     f"{where}, level {level}, {key}: got {value!r}, expected a value such as {known[key]!r}."
                 )
-            ours = [registry.get_settings(name, each)[key] for each in (1, 2)]
+            ours = [registry.get_settings(name, either)[key] for either in (1, 2)]
             if expected := _out_of_bounds(value, ours):
                 raise UserError(
                     f"{where}, level {level}, {key}: got {value!r}, expected {expected}, such as {known[key]!r}."
@@ -111,17 +106,18 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
 
 
 def _out_of_bounds(value: Any, ours: Sequence[Any]) -> str:
-    """What is expected of a setting that it is not: finite, not below 0 where none of ours is, a range upwards."""
-    numbers = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, int | float)]
-    known = [
-        each for one in ours for each in (one if isinstance(one, list) else [one]) if isinstance(each, int | float)
-    ]
+    """What a setting violates: it must be finite, not below 0 unless one of ours is, and a range must rise."""
+    numbers, known = _list_numbers(value), [number for setting in ours for number in _list_numbers(setting)]
     if not all(map(math.isfinite, numbers)):
         return "a finite number"
     if numbers and min(known, default=-1) >= 0 and min(numbers) < 0:
         return "0 or more"
-    rising = all(isinstance(each, list) and each == sorted(each) for each in ours)
+    rising = all(isinstance(setting, list) and setting == sorted(setting) for setting in ours)
     return "numbers from the lower to the higher" if rising and numbers != sorted(numbers) else ""
+
+
+def _list_numbers(value: Any) -> list[float]:
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, int | float)]
 
 
 def _is_like(value: Any, known: Any) -> bool:

@@ -127,8 +127,7 @@ def apply_undersampling(image: FloatImage, parameters: UndersamplingParameters) 
 
     TorchIO has no undersampling. Exact on the authors' images, all channels, with the lines read off their k-space.
 
-    Raises:
-        UserError: The record was drawn for another width, or the image has more channels than the record.
+    Raises UserError for a record of another width or of fewer channels than the image has.
     """
     channels = 1 if image.ndim == 2 else image.shape[2]
     if parameters.width != image.shape[1] or len(parameters.lines) < channels:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, map_planes
 from lmms_medtasks.degradations.threads import run_in_threads, split_rows
 
 Pose = tuple[float, float, float]
@@ -63,21 +63,16 @@ def apply_movement(image: FloatImage, parameters: MovementParameters) -> FloatIm
     fewer than n rows takes the last pose for all of k-space). Copies are resampled bilinearly, mirrored at the border
     (the border pixel is repeated). Colour is degraded channel by channel; the authors turn it to grey first.
     """
-    result = np.empty_like(image)
-    if image.ndim == 2:
-        _move_plane(image, parameters, result)
-    else:
-        for channel in range(image.shape[2]):
-            _move_plane(image[..., channel], parameters, result[..., channel])
-    return result
+    return map_planes(image, lambda plane: _move_plane(plane, parameters))
 
 
-def _move_plane(plane: FloatImage, parameters: MovementParameters, result: FloatImage) -> None:
+def _move_plane(plane: FloatImage, parameters: MovementParameters) -> FloatImage:
     from scipy import fft
 
     from lmms_medtasks.degradations.kernels import turned_and_mirrored
 
     height, width = plane.shape
+    result = np.empty_like(plane)
     readings = [_reading_of_pose(pose, height, width) for pose in parameters.poses]
     padded = np.pad(plane, 1, mode="edge")
     weights = band_weights(height, len(readings))[1:]
@@ -102,6 +97,7 @@ def _move_plane(plane: FloatImage, parameters: MovementParameters, result: Float
         result[:, columns] = first
 
     run_in_threads(measure_columns, split_rows(width, height))
+    return result
 
 
 def band_weights(height: int, bands: int) -> NDArray[np.float32]:

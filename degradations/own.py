@@ -1,8 +1,8 @@
-"""Degradations of someone's own: a :class:`~.base.Degradation` with its levels, or a function of a picture.
+"""Custom degradations: a :class:`~.base.Degradation` with its levels, or a function of a picture.
 
 A function takes a PIL image and a NumPy generator, and ``level`` (1 or 2) or ``strength`` (0 to 3) if it has several;
-it returns a PIL image of the same size and mode. Its parameters are the seed of the generator that it is given, the
-level, and a digest of its code. Where it is, is told by a reference (:mod:`lmms_medtasks.extensions`).
+it returns a PIL image of the same size and mode. Its parameters are the seed of its generator, the level, and a digest
+of its code. A reference names it (:mod:`lmms_medtasks.extensions`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,10 +27,7 @@ Rows = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class CustomParameters(Parameters):
-    """What a function is called with: ``seed`` of its generator, ``level`` (None where it takes none).
-
-    ``code``: 12 hexadecimal digits of the code that the function had then.
-    """
+    """Arguments of a function: ``seed`` of its generator, ``level`` (None if it takes none), 12 digits of its code."""
 
     seed: int
     level: float | None
@@ -39,7 +36,7 @@ class CustomParameters(Parameters):
 
 @dataclass(frozen=True)
 class CustomDegradation:
-    """A degradation of someone's own, loaded and checked.
+    """A custom degradation, loaded and checked.
 
     ``title``: what records call it, without a folder: "parts.py:flip", "package.module:flip", or an installed one's
     name. ``rows``: settings by modality ("any") and level. ``takes``: the argument of a function that says how far to
@@ -48,6 +45,7 @@ class CustomDegradation:
 
     title: str
     made: Degradation
+    _: KW_ONLY
     rows: Rows
     code: str
     origin: str
@@ -57,7 +55,6 @@ class CustomDegradation:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """The levels above 0 that it has."""
         return (1,) if self.function is not None and not self.takes else (1, 2)
 
     def check_strength(self, strength: float) -> None:
@@ -72,22 +69,15 @@ class CustomDegradation:
     def on_picture(self, image: Any, drawn: CustomParameters) -> Any:
         """``image``, a PIL image or an array of uint8, as the function degrades it; it gets a copy.
 
-        Raises:
-            UserError: It raises something, or gives anything but a PIL image of the same size and mode.
+        Raises UserError for a function that raises, or that returns anything but a PIL image of the same size and mode.
         """
         assert self.function is not None
         picture = image.copy() if isinstance(image, Image.Image) else _image_of_array(image, self.title)
         size, mode = picture.size, picture.mode
         level_argument = {self.takes: drawn.level} if self.takes else {}
-        try:
-            result = self.function(picture, np.random.default_rng(drawn.seed), **level_argument)
-        except UserError:
-            raise
-        except Exception as error:
-            raise UserError(
-                f"The degradation {self.title} failed on an image of {size[0]} x {size[1]} pixels, mode {mode!r}: "
-                f"{extensions.describe_exception(error, self.file)}."
-            ) from error
+        subject = f"The degradation {self.title} failed on an image of {size[0]} x {size[1]} pixels, mode {mode!r}"
+        rng = np.random.default_rng(drawn.seed)
+        result = _call_custom(self.function, subject, self.file, picture, rng, **level_argument)
         if not isinstance(result, Image.Image):
             is_array = isinstance(result, np.ndarray)
             shown = f"an array of {result.dtype}, {result.shape}" if is_array else repr(result)[:60]
@@ -103,6 +93,16 @@ class CustomDegradation:
             return np.asarray(result).reshape(image.shape)
         result.info = dict(image.info)
         return result
+
+
+def _call_custom(function: Callable[..., Any], subject: str, file: Path | None, *given: Any, **named: Any) -> Any:
+    """What ``function`` returns; whatever it raises becomes a UserError that begins with ``subject``."""
+    try:
+        return function(*given, **named)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{subject}: {extensions.describe_exception(error, file)}.") from error
 
 
 @functools.cache
@@ -154,21 +154,12 @@ def _wrap_function(part: extensions.Extension, title: str, code: str) -> CustomD
     required = [
         argument
         for argument in arguments
-        if argument.default is argument.empty and argument.kind <= argument.POSITIONAL_OR_KEYWORD
+        if argument.default is argument.empty
+        and argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        and argument.name not in level_arguments
     ]
-    positional = [each for each in required if each.name not in level_arguments]
-    keyword_only = [
-        argument
-        for argument in arguments
-        if argument.kind is argument.KEYWORD_ONLY and argument.default is argument.empty
-    ]
-    keyword_only = [each for each in keyword_only if each.name not in level_arguments]
-    if (
-        len(positional) != 2
-        or keyword_only
-        or len(level_arguments) > 1
-        or [argument.name for argument in arguments[:2]] != [each.name for each in positional]
-    ):
+    fits = len(required) == 2 and required == arguments[:2] and required[1].kind is not required[1].KEYWORD_ONLY
+    if not fits or len(level_arguments) > 1:
         raise UserError(
             f"The degradation {title} ({part.origin}) must be a function of a PIL image and a NumPy generator, and of "
             f"`level` or `strength` if it has several. It takes {', '.join(argument_names) or 'nothing'}."
@@ -184,7 +175,9 @@ def _wrap_function(part: extensions.Extension, title: str, code: str) -> CustomD
 
     rows: Rows = {ANY: {1: {"level": 1}, 2: {"level": 2}}}
     made = Degradation(title, sample, apply, CustomParameters)
-    return CustomDegradation(title, made, rows, code, part.origin, part.file, takes, function)
+    return CustomDegradation(
+        title, made, rows=rows, code=code, origin=part.origin, file=part.file, takes=takes, function=function
+    )
 
 
 def _wrap_degradation(part: extensions.Extension, title: str, code: str) -> CustomDegradation:
@@ -198,24 +191,14 @@ def _wrap_degradation(part: extensions.Extension, title: str, code: str) -> Cust
         raise UserError(f"{where}: record is {record!r}, expected a frozen dataclass made of degradations.Parameters.")
 
     def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> Parameters:
-        try:
-            drawn = given.sample(rng, settings, size)
-        except UserError:
-            raise
-        except Exception as error:
-            raise UserError(f"{where}: sample failed: {extensions.describe_exception(error, part.file)}.") from error
+        drawn = _call_custom(given.sample, f"{where}: sample failed", part.file, rng, settings, size)
         if not isinstance(drawn, record):
             raise UserError(f"{where}: sample gave {drawn!r}, expected a {record.__name__}, its record.")
         return drawn
 
     def apply(image: FloatImage, drawn: Any) -> FloatImage:
-        try:
-            result = given.apply(image, drawn)
-        except UserError:
-            raise
-        except Exception as error:
-            reason = extensions.describe_exception(error, part.file)
-            raise UserError(f"{where}: apply failed on an array of {image.shape}: {reason}.") from error
+        subject = f"{where}: apply failed on an array of {image.shape}"
+        result = _call_custom(given.apply, subject, part.file, image, drawn)
         if not isinstance(result, np.ndarray) or result.shape != image.shape:
             got = f"an array of {result.shape}" if isinstance(result, np.ndarray) else repr(result)[:60]
             raise UserError(f"{where}: apply gave {got} for an array of {image.shape}, expected one of the same shape.")
@@ -225,7 +208,8 @@ def _wrap_degradation(part: extensions.Extension, title: str, code: str) -> Cust
         return result.astype(np.float32, copy=False)
 
     made = dataclasses.replace(given, name=title, sample=sample, apply=apply)
-    return CustomDegradation(title, made, _settings_rows(given.levels, part.file, where), code, part.origin, part.file)
+    rows = _settings_rows(given.levels, part.file, where)
+    return CustomDegradation(title, made, rows=rows, code=code, origin=part.origin, file=part.file)
 
 
 def _settings_rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:
@@ -251,14 +235,15 @@ def _settings_rows(levels: Mapping[Any, Any] | str | None, file: Path | None, wh
             raise UserError(
                 f"{where}: levels, {modality}: got {of_levels!r}, expected settings for the levels 1 and 2."
             )
-        if not all(isinstance(each, Mapping) for each in of_levels.values()) or set(of_levels[1]) != set(of_levels[2]):
+        if not all(isinstance(settings, Mapping) for settings in of_levels.values()) or set(of_levels[1]) != set(
+            of_levels[2]
+        ):
             raise UserError(f"{where}: levels, {modality}: expected mappings with the same settings at levels 1 and 2.")
         rows[str(modality)] = {level: {**shared, **of_levels[level]} for level in (1, 2)}
     return rows
 
 
 def _image_of_array(array: Any, title: str) -> Image.Image:
-    """An array as the PIL image that a function takes."""
     fits = isinstance(array, np.ndarray) and array.dtype == np.uint8
     if not fits or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3, 4))):
         got = f"an array of {array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__

@@ -1,16 +1,15 @@
-"""Modalities of someone's own, beside our seven: their spellings, degradations, and numbers of our degradations.
+"""Custom modalities, beside our seven: their spellings, degradations, and settings for our degradations.
 
 A file ``modalities.yml`` beside a task's YAML holds them, or an entry point of an installed package names a
-:class:`Modality`. A modality is a name in data (a column's value, ``--modality``), and the harness hands a hook nothing
-but the document. So what a folder brings is given to the process once (:mod:`.modality_files`), as the folders of
-benchmarks are. It only ever adds a name: ours keep theirs, their degradations and numbers, and two modalities of one
-name that are not the same are refused. What was given before changes no number of a task.
+:class:`Modality`. The harness hands a hook nothing but the document, which names its modality. So the modalities of a
+folder are given to the process once (:mod:`.modality_files`). They only add names: ours keep their degradations and
+numbers, and two different modalities of one name are refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +25,16 @@ _KEYS = ("called", "degradations", "drawn", "levels")
 
 @dataclass(frozen=True)
 class Modality:
-    """A modality of someone's own.
+    """A custom modality.
 
-    ``called``: other spellings; case, blanks, hyphens and underscores never count. ``degradations``: which are for it,
-    by names or references; "general" stands for ours that are for every modality. ``drawn``: those of them that a
-    question draws from; None: all. ``levels``: settings in place of those for "any" modality, by degradation and level:
-    ``{"gaussian_noise": {1: {"sigma": 0.05}, 2: {"sigma": 0.1}}}``. ``origin``: the file or package that it is of.
+    ``called``: other spellings; case, blanks, hyphens and underscores never count. ``degradations``: its degradations,
+    by names or references; "general" stands for ours that are for every modality. ``drawn``: those that a question
+    draws from; None: all. ``levels``: settings in place of those for "any" modality, by degradation and level:
+    ``{"gaussian_noise": {1: {"sigma": 0.05}, 2: {"sigma": 0.1}}}``. ``origin``: its file or package.
     """
 
     name: str
+    _: KW_ONLY
     called: tuple[str, ...] = ()
     degradations: tuple[str, ...] = (GENERAL,)
     drawn: tuple[str, ...] | None = None
@@ -43,7 +43,6 @@ class Modality:
 
     @property
     def spellings(self) -> frozenset[str]:
-        """Its name and :attr:`called`, as :func:`fold_spelling` has them."""
         return frozenset(map(fold_spelling, (self.name, *self.called)))
 
 
@@ -52,15 +51,13 @@ _GIVEN: dict[str, Modality] = {}
 
 
 def fold_spelling(text: str) -> str:
-    """A spelling without case and signs."""
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def list_custom_modalities() -> Mapping[str, Modality]:
     """All custom modalities by name: the given ones, then those of installed packages.
 
-    Raises:
-        UserError: An installed package's is no :class:`Modality`, or is called as another one is.
+    Raises UserError for an installed object that is not a :class:`Modality`, or has a spelling of another one.
     """
     modalities = dict(_GIVEN)
     for name in extensions.installed_extensions("modality"):
@@ -80,8 +77,7 @@ def list_custom_modalities() -> Mapping[str, Modality]:
 def read_modalities(path: Path) -> list[Modality]:
     """The modalities of a file; references to Python files in it have its folder before them.
 
-    Raises:
-        UserError: It can't be read, or says something else than modalities.
+    Raises UserError for a file that can't be read, or does not hold modalities.
     """
     content = folders.load_yaml(path)
     if not isinstance(content, Mapping) or not content:
@@ -98,11 +94,11 @@ def _read_modality(name: str, entry: Any, path: Path) -> Modality:
             raise unknown_name_error("key", key, _KEYS, where)
     for key in ("called", "degradations", "drawn"):
         given = entry.get(key)
-        if given is not None and not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
+        if given is not None and not (isinstance(given, list) and all(isinstance(text, str) for text in given)):
             raise UserError(f"{where}: {key}: got {given!r}, expected a list of texts.")
 
     def locate_references(names: Iterable[str]) -> tuple[str, ...]:
-        return tuple(extensions.resolve_extension_path(each, path.parent) for each in names)
+        return tuple(extensions.resolve_extension_path(name, path.parent) for name in names)
 
     drawn = entry.get("drawn")
     levels = entry.get("levels") or {}
@@ -110,19 +106,18 @@ def _read_modality(name: str, entry: Any, path: Path) -> Modality:
         raise UserError(f"{where}: levels: got {levels!r}, expected DEGRADATION: {{1: {{...}}, 2: {{...}}}}.")
     return Modality(
         name,
-        tuple(entry.get("called") or ()),
-        locate_references(entry.get("degradations") or (GENERAL,)),
-        None if drawn is None else locate_references(drawn),
-        levels,
-        str(path),
+        called=tuple(entry.get("called") or ()),
+        degradations=locate_references(entry.get("degradations") or (GENERAL,)),
+        drawn=None if drawn is None else locate_references(drawn),
+        levels=levels,
+        origin=str(path),
     )
 
 
 def add_modality(modality: Modality) -> None:
     """Add a checked modality to those of the process; the same one again changes nothing.
 
-    Raises:
-        UserError: Another one is called so.
+    Raises UserError for another modality of that name.
     """
     earlier = _GIVEN.get(modality.name)
     if earlier == modality:

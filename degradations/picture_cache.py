@@ -1,7 +1,7 @@
-"""Degraded images kept, so that several trials of a question cost one degradation.
+"""A cache of degraded images, so that several trials of a question cost one degradation.
 
 In memory, bounded in bytes, for the trials of one process; on disk, when switched on, for several processes and runs.
-A key is made of everything that the pixels depend on, the image's own among them, so nothing stale is ever served.
+A key covers everything that the pixels depend on, so nothing stale is ever served.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class DegradedImageCache:
         self._working: dict[str, threading.Lock] = {}
 
     def get(self, key: str, compute: Callable[[], AnyImage]) -> AnyImage:
-        """The image kept under ``key``, or that of ``compute``, which is then kept. Always a copy of one's own."""
+        """A copy of the image under ``key``; if there is none, of the result of ``compute``, which is then stored."""
         with self._lock:
             working = self._working.setdefault(key, threading.Lock())
         try:
@@ -118,8 +118,7 @@ class DegradedImageCache:
 def default_cache() -> DegradedImageCache:
     """The process's cache, as the environment variables of this module say; read once.
 
-    Raises:
-        UserError: The memory variable is not a whole number of megabytes.
+    Raises UserError for a memory variable that is not a whole number of megabytes.
     """
     text = os.environ.get(MEMORY_VARIABLE, str(_DEFAULT_MEGABYTES))
     if not text.isdigit():
@@ -140,7 +139,7 @@ def apply(
 ) -> AnyImage:
     """As :func:`lmms_medtasks.degradations.apply`, but computed once for the same image and arguments.
 
-    ``cache``: where it is used_cache; :func:`default_cache` unless given.
+    ``cache``: None stands for :func:`default_cache`.
     """
     degradations.check_modality(name, modality, force)
     seed = degradations.check_seed(seed)
@@ -162,8 +161,7 @@ def apply(
 def make_cache_key(image: Any, name: str, *, strength: float, seed: int | str, modality: str | None) -> str:
     """32 hexadecimal digits of everything that the degraded image depends on.
 
-    Raises:
-        UserError: Unknown name or modality, or not an image.
+    Raises UserError for an unknown name or modality, or anything but an image.
     """
     degradations.images.size_of(image)
     canonical = degradations.canonical_modality(modality) if modality is not None else None

@@ -1,9 +1,8 @@
 """Which degradations exist, where their code and their numbers are, and which of them is for which modality.
 
-Everything here is read when it is first asked for: from severity.yaml, which has a section for each degradation and is
-the one place where they are listed, and from modalities.yaml. A module of them is imported only when one of its names
-is used. Wherever a name is taken, one of someone's own is too (:mod:`lmms_medtasks.degradations.own`,
-:mod:`lmms_medtasks.degradations.own_modalities`).
+severity.yaml lists them, with a section for each, and modalities.yaml the modalities; both are read when first needed.
+A module of operators is imported when one of its names is used. Custom degradations and modalities
+(:mod:`lmms_medtasks.degradations.own`, :mod:`lmms_medtasks.degradations.own_modalities`) are allowed wherever ours are.
 """
 
 from __future__ import annotations
@@ -98,14 +97,20 @@ def canonical_name(name: str) -> str:
     canonical = _names_called().get(name) if isinstance(name, str) else None
     if canonical is None and is_custom_degradation(name):
         canonical = extensions.resolve_extension_path(name, Path.cwd())
-        _get_own(canonical)
+        _load_custom(canonical)
     if canonical is None:
         raise unknown_name_error("degradation", name, known_names())
     known_names()  # refuses an installed one by the name of one of ours
     return canonical
 
 
-def _get_own(canonical: str) -> CustomDegradation:
+def _resolve(name: str) -> tuple[str, CustomDegradation | None]:
+    """The canonical name, and the degradation if it is a custom one."""
+    canonical = canonical_name(name)
+    return canonical, _load_custom(canonical) if is_custom_degradation(canonical) else None
+
+
+def _load_custom(canonical: str) -> CustomDegradation:
     from lmms_medtasks.degradations import own
 
     return own.get(canonical)
@@ -113,20 +118,20 @@ def _get_own(canonical: str) -> CustomDegradation:
 
 def title(name: str) -> str:
     """The name that records and reports show; of a custom degradation without the folder of its file."""
-    canonical = canonical_name(name)
-    return _get_own(canonical).title if is_custom_degradation(canonical) else canonical
+    canonical, custom = _resolve(name)
+    return custom.title if custom else canonical
 
 
 def levels_of(name: str) -> tuple[int, ...]:
     """The levels above 0 that a degradation has: 1 and 2; a custom function may have level 1 only."""
-    canonical = canonical_name(name)
-    return _get_own(canonical).levels if is_custom_degradation(canonical) else (1, 2)
+    _, custom = _resolve(name)
+    return custom.levels if custom else (1, 2)
 
 
 def code_of(name: str, modality: str | None = None) -> str:
     """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
-    canonical = canonical_name(name)
-    code = _get_own(canonical).code if is_custom_degradation(canonical) else digests.degradations_digest()
+    canonical, custom = _resolve(name)
+    code = custom.code if custom else digests.degradations_digest()
     given = own_modalities.list_custom_modalities().get(canonical_modality(modality)) if modality is not None else None
     changed = given.levels.get(canonical) if given is not None else None
     return digests.content_digest(code.encode(), repr(changed).encode()) if changed else code
@@ -141,28 +146,26 @@ def canonical_modality(modality: str) -> str:
     >>> canonical_modality("x_ray"), canonical_modality("pathology")
     ('X-ray', 'Histopathology')
     """
-    if not isinstance(modality, str):
-        raise unknown_name_error("modality", modality, modalities())
-    canonical = modality_spellings().get(own_modalities.fold_spelling(modality))
-    if canonical is not None:
-        return canonical
-    spelling = own_modalities.fold_spelling(modality)
-    for each in own_modalities.list_custom_modalities().values():
-        if spelling in each.spellings:
-            return each.name
+    if isinstance(modality, str):
+        spelling = own_modalities.fold_spelling(modality)
+        if (canonical := modality_spellings().get(spelling)) is not None:
+            return canonical
+        for custom in own_modalities.list_custom_modalities().values():
+            if spelling in custom.spellings:
+                return custom.name
     raise unknown_name_error("modality", modality, modalities())
 
 
 def expand_general(listed: Iterable[str]) -> tuple[str, ...]:
     """Names with ours that are for every modality in place of "general"."""
     general = [name for name in names() if is_general(name)]
-    return tuple(dict.fromkeys(each for name in listed for each in (general if name == GENERAL else [name])))
+    return tuple(dict.fromkeys(item for name in listed for item in (general if name == GENERAL else [name])))
 
 
 def category(name: str) -> str:
     """``artifacts``, ``motion``, ``intensity``, ``noise`` or ``resolution_blur`` (paper, Table 5); "own"."""
-    canonical = canonical_name(name)
-    return "own" if is_custom_degradation(canonical) else str(load_sections()[canonical]["category"])
+    canonical, custom = _resolve(name)
+    return "own" if custom else str(load_sections()[canonical]["category"])
 
 
 def is_general(name: str) -> bool:
@@ -172,21 +175,21 @@ def is_general(name: str) -> bool:
 
 def modalities_of(name: str) -> tuple[str, ...]:
     """The modalities that ``name`` may be applied to without force (paper, Table 5)."""
-    canonical = canonical_name(name)
-    given = {each.name: each for each in own_modalities.list_custom_modalities().values()}
-    if is_custom_degradation(canonical):
-        listed = _get_own(canonical).made.modalities
+    canonical, custom = _resolve(name)
+    custom_modalities = own_modalities.list_custom_modalities().items()
+    if custom:
+        listed = custom.made.modalities
         allowed = map(_canonical_or_itself, listed) if listed else _our_modalities()
-        listing = (of for of, each in given.items() if not listed or canonical in _canonical_names(each.degradations))
+        listing = (
+            of
+            for of, modality in custom_modalities
+            if not listed or canonical in (canonical_name(other) for other in modality.degradations if other != GENERAL)
+        )
         return tuple(dict.fromkeys([*allowed, *listing]))
-    named = load_sections()[canonical]["modalities"]
-    general = named == "all"
-    added = (
-        name
-        for name, each in given.items()
-        if canonical in each.degradations or (general and GENERAL in each.degradations)
-    )
-    return (*(_our_modalities() if general else named), *added)
+    ours = load_sections()[canonical]["modalities"]
+    own_names = {canonical, GENERAL} if ours == "all" else {canonical}
+    added = (of for of, modality in custom_modalities if own_names & set(modality.degradations))
+    return (*(_our_modalities() if ours == "all" else ours), *added)
 
 
 def _canonical_or_itself(modality: str) -> str:
@@ -197,28 +200,24 @@ def _canonical_or_itself(modality: str) -> str:
         return modality
 
 
-def _canonical_names(references: Iterable[str]) -> set[str]:
-    return {canonical_name(reference) for reference in references if reference != GENERAL}
-
-
 def depends_on_modality(name: str) -> bool:
     """Whether a degradation is for some modalities only, or has other numbers or another operator for some.
 
     Custom modalities don't count: what one task brings changes nothing for another.
     """
-    canonical = canonical_name(name)
-    if is_custom_degradation(canonical):
-        return bool(_get_own(canonical).made.modalities) or len(_get_own(canonical).rows) > 1
+    canonical, custom = _resolve(name)
+    if custom:
+        return bool(custom.made.modalities) or len(custom.rows) > 1
     known = [our_modality for our_modality in _our_modalities() if our_modality in modalities_of(canonical)]
-    made = {(_section_name(canonical, each), repr(get_settings(canonical, 1, each))) for each in known}
+    made = {(_section_name(canonical, of), repr(get_settings(canonical, 1, of))) for of in known}
     return not is_general(canonical) or len(made) > 1
 
 
 def source(name: str, modality: str | None = None) -> str:
     """Where the operator and its numbers come from, as severity.yaml says; of a custom degradation its origin."""
-    canonical = canonical_name(name)
-    if is_custom_degradation(canonical):
-        return _get_own(canonical).origin
+    canonical, custom = _resolve(name)
+    if custom:
+        return custom.origin
     return " ".join(str(load_sections()[_section_name(canonical, modality)]["source"]).split())
 
 
@@ -251,8 +250,7 @@ def draw_for_question(
     The draw depends on ``question_id`` and ``seed`` alone. ``among`` narrows the names to draw from. A modality with
     fewer names than ``count`` gets all of them. The names come in the order of Table 5.
 
-    Raises:
-        UserError: An unknown modality or name, a ``count`` below 1, or a seed that is none.
+    Raises UserError for an unknown modality or name, a ``count`` below 1, or a wrong seed.
     """
     seed = check_seed(seed)
     if count < 1:
@@ -286,20 +284,18 @@ def _load_degradation(section: str) -> Degradation:
 def get(name: str, modality: str | None = None) -> Degradation:
     """The degradation called ``name``; its family is imported now if it was not yet.
 
-    Raises:
-        UserError: An unknown name or modality.
+    Raises UserError for an unknown name or modality.
     """
-    canonical = canonical_name(name)
-    if is_custom_degradation(canonical):
-        return _get_own(canonical).made
+    canonical, custom = _resolve(name)
+    if custom:
+        return custom.made
     return _load_degradation(_section_name(canonical, modality))
 
 
 def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
     """``modality`` by its canonical name, if ``name`` is for it or ``force`` is set.
 
-    Raises:
-        UserError: An unknown modality, or one that the degradation is not for.
+    Raises UserError for an unknown modality, or one that the degradation is not for.
     """
     if modality is None:
         return None
@@ -319,12 +315,9 @@ def get_settings(name: str, severity: int, modality: str | None = None) -> Mappi
     level = check_severity(severity)
     if level == 0:
         raise UserError("Level 0 is the untouched image and has no parameters.")
-    of = canonical_name(name)
+    of, custom = _resolve(name)
     canonical = canonical_modality(modality) if modality is not None else ANY
-    if is_custom_degradation(of):
-        entry: Mapping[str, Any] = {"levels": _get_own(of).rows}
-    else:
-        entry = load_sections()[_section_name(of, modality)]
+    entry = {"levels": custom.rows} if custom else load_sections()[_section_name(of, modality)]
     rows = entry["levels"]
     row = rows.get(canonical) or rows.get(ANY) or next(iter(rows.values()))
     given = own_modalities.list_custom_modalities().get(canonical)
@@ -339,15 +332,13 @@ def get_settings_at(
 
     See :func:`lmms_medtasks.degradations.strength.interpolate_settings`.
     """
-    canonical = canonical_name(name)
-    if is_custom_degradation(canonical):
-        _get_own(canonical).check_strength(strength)
-        if _get_own(canonical).function is not None:
+    canonical, custom = _resolve(name)
+    rules: Mapping[str, Any] = {}
+    if custom is None:
+        rules = load_sections()[_section_name(canonical, modality)].get("strength", {})
+    else:
+        custom.check_strength(strength)
+        if custom.function is not None:
             return None, {"level": strength}, 1.0
     first, second = (get_settings(name, level, modality) for level in (1, 2))
-    rules = (
-        {}
-        if is_custom_degradation(canonical)
-        else load_sections()[_section_name(canonical, modality)].get("strength", {})
-    )
     return interpolate_settings(first, second, rules, strength)

@@ -24,6 +24,7 @@ Damage is the mean squared error. Where it falls a little on the way is measured
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,8 +37,7 @@ from lmms_medtasks.errors import UserError
 def check_severity(severity: object) -> int:
     """``severity`` if it is the integer 0, 1 or 2.
 
-    Raises:
-        UserError: Anything else, ``True`` and ``1.0`` included.
+    Raises UserError for anything else, ``True`` and ``1.0`` included.
     """
     if not _is_integer(severity):
         raise UserError(f"Severity must be the integer 0, 1 or 2, got {severity!r} ({type(severity).__name__}).")
@@ -53,8 +53,7 @@ def check_severity(severity: object) -> int:
 def check_level(severity: object, strength: object) -> float:
     """The one of the two that is not None, checked, as a float: severity 1 is strength 1.0.
 
-    Raises:
-        UserError: Neither or both are given, or one of them is wrong.
+    Raises UserError for none or two given, or a wrong one.
     """
     if (severity is None) == (strength is None):
         got = "neither" if severity is None else f"severity={severity!r} and strength={strength!r}"
@@ -65,8 +64,7 @@ def check_level(severity: object, strength: object) -> float:
 def check_seed(seed: object) -> int | str:
     """``seed`` if it is a whole number of any sign, or a text; NumPy's integers as Python's.
 
-    Raises:
-        UserError: Anything else: ``None``, ``1.5`` and ``True`` would hide that the draw is another one than meant.
+    Raises UserError for anything else: ``None``, ``1.5`` and ``True`` would hide that the draw is not the intended one.
     """
     if isinstance(seed, str):
         return str(seed)
@@ -88,8 +86,7 @@ STRONGEST = 3.0
 def check_strength(strength: object) -> float:
     """``strength`` as a float, if it is a number from 0 to 3.
 
-    Raises:
-        UserError: Anything else, ``True``, NaN and texts included.
+    Raises UserError for anything else, ``True``, NaN and texts included.
     """
     if isinstance(strength, bool) or not isinstance(strength, int | float | np.integer | np.floating):
         raise UserError(f"Strength must be a number from 0 to 3, got {strength!r} ({type(strength).__name__}).")
@@ -109,59 +106,40 @@ def interpolate_settings(
     ``first``, ``second``: the settings of level 1 and 2. ``rules``: the section's entry under ``strength`` in
     severity.yaml.
     """
-    at = [{**first, **rules["identity"]} if "identity" in rules else None, first, second]
-    if strength > 2:
-        at.append(_strongest_settings(first, second, rules))
+    ratio, limits, step = rules.get("ratio", ()), rules.get("limit", {}), rules.get("step", ())
     below = math.ceil(strength) - 1
     part = strength - below
+
+    def interpolate(key: str, low: float, high: float) -> float:
+        if key in ratio:
+            value = math.exp(math.log(low) * (1 - part) + math.log(high) * part)
+        else:
+            value = low + (high - low) * part
+        # Nine digits: the last bits of a logarithm differ between machines, and a count is cut to a whole number.
+        return float(f"{value:.9g}")
+
+    def extrapolate(key: str, low: float, high: float) -> float:
+        far = high * high / low if key in ratio else high + (high - low)
+        limit = limits.get(key, far)
+        # The limit never turns back what level 2 has already.
+        return max(high, min(far, limit)) if high > low else min(high, max(far, limit))
+
+    def combine(
+        low: Mapping[str, Any], high: Mapping[str, Any], function: Callable[[str, float, float], float]
+    ) -> dict[str, Any]:
+        return {
+            key: value if key in step else _map_numbers(functools.partial(function, key), low[key], value)
+            for key, value in high.items()
+        }
+
+    at = [{**first, **rules["identity"]} if "identity" in rules else None, first, second]
+    if strength > 2:
+        at.append(combine(first, second, extrapolate))
     low, high = at[below], at[below + 1]
     assert high is not None
     if part == 1 or low is None or rules.get("mixed"):
         return low, high, part
-    return low, _settings_between(low, high, rules, part), 1.0
-
-
-def _settings_between(
-    low: Mapping[str, Any], high: Mapping[str, Any], rules: Mapping[str, Any], part: float
-) -> dict[str, Any]:
-    """The settings at ``part`` (above 0, below 1) of the way."""
-    ratio, step = rules.get("ratio", ()), rules.get("step", ())
-    return {
-        key: value if key in step else _map_numbers(_interpolate_by(part, key in ratio), low[key], value)
-        for key, value in high.items()
-    }
-
-
-def _strongest_settings(
-    first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The settings at strength 3: as far beyond level 2 as that is beyond level 1, up to the limit."""
-    limits, ratio, step = rules.get("limit", {}), rules.get("ratio", ()), rules.get("step", ())
-
-    def extrapolate_setting(key: str) -> Callable[[float, float], float]:
-        def one(low: float, high: float) -> float:
-            far = high * high / low if key in ratio else high + (high - low)
-            limit = limits.get(key, far)
-            # The limit never turns back what level 2 has already.
-            return max(high, min(far, limit)) if high > low else min(high, max(far, limit))
-
-        return one
-
-    return {
-        key: value if key in step else _map_numbers(extrapolate_setting(key), first[key], value)
-        for key, value in second.items()
-    }
-
-
-def _interpolate_by(part: float, logarithmic: bool) -> Callable[[float, float], float]:
-    def one(low: float, high: float) -> float:
-        value = (
-            math.exp(math.log(low) * (1 - part) + math.log(high) * part) if logarithmic else low + (high - low) * part
-        )
-        # Nine digits: the last bits of a logarithm differ between machines, and a count is cut to a whole number.
-        return float(f"{value:.9g}")
-
-    return one
+    return low, combine(low, high, interpolate), 1.0
 
 
 def _map_numbers(function: Callable[[float, float], float], low: Any, high: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import TypeVar
 
 _STRIP_SAMPLES = 1 << 16
@@ -22,20 +23,20 @@ def thread_count() -> int:
 def split_rows(rows: int, samples_per_row: int, samples: int = _STRIP_SAMPLES) -> list[slice]:
     """The rows of strips of about ``samples`` samples.
 
-    >>> strips(10, 1 << 14)
+    >>> split_rows(10, 1 << 14)
     [slice(0, 4, None), slice(4, 8, None), slice(8, 10, None)]
     """
-    height = max(1, samples // max(1, samples_per_row))
-    return [slice(start, min(start + height, rows)) for start in range(0, rows, height)]
+    return split_range(rows, max(1, samples // max(1, samples_per_row)))
 
 
-def split_tiles(height: int, width: int, side: tuple[int, int] = (64, 256)) -> list[tuple[slice, slice]]:
-    """Rows and columns of tiles of at most ``side`` pixels."""
-    return [
-        (slice(top, min(top + side[0], height)), slice(left, min(left + side[1], width)))
-        for top in range(0, height, side[0])
-        for left in range(0, width, side[1])
-    ]
+def split_range(count: int, size: int) -> list[slice]:
+    """``count`` indices in slices of ``size``, the last one shorter where it must be."""
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def split_tiles(height: int, width: int) -> list[tuple[slice, slice]]:
+    """Rows and columns of tiles of at most 64 by 256 pixels."""
+    return list(product(split_range(height, 64), split_range(width, 256)))
 
 
 Part = TypeVar("Part")

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.degradations.base import FloatImage, Shape
-from lmms_medtasks.degradations.threads import run_in_threads
+from lmms_medtasks.degradations.threads import run_in_threads, split_range
 
 Views = NDArray[np.float32]
 """(V, M): a row a view, a column a detector element."""
@@ -62,7 +62,7 @@ def project_image(image: FloatImage, scan: ScanGeometry) -> Views:
             pairs = kernels.pair_neighbours(grid)
             kernels.project_rays(pairs, filled, top, left, transposed, *turns, curvature, views[part])
 
-    run_in_threads(task, _split_range(len(views), _VIEWS_PER_TASK))
+    run_in_threads(task, split_range(len(views), _VIEWS_PER_TASK))
     return views
 
 
@@ -80,7 +80,7 @@ def ramp_filter(views: Views) -> Views:
         spectrum *= response
         filtered[part] = fft.irfft(spectrum, length, axis=1)[:, :detectors]
 
-    run_in_threads(task, _split_range(count, 4 * _VIEWS_PER_TASK))
+    run_in_threads(task, split_range(count, 4 * _VIEWS_PER_TASK))
     return filtered
 
 
@@ -110,7 +110,7 @@ def back_project(views: Views, scan: ScanGeometry, shape: Shape) -> FloatImage:
     def task(part: slice) -> None:
         kernels.back_project(pairs, sines, cosines, scan.curvature, top + part.start, left, image[part])
 
-    run_in_threads(task, _split_range(shape[0], _ROWS_PER_TASK))
+    run_in_threads(task, split_range(shape[0], _ROWS_PER_TASK))
     return image
 
 
@@ -142,7 +142,3 @@ def _filled_range(flags: NDArray[np.bool_]) -> tuple[int, int]:
 def _sines_and_cosines(scan: ScanGeometry) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     angles = np.asarray(scan.angles, np.float64)
     return np.sin(angles), np.cos(angles)
-
-
-def _split_range(count: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, count)) for start in range(0, count, size)]

@@ -1,1 +1,1 @@
-"""Models without weights, which make every number mean something."""
+"""Models without weights, with which other models are compared."""

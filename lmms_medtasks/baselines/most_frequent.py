@@ -1,4 +1,4 @@
-"""The most frequent training answer to the same question: what knowing the answers gets, no image seen."""
+"""The most frequent training answer to the same question: the score of a model that sees no image."""
 
 from __future__ import annotations
 

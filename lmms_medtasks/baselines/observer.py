@@ -1,7 +1,7 @@
 """``medtasks_observer``: a small model of an observer for the phantoms of the mini data, for smoke tests and examples.
 
-Of every fact that a phantom can show it knows a few filters' responses (:data:`FILTERS`): the mean for each
-value of the fact and the covariance within a value, measured on other phantoms than those of the mini data
+For every fact that a phantom can show it knows the responses of a few filters (:data:`FILTERS`): the mean for each
+value of the fact and the covariance within a value, measured on phantoms that are not in the mini data
 (``tools/observer_training.py``). The responses to a picture are compared with those means in units of the covariance,
 as a Hotelling observer does (Barrett and Myers, Foundations of Image Science, 2004, 14.3). It sees the picture and the
 prompt, as any model does, and nothing else. A fact without filters it cannot see: it guesses.
@@ -61,13 +61,13 @@ class FilterBank(NamedTuple):
         values = []
         for radius in self.radii:
             plane = view.response(self.kind, self.plane, radius)
-            each = [_largest_near(plane, point, self.reach) for point in self.places]
-            values += sorted(each, reverse=True) if self.ranked else each
+            largest = [_largest_near(plane, point, self.reach) for point in self.places]
+            values += sorted(largest, reverse=True) if self.ranked else largest
         return values
 
 
 class FilteredImage:
-    """A picture on the fixed grid, and the responses that were asked for so far."""
+    """A picture on the fixed grid, and the responses computed so far."""
 
     def __init__(self, image: Image.Image) -> None:
         small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR)
@@ -214,7 +214,7 @@ FILTERS: Mapping[tuple[str, str], Sequence[FilterBank]] = {
 
 def filter_responses(view: FilteredImage, owner: str, fact: str) -> NDArray[np.float64]:
     """All responses of a fact's filters, in order."""
-    return np.array([value for each in FILTERS[owner, fact] for value in each.responses(view)])
+    return np.array([value for bank in FILTERS[owner, fact] for value in bank.responses(view)])
 
 
 INTERNAL_NOISE = 0.5
@@ -234,7 +234,7 @@ def load_knowledge() -> dict[str, Any]:
 
 @functools.cache
 def _load_questions() -> dict[str, PhantomQuestion]:
-    return {fold_cell(each.text): each for each in (*all_questions(), *added_questions())}
+    return {fold_cell(question.text): question for question in (*all_questions(), *added_questions())}
 
 
 def log_likelihoods(observed: NDArray[np.float64], known: Mapping[str, Any]) -> dict[str, float]:

@@ -21,6 +21,13 @@ from lmms_medtasks import folders
 
 Point = tuple[float, float]
 
+_CORNERS = ("upper left", "upper right", "lower left", "lower right")
+
+
+def _at_corners(*points: Point) -> dict[str, Point]:
+    return dict(zip(_CORNERS, points, strict=True))
+
+
 # CT
 CT_LESION_SITES: tuple[Point, ...] = ((-0.56, -0.10), (-0.36, -0.22), (-0.54, 0.14), (-0.34, 0.02), (-0.12, -0.27))
 CT_KIDNEYS: dict[str, Point] = {"left": (-0.36, 0.32), "right": (0.34, 0.32)}
@@ -28,23 +35,13 @@ CT_SPLEEN: Point = (0.55, 0.10)
 CT_AORTA: Point = (0.07, 0.13)
 
 # MRI
-MRI_MASS_SITES: dict[str, Point] = {
-    "upper left": (-0.29, -0.34),
-    "upper right": (0.29, -0.34),
-    "lower left": (-0.30, 0.33),
-    "lower right": (0.30, 0.33),
-}
+MRI_MASS_SITES: dict[str, Point] = _at_corners((-0.29, -0.34), (0.29, -0.34), (-0.30, 0.33), (0.30, 0.33))
 MRI_SPOT_SITES: tuple[Point, ...] = (
     (-0.39, -0.03), (0.39, -0.03), (-0.12, -0.50), (0.12, -0.50), (-0.11, 0.52), (0.11, 0.52),
 )  # fmt: skip
 
 # X-ray
-XRAY_OPACITY_SITES: dict[str, Point] = {
-    "upper left": (-0.38, -0.30),
-    "upper right": (0.40, -0.30),
-    "lower left": (-0.42, 0.12),
-    "lower right": (0.50, 0.08),
-}
+XRAY_OPACITY_SITES: dict[str, Point] = _at_corners((-0.38, -0.30), (0.40, -0.30), (-0.42, 0.12), (0.50, 0.08))
 XRAY_NODULE_SITES: tuple[Point, ...] = (
     (-0.58, -0.14), (-0.26, -0.16), (-0.34, -0.54), (0.32, -0.54), (0.60, -0.16), (0.29, -0.12),
 )  # fmt: skip
@@ -65,12 +62,7 @@ DERMOSCOPY_VEIL_SITES: dict[str, Point] = {
 }
 
 # Histopathology
-HISTOPATHOLOGY_QUARTERS: dict[str, Point] = {
-    "upper left": (-0.52, -0.52),
-    "upper right": (0.52, -0.52),
-    "lower left": (-0.52, 0.52),
-    "lower right": (0.52, 0.52),
-}
+HISTOPATHOLOGY_QUARTERS: dict[str, Point] = _at_corners((-0.52, -0.52), (0.52, -0.52), (-0.52, 0.52), (0.52, 0.52))
 HISTOPATHOLOGY_MITOSIS_SITES: tuple[Point, ...] = (
     (0.0, -0.74),
     (-0.74, 0.0),
@@ -87,12 +79,7 @@ ENDOSCOPY_LUMENS: dict[str, Point] = {
     "left": (-0.26, 0.0),
     "right": (0.26, 0.0),
 }
-ENDOSCOPY_POLYPS: dict[str, Point] = {
-    "upper left": (-0.52, -0.48),
-    "upper right": (0.52, -0.48),
-    "lower left": (-0.52, 0.48),
-    "lower right": (0.52, 0.48),
-}
+ENDOSCOPY_POLYPS: dict[str, Point] = _at_corners((-0.52, -0.48), (0.52, -0.48), (-0.52, 0.48), (0.52, 0.48))
 ENDOSCOPY_ULCER_SITES: tuple[Point, ...] = (
     (-0.82, -0.10), (0.82, -0.10), (-0.64, 0.08), (0.64, 0.08), (0.02, -0.82), (0.24, -0.76),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """``medtasks_pixel_outlier``: the panel of a grid whose pixel statistics are furthest from the others'.
 
-What no understanding at all gets on outlier grids. It sees the picture and the prompt, as any model does: how many
+A baseline for outlier grids that understands nothing. It sees the picture and the prompt, as any model does: how many
 panels there are it reads in the prompt ("3×3", the options) or from the gutters; panels are compared by brightness,
 contrast, histogram, colour and gradient orientations. It answers a letter, a position, or yes/no about the panel in the
 red box, and "none" where no panel is far enough from the rest.

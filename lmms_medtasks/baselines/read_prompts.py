@@ -1,4 +1,4 @@
-"""What a prompt of ours says: the question and its options, read back as any model would have to; a random answer."""
+"""Read the question and its options back from one of our prompts, as any model has to; answer at random."""
 
 from __future__ import annotations
 

@@ -58,7 +58,13 @@ def degrade(
     from lmms_medtasks.degradations import files, modality_files
 
     order = files.FileDegradation(
-        name, severity, _parse_seed(seed), modality_files.parse_modality_option(modality), force, vary, strength
+        name,
+        severity,
+        strength=strength,
+        seed=_parse_seed(seed),
+        modality=modality_files.parse_modality_option(modality),
+        force=force,
+        vary=vary,
     )
     try:
         outcome = files.degrade_files(source, output, order, pattern=pattern, workers=workers, existing=existing)
@@ -117,8 +123,7 @@ def preview(
     from lmms_medtasks import digests
     from lmms_medtasks.cli.preview import make_preview_sections
     from lmms_medtasks.degradations import gallery, modality_files
-    from lmms_medtasks.degradations.files import write_whole
-    from lmms_medtasks.writing import unwritable_as_user_error
+    from lmms_medtasks.writing import atomic_write, write_text_atomically
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
@@ -136,10 +141,9 @@ def preview(
     if failed:
         about += f" Not shown: {', '.join(path.name for path, _ in failed)}."
     text = gallery.render_page("Degradations", about, shown)
-    with unwritable_as_user_error(output):
-        output.mkdir(parents=True, exist_ok=True)
-        write_whole(output / "preview.png", lambda path: gallery.render_sheet(shown).save(path, "PNG"))
-        write_whole(output / "preview.html", lambda path: path.write_text(text, encoding="utf-8") and None)
+    with atomic_write(output / "preview.png") as part:
+        gallery.render_sheet(shown).save(part, "PNG")
+    write_text_atomically(output / "preview.html", text)
     for file in ("preview.png", "preview.html"):
         typer.echo(output / file)
     if failed:

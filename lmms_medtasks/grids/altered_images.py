@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,18 +42,14 @@ a small part of a picture that is else nearly symmetric."""
 SQUARE_WITHIN = 0.02
 """Quarter turns are for pictures whose sides differ by no more than this: else the shape gives them away."""
 
-_ORIENTATION_WORDS = {
-    "flip_horizontal": "horizontally flipped (left and right exchanged)",
-    "flip_vertical": "vertically flipped",
-    "rotate_90": "rotated by 90 degrees counter-clockwise",
-    "rotate_180": "rotated by 180 degrees",
-    "rotate_270": "rotated by 90 degrees clockwise",
+ORIENTATIONS = {
+    "flip_horizontal": ("FLIP_LEFT_RIGHT", "horizontally flipped (left and right exchanged)"),
+    "flip_vertical": ("FLIP_TOP_BOTTOM", "vertically flipped"),
+    "rotate_90": ("ROTATE_90", "rotated by 90 degrees counter-clockwise"),
+    "rotate_180": ("ROTATE_180", "rotated by 180 degrees"),
+    "rotate_270": ("ROTATE_270", "rotated by 90 degrees clockwise"),
 }
-
-
-def describe_orientation(transform: str) -> str:
-    """The transform in words."""
-    return _ORIENTATION_WORDS[transform]
+"""Transform -> Pillow's name for it, and what it is in words."""
 
 
 @functools.cache
@@ -93,34 +89,23 @@ def is_lateralised(pictures: Sequence[Picture]) -> bool:
 
 
 def wrong_orientations(picture: Picture, image: Image, inliers: Sequence[Picture]) -> list[str]:
-    """The transforms that make ``picture`` (``image`` is what it shows) visibly wrong among ``inliers``.
-
-    None where it has no up.
-    """
+    """The transforms that make ``picture``, which shows ``image``, visibly wrong among ``inliers``."""
     if not has_up(picture.category, picture.up):
         return []
     allowed = [*([MIRROR] if is_lateralised([picture, *inliers]) else []), *TURNS]
     if abs(image.width / image.height - 1) > SQUARE_WITHIN:
         allowed = [name for name in allowed if name not in ("rotate_90", "rotate_270")]
-    return [name for name in allowed if image_likeness(image, apply_orientation(image, name)) < _likeness_limit(name)]
-
-
-def _likeness_limit(transform: str) -> float:
-    return MIRRORED_SEEN_BELOW if transform == MIRROR else SEEN_BELOW
+    limits = {MIRROR: MIRRORED_SEEN_BELOW}
+    return [
+        name for name in allowed if image_likeness(image, apply_orientation(image, name)) < limits.get(name, SEEN_BELOW)
+    ]
 
 
 def apply_orientation(image: Image, transform: str) -> Image:
     """The picture flipped or turned; no pixel is interpolated."""
     from PIL import Image as Images
 
-    method: dict[str, Any] = {
-        "flip_horizontal": Images.Transpose.FLIP_LEFT_RIGHT,
-        "flip_vertical": Images.Transpose.FLIP_TOP_BOTTOM,
-        "rotate_90": Images.Transpose.ROTATE_90,
-        "rotate_180": Images.Transpose.ROTATE_180,
-        "rotate_270": Images.Transpose.ROTATE_270,
-    }
-    return image.transpose(method[transform])
+    return image.transpose(Images.Transpose[ORIENTATIONS[transform][0]])
 
 
 def image_likeness(first: Image, second: Image) -> float:
@@ -141,13 +126,10 @@ class IntegrityViolation:
     fractions of the picture, and ``seed`` for what else is drawn."""
 
     name: str
+    _: KW_ONLY
     at: tuple[float, float]
     extent: tuple[float, float]
     seed: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The record as a plain dictionary."""
-        return asdict(self)
 
 
 def sample_violation(name: str, rng: np.random.Generator) -> IntegrityViolation:
@@ -160,7 +142,7 @@ def sample_violation(name: str, rng: np.random.Generator) -> IntegrityViolation:
     if name == "shifted_blocks":
         extent = (0.75, 0.75)
     at = tuple(float(np.clip(rng.uniform(0.36, 0.64), side / 2, 1 - side / 2)) for side in extent)
-    return IntegrityViolation(name, (at[0], at[1]), extent, int(rng.integers(2**32)))
+    return IntegrityViolation(name, at=(at[0], at[1]), extent=extent, seed=int(rng.integers(2**32)))
 
 
 def apply_violation(image: Image, violation: IntegrityViolation, texture: Image | None = None) -> Image:
@@ -168,6 +150,7 @@ def apply_violation(image: Image, violation: IntegrityViolation, texture: Image 
     from PIL import Image as Images
 
     pixels = np.asarray(image, dtype=np.float64)
+    changed = pixels.copy()
     rows, columns = _violated_region(pixels.shape[:2], violation)
     rng = np.random.Generator(np.random.PCG64(violation.seed))
     if violation.name == "texture":
@@ -177,10 +160,8 @@ def apply_violation(image: Image, violation: IntegrityViolation, texture: Image 
     elif violation.name == "shifted_blocks":
         changed = _shuffle_blocks(pixels, rows, columns, rng)
     elif violation.name == "dropped_band":
-        changed = pixels.copy()
         changed[rows] = pixels[rows.start]
     else:
-        changed = pixels.copy()
         slope = float(rng.uniform(1.5, 3.0)) * (1 if rng.random() < 0.5 else -1)
         for step, row in enumerate(range(rows.start, rows.stop), start=1):
             changed[row] = np.roll(pixels[row], round(slope * step * pixels.shape[1] / 100), axis=0)

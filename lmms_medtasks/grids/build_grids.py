@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class GridItem:
     its ``record`` for the manifest."""
 
     id: str
+    _: KW_ONLY
     tasks: list[dict[str, Any]]
     images: dict[str, bytes]
     record: dict[str, Any]
@@ -60,13 +61,13 @@ class DrawnGrid:
 
     pictures: list[Picture]
     contents: list[PanelContent]
+    _: KW_ONLY
     outlier: int | None
     change: dict[str, Any]
     rng: np.random.Generator
 
 
-@dataclass(frozen=True)
-class FinishedGrid:
+class FinishedGrid(NamedTuple):
     """What was drawn for a grid, and its finished panels."""
 
     drawn: DrawnGrid
@@ -92,9 +93,8 @@ def build_items(
     ``panel`` is the side of a panel in pixels; ``match`` gives all panels of a grid one shape, resolution, JPEG
     quality, brightness, contrast and file size (:mod:`.panels`).
 
-    Raises:
-        UserError: sizes, kinds or shares that are not allowed, too few pictures (have and need by category), a picture
-            that does not decode. All but the last before the first item comes.
+    Raises UserError for sizes, kinds or shares that are not allowed, for too few pictures (have and need by category),
+    and, while items are made, for a picture that does not decode.
     """
     pool = ImagePool.of(pictures)
     if panel < SMALLEST_PANEL:
@@ -105,7 +105,16 @@ def build_items(
     planned = plan_items(
         pool, items=items, sizes=parsed, kinds=kinds, negatives=negatives, seed=seed, reuse=reuse, coloured=coloured
     )
-    return maker.iter_items(planned)
+    return map(maker.make_item, planned)
+
+
+class _DrawnOutlier(NamedTuple):
+    """The outlier's picture, what its panel shows, how it was changed, and the inliers."""
+
+    picture: Picture
+    content: PanelContent
+    change: dict[str, Any]
+    inliers: list[Picture]
 
 
 class _Maker:
@@ -121,13 +130,9 @@ class _Maker:
     def is_coloured(self, key: Category) -> bool:
         """Whether most of the first three pictures of a category are coloured."""
         first = self._pool.plain[key][:3]
-        return float(np.median([leaks.colourfulness(self._content(each).image) for each in first])) > COLOUR
+        return float(np.median([leaks.colourfulness(self._content(picture).image) for picture in first])) > COLOUR
 
-    def iter_items(self, planned: Sequence[PlannedItem]) -> Iterator[GridItem]:
-        for entry in planned:
-            yield self._make_item(entry)
-
-    def _make_item(self, entry: PlannedItem) -> GridItem:
+    def make_item(self, entry: PlannedItem) -> GridItem:
         positive = self._mark_used(self._draw_positive(entry)) if entry.position is not None else None
         negative = self._mark_used(self._draw_negative(entry)) if entry.box is not None else None
         return _assemble_item(
@@ -135,7 +140,6 @@ class _Maker:
         )
 
     def _mark_used(self, drawn: DrawnGrid) -> DrawnGrid:
-        """The pictures of a grid, marked as used."""
         if not self._reuse:
             self._used |= {picture.id for picture in drawn.pictures} | set(drawn.change.get("texture_from", ()))
         return drawn
@@ -146,15 +150,16 @@ class _Maker:
         outlier, content, change, inliers = self._draw_outlier(entry, panels - 1, rng)
         pictures = [*inliers[:position], outlier, *inliers[position:]]
         contents = [content if picture is outlier else self._content(picture) for picture in pictures]
-        return DrawnGrid(pictures, contents, position, change, rng)
+        return DrawnGrid(pictures, contents, outlier=position, change=change, rng=rng)
 
     def _draw_negative(self, entry: PlannedItem) -> DrawnGrid:
         rng = seeded_generator("grids control", self._seed, entry.number)
         inliers = self._draw_pictures(entry.category, entry.size.panels, rng)
-        return DrawnGrid(inliers, [self._content(inlier) for inlier in inliers], None, {}, rng)
+        contents = [self._content(inlier) for inlier in inliers]
+        return DrawnGrid(inliers, contents, outlier=None, change={}, rng=rng)
 
     def _finish_grid(self, drawn: DrawnGrid | None, other: DrawnGrid | None) -> FinishedGrid | None:
-        """The panels of one grid of an item, made alike in what ``other``, its other grid, has part in too."""
+        """The finished panels of one grid of an item; ``other`` is the item's other grid."""
         if drawn is None:
             return None
         beside = other.contents if other is not None else []
@@ -162,25 +167,21 @@ class _Maker:
             drawn, finish_panels(drawn.contents, drawn.outlier, self._panel, self._match, drawn.rng, beside)
         )
 
-    def _draw_outlier(
-        self, entry: PlannedItem, count: int, rng: np.random.Generator
-    ) -> tuple[Picture, PanelContent, dict[str, Any], list[Picture]]:
-        """The outlier's picture, what its panel shows, how it was changed, and the inliers."""
+    def _draw_outlier(self, entry: PlannedItem, count: int, rng: np.random.Generator) -> _DrawnOutlier:
         if entry.kind == "orientation":
             return self._draw_misoriented(entry, count, rng)
         if entry.kind == "integrity":
             first, *inliers = self._draw_pictures(entry.category, count + 1, rng)
-            return *self._violate_integrity(entry, first, rng), inliers
+            return self._violate_integrity(entry, first, inliers, rng)
         if entry.kind == "finding":
             free = self._unused_pictures(self._pool.findings[entry.category])
         else:
             free = self._unused_pictures(self._pool.plain[entry.other or entry.category])
         outlier = free[int(rng.integers(len(free)))]
-        return outlier, self._content(outlier), {}, self._draw_pictures(entry.category, count, rng)
+        inliers = self._draw_pictures(entry.category, count, rng)
+        return _DrawnOutlier(outlier, self._content(outlier), {}, inliers)
 
-    def _draw_misoriented(
-        self, entry: PlannedItem, count: int, rng: np.random.Generator
-    ) -> tuple[Picture, PanelContent, dict[str, Any], list[Picture]]:
+    def _draw_misoriented(self, entry: PlannedItem, count: int, rng: np.random.Generator) -> _DrawnOutlier:
         pictures = self._draw_pictures(entry.category, None, rng)
         # Mirrored pictures are the clinically grave ones: as many of them as of all turns together, where it can be.
         ways = [(altered_images.MIRROR,), altered_images.TURNS]
@@ -194,18 +195,18 @@ class _Maker:
                     name = allowed[int(rng.integers(len(allowed)))]
                     change = {"transformation": name, "laterality_error": name == altered_images.MIRROR}
                     turned = PanelContent(altered_images.apply_orientation(content.image, name), content.facts)
-                    return outlier, turned, change, inliers
+                    return _DrawnOutlier(outlier, turned, change, inliers)
         raise UserError(
             f"No image of {entry.category} can be turned or mirrored so that one sees it: it looks alike either way. "
             "Leave orientation out of --kinds, or that category out of the images."
         )
 
     def _violate_integrity(
-        self, entry: PlannedItem, picture: Picture, rng: np.random.Generator
-    ) -> tuple[Picture, PanelContent, dict[str, Any]]:
+        self, entry: PlannedItem, picture: Picture, inliers: list[Picture], rng: np.random.Generator
+    ) -> _DrawnOutlier:
         content = self._content(picture)
         violation = altered_images.sample_violation(entry.violation, rng)
-        change: dict[str, Any] = {"violation": violation.to_json()}
+        change: dict[str, Any] = {"violation": asdict(violation)}
         texture = None
         if entry.violation == "texture" and entry.other is not None:
             donors = self._unused_pictures(self._pool.plain[entry.other])
@@ -213,7 +214,7 @@ class _Maker:
             texture = self._content(donor).image
             change["texture_from"] = [donor.id]
         violated = altered_images.apply_violation(content.image, violation, texture)
-        return picture, PanelContent(violated, content.facts), change
+        return _DrawnOutlier(picture, PanelContent(violated, content.facts), change, inliers)
 
     def _unused_pictures(self, pictures: Sequence[Picture]) -> list[Picture]:
         return [picture for picture in pictures if picture.id not in self._used]
@@ -238,23 +239,19 @@ def _assemble_item(
         if grid is None or mark is None:
             continue
         names = {"grid": f"{tier}/images/{item}_{suffix}grid.png", "vis": f"{tier}/images/{item}_vis_{vis}.png"}
-        whole = compose_grid([each.image for each in grid.panels], entry.size)
+        whole = compose_grid([finished.image for finished in grid.panels], entry.size)
         images[names["grid"]] = encode_png(whole)
         images[names["vis"]] = encode_png(draw_box(whole, entry.size, mark, panel))
-        if grid is positive:
-            item_tasks += tasks.make_positive_tasks(item, entry.size, mark, texts, names)
-        else:
-            item_tasks += tasks.make_negative_tasks(item, entry.size, texts, names)
+        item_tasks += tasks.make_tasks(item, entry.size, mark if grid is positive else None, texts, names)
         grids.append(_grid_record(grid, names, mark))
     record = {
         "id": item, "number": entry.number, "size": str(entry.size), "panel": panel, "kind": entry.kind, "tier": tier,
         "category": str(entry.category), "grids": grids,
     }  # fmt: skip
-    return GridItem(item, item_tasks, images, record)
+    return GridItem(item, tasks=item_tasks, images=images, record=record)
 
 
 def _grid_record(grid: FinishedGrid, names: dict[str, str], box: int) -> dict[str, Any]:
-    """How one grid was made, for the manifest."""
     drawn = grid.drawn
     return {
         "image": names["grid"],

@@ -1,18 +1,18 @@
-"""Labelled pictures from where a user has them: a labels table, a folder per label, or documents of this package.
+"""Labelled pictures of a user: from a labels table, a folder per label, or documents of this package.
 
-Tables are CSV, JSONL or parquet, the latter also with the pictures in it.
+Tables are CSV, JSONL or parquet; parquet may hold the pictures too.
 """
 
 from __future__ import annotations
 
-import csv
-import json
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import data as sources
+from lmms_medtasks.data.any_tables import iter_table_rows
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.pool import Picture
 from lmms_medtasks.pictures import image_id, image_problem
@@ -28,10 +28,13 @@ WANTED = ("modality", "anatomy", "view")
 _OURS = ("id", "images", "question", "options", "answer", "image_id", "data")
 """Further columns of this package's documents, which say nothing about a picture's category."""
 
+_LARGE = ("question", "options", "images", "answer")
+"""Those of them that are not kept in memory."""
+
 
 @dataclass(frozen=True)
 class LabelledRow:
-    """One row: a name for the manifest, the labels as text, which wanted ones are missing, and the picture."""
+    """One row: a name for the manifest, the labels as text, the missing labels, and the picture."""
 
     id: str
     values: Mapping[str, str]
@@ -46,8 +49,7 @@ def read_table(path: Path, folder: Path) -> tuple[list[LabelledRow], tuple[str, 
     Rows of this package's documents that share an ``image_id`` are one picture. Raises UserError for a table that
     cannot be read, that lacks a required column, or that has no rows.
     """
-    readers = {".csv": _iter_csv, ".jsonl": _iter_jsonl}
-    rows = list(readers.get(path.suffix.lower(), _iter_parquet)(path))
+    rows = list(_iter_rows(path))
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if not rows:
         raise UserError(f"{path} has no rows.")
@@ -84,48 +86,11 @@ def _cell_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _iter_csv(path: Path) -> Iterator[Mapping[str, Any]]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as handle:
-            reader = csv.DictReader(handle, strict=True)
-            for row in reader:
-                if None in row or None in row.values():
-                    wanted = len(reader.fieldnames or ())
-                    raise UserError(f"{path}, line {reader.line_num}: not {wanted} cells, as the header has.")
-                yield row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path} cannot be read as CSV: {error}.") from error
-
-
-def _iter_jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read as JSONL: {error}.") from error
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise UserError(f"{path}, line {number}: not JSON ({error}).") from error
-        if not isinstance(row, dict):
-            raise UserError(f"{path}, line {number}: expected an object, got {line[:60]!r}.")
-        yield row
-
-
-def _iter_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            left = ("question", "options", "images", "answer")
-            chosen = [name for name in file.schema_arrow.names if name not in left]
-            for batch in file.iter_batches(batch_size=256, columns=chosen):
-                yield from batch.to_pylist()
-    except (OSError, pa.ArrowInvalid) as error:
-        raise UserError(f"{path} cannot be read as parquet: {error}.") from error
+def _iter_rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    for number, row in enumerate(iter_table_rows(path), start=1):
+        if row is None:
+            raise UserError(f"{path}, row {number}: expected an object, or as many cells as the header has.")
+        yield {name: value for name, value in row.items() if name not in _LARGE}
 
 
 TABLES = (".csv", ".jsonl", ".parquet")
@@ -138,7 +103,7 @@ _UP = {"": None, "yes": True, "true": True, "1": True, "no": False, "false": Fal
 
 @dataclass(frozen=True)
 class LabelledImages:
-    """The pictures, what was left out (name, reason), and columns that nothing was made of."""
+    """The pictures, the skipped ones (name, reason), and the columns that were not used."""
 
     pictures: list[Picture]
     skipped: list[tuple[str, str]]
@@ -230,7 +195,7 @@ def _split_unlabelled(rows: list[LabelledRow], skip: bool) -> tuple[list[Labelle
 
 def _check_images(rows: Sequence[LabelledRow], source: str) -> tuple[list[tuple[Picture, str]], list[tuple[str, str]]]:
     """The pictures that decode, each with a digest of its bytes, and the others with the reason."""
-    spelling = _Spelling()
+    spellings: dict[tuple[str, str], str] = {}
     good: list[tuple[Picture, str]] = []
     bad: list[tuple[str, str]] = []
     with progress_bar(len(rows), "Reading images", "images") as step:
@@ -245,35 +210,28 @@ def _check_images(rows: Sequence[LabelledRow], source: str) -> tuple[list[tuple[
             if reason is not None:
                 bad.append((row.id, reason))
                 continue
-            good.append((_make_picture(row, spelling, source), image_id([data])))
+            good.append((_make_picture(row, spellings, source), image_id([data])))
     return good, bad
 
 
-def _make_picture(row: LabelledRow, spelling: _Spelling, source: str) -> Picture:
+def _make_picture(row: LabelledRow, spellings: dict[tuple[str, str], str], source: str) -> Picture:
     up = row.values.get("up", "").strip().casefold()
     if up not in _UP:
         got = row.values["up"]
         raise UserError(f"Image {row.id!r} of {source}: the label up is {got!r}, allowed: yes, no, empty.")
-    labels = {name: spelling.spell(name, row.values.get(name, "")) for name in (*LEVELS, "laterality")}
+    labels = {name: _spell_label(name, row.values.get(name, ""), spellings) for name in (*LEVELS, "laterality")}
     return Picture(row.id, **labels, up=_UP[up], data=row.data, path=None if row.data is not None else row.path)
 
 
-class _Spelling:
-    """One spelling for labels that differ in case and spaces only: the first met; for modalities the package's."""
+def _spell_label(name: str, value: str, spellings: dict[tuple[str, str], str]) -> str:
+    """The first spelling met of labels that differ in case and spaces only; of modalities the package's."""
+    from lmms_medtasks import degradations
 
-    def __init__(self) -> None:
-        self._first: dict[tuple[str, str], str] = {}
-
-    def spell(self, name: str, value: str) -> str:
-        from lmms_medtasks import degradations
-
-        value = " ".join(value.split())
-        if name == "modality":
-            try:
-                value = degradations.canonical_modality(value)
-            except UserError:
-                pass  # any modality may be in a grid, not only those that have degradations
-        return self._first.setdefault((name, value.casefold()), value)
+    value = " ".join(value.split())
+    if name == "modality":
+        with contextlib.suppress(UserError):  # any modality may be in a grid, not only those that have degradations
+            value = degradations.canonical_modality(value)
+    return spellings.setdefault((name, value.casefold()), value)
 
 
 def _drop_duplicates(pictures: Iterable[tuple[Picture, str]]) -> tuple[list[Picture], list[tuple[str, str]]]:

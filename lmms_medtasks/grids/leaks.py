@@ -1,11 +1,9 @@
-"""Whether trivial features tell the outlier, or a grid with one from a grid without: tests against chance.
+"""Tests against chance of whether trivial features tell the outlier, or a grid with an outlier from one without.
 
-Trivial is what no understanding is needed to measure; it may not tell the outlier.
-
-A feature tells the outlier if the panel that is most unlike the others in it is the outlier more often than chance has
-it (one in n panels; exact binomial test, over grids of several sizes the exact Poisson-binomial). All features together
-do if a classifier on the features' ranks within a grid, judged by cross-validation, finds it more often. P values are
-adjusted by Holm's method over all rows that count.
+A feature tells the outlier if the panel that differs most in it is the outlier more often than one in n panels (exact
+binomial test; Poisson-binomial over grids of several sizes). All features together tell it if a classifier on their
+ranks within a grid, judged by cross-validation, finds it more often. P values of all rows that count are adjusted by
+Holm's method.
 """
 
 from __future__ import annotations
@@ -13,14 +11,14 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.seeding import seeded_generator
-from lmms_medtasks.statistics.significance import format_p_value
+from lmms_medtasks.statistics import significance
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -42,11 +40,11 @@ RESOLUTION: Mapping[str, float] = {
 mean of the sides); for file sizes a part of the size."""
 
 INVISIBLE = ("source file size", "source image size")
-"""What is known about a source file but not in the picture any more once all panels have one resolution."""
+"""Facts about a source file that the picture no longer shows once all panels have one resolution."""
 
 CONTENT = ("entropy", "colourfulness")
-"""What follows from what a picture shows (how much air, how much tissue, stained or not), and cannot be taken from it
-without changing that: where the outlier shows something else by intention, it is the signal, and told only."""
+"""Features that follow from what a picture shows (how much air, how much tissue, stained or not). Where the outlier
+shows something else by intention they are the signal: reported, and no reason to refuse a set."""
 
 SAME_CONTENT = ("orientation", "integrity")
 """The kinds of outlier that show the same as the inliers, where these have nothing to tell."""
@@ -62,7 +60,6 @@ class PixelFeatures(NamedTuple):
 
 
 def measure_pixels(panel: Image) -> PixelFeatures:
-    """The features of a panel's pixels."""
     grey = np.asarray(panel.convert("L"))
     share = np.bincount(grey.ravel(), minlength=256) / grey.size
     share = share[share > 0]
@@ -138,11 +135,12 @@ class LeakTest:
 
     tells: str
     feature: str
-    over: str
+    _: KW_ONLY
+    over: str = "all"
     grids: int
-    rate: float | None
-    chance: float | None
-    p: float | None
+    rate: float | None = None
+    chance: float | None = None
+    p: float | None = None
     adjusted: float | None = None
     leak: bool = False
     counts: bool = True
@@ -166,13 +164,8 @@ def run_leak_tests(
 
 def adjust_p_values(rows: Sequence[LeakTest], alpha: float) -> list[LeakTest]:
     """``rows`` with Holm-adjusted p values over those that count, and ``leak`` where they are below ``alpha``."""
-    family = sorted((row.p, index) for index, row in enumerate(rows) if row.counts and row.p is not None)
-    result = list(rows)
-    highest = 0.0
-    for rank, (p, index) in enumerate(family):
-        highest = max(highest, min(1.0, p * (len(family) - rank)))
-        result[index] = LeakTest(**{**asdict(rows[index]), "adjusted": highest, "leak": highest < alpha})
-    return result
+    adjusted = significance.adjust_known_p_values([row.p if row.counts else None for row in rows])
+    return [replace(row, adjusted=p, leak=p is not None and p < alpha) for row, p in zip(rows, adjusted, strict=True)]
 
 
 def _group_by_kind(grids: Sequence[PanelFeatures]) -> list[tuple[str, list[PanelFeatures]]]:
@@ -219,10 +212,16 @@ def _outlier_row(
     feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True
 ) -> LeakTest:
     if not hits:
-        return LeakTest("outlier", feature, over, 0, None, None, None, counts=counts)
-    p = at_least(sum(hits), chances)
+        return LeakTest("outlier", feature, over=over, grids=0, counts=counts)
     return LeakTest(
-        "outlier", feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts
+        "outlier",
+        feature,
+        over=over,
+        grids=len(hits),
+        rate=float(np.mean(hits)),
+        chance=float(np.mean(chances)),
+        p=at_least(sum(hits), chances),
+        counts=counts,
     )
 
 
@@ -290,8 +289,7 @@ def _fit_weights(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int])
         return value, slope
 
     solution = minimize(penalised_loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
-    weights: NDArray[np.float64] = solution.x
-    return weights
+    return np.asarray(solution.x)
 
 
 def _position_row(grids: Sequence[PanelFeatures]) -> LeakTest:
@@ -300,7 +298,7 @@ def _position_row(grids: Sequence[PanelFeatures]) -> LeakTest:
     from scipy.stats import chisquare
 
     if not grids:
-        return LeakTest("outlier", "position", "all", 0, None, None, None)
+        return LeakTest("outlier", "position", grids=0)
     sizes = sorted({len(grid.features) for grid in grids})
     values, right = [], 0
     for panels in sizes:
@@ -310,7 +308,7 @@ def _position_row(grids: Sequence[PanelFeatures]) -> LeakTest:
         values.append(float(chisquare(counts).pvalue))
     chance = float(np.mean([1 / len(grid.features) for grid in grids]))
     p = min(1.0, min(values) * len(sizes))
-    return LeakTest("outlier", "position", "all", len(grids), right / len(grids), chance, p)
+    return LeakTest("outlier", "position", grids=len(grids), rate=right / len(grids), chance=chance, p=p)
 
 
 def _sign_rows(wholes: Sequence[GridFeatures]) -> list[LeakTest]:
@@ -324,11 +322,12 @@ def _sign_rows(wholes: Sequence[GridFeatures]) -> list[LeakTest]:
     for name in wholes[0].features if wholes else ():
         a, b = [w.features[name] for w in positive], [w.features[name] for w in negative]
         if not a or not b:
-            rows.append(LeakTest("presence", name, "all", len(wholes), None, None, None))
+            rows.append(LeakTest("presence", name, grids=len(wholes)))
             continue
         test = mannwhitneyu(a, b)
         area = float(test.statistic) / (len(a) * len(b))
-        rows.append(LeakTest("presence", name, "all", len(wholes), max(area, 1 - area), 0.5, float(test.pvalue)))
+        rate, p = max(area, 1 - area), float(test.pvalue)
+        rows.append(LeakTest("presence", name, grids=len(wholes), rate=rate, chance=0.5, p=p))
     return rows
 
 
@@ -346,16 +345,14 @@ def _wording_rows(questions: Sequence[tuple[str, str, bool]]) -> list[LeakTest]:
             texts.setdefault(text, Counter())[sign] += 1
         repeated = [counter for counter in texts.values() if sum(counter.values()) > 1]
         right, total = sum(max(c.values()) for c in repeated), sum(sum(c.values()) for c in repeated)
-        base = max(signs.values()) / len(chosen)
-        p = _wording_p(repeated) if total else None
-        rows.append(
-            LeakTest("presence", f"wording of {task_type}", "all", total, right / total if total else None, base, p)
-        )
+        chance = max(signs.values()) / len(chosen)
+        rate, p = (right / total, _wording_p(repeated)) if total else (None, None)
+        rows.append(LeakTest("presence", f"wording of {task_type}", grids=total, rate=rate, chance=chance, p=p))
     return rows
 
 
 def _wording_p(texts: Sequence[Counter[bool]]) -> float:
-    """Of a chi-square test of text against sign; 1 if there is one text only."""
+    """The p value of a chi-square test of text against sign; 1 if there is one text only."""
     from scipy.stats import chi2_contingency
 
     if len(texts) < 2:
@@ -368,7 +365,7 @@ def write_leak_table(rows: Sequence[LeakTest], write: Callable[[str], None]) -> 
     write(f"{'tells':<9} {'feature':<26} {'grids of kind':<14} {'n':>5} {'rate':>6} {'chance':>6} {'adjusted p':>10}")
     for row in rows:
         numbers = [f"{value:.3f}" if value is not None else "-" for value in (row.rate, row.chance)]
-        shown = format_p_value(row.adjusted) if row.adjusted is not None else "-"
+        shown = significance.format_p_value(row.adjusted) if row.adjusted is not None else "-"
         mark = "  LEAK" if row.leak else "" if row.counts else "  told only"
         write(
             f"{row.tells:<9} {row.feature:<26} {row.over:<14} {row.grids:>5} {numbers[0]:>6} {numbers[1]:>6} "

@@ -1,4 +1,4 @@
-"""What is made: the kind, category and position of every item, before any picture is looked at."""
+"""The plan of a set: the kind, category and position of every item, before any picture is read."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PlannedItem(_Slot):
 
 
 def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
-    """The kinds without repetition; UserError for one that is unknown, or none at all."""
+    """The kinds without repetition. Raises UserError for an unknown kind, or an empty list."""
     for kind in kinds:
         if kind not in KINDS:
             raise unknown_name_error("kind of outlier", kind, KINDS, "--kinds")
@@ -74,12 +74,11 @@ def count_grids(items: int, negatives: float) -> tuple[int, int]:
     """How many of ``items`` have a grid with an outlier, and how many a consistent one, so that ``negatives`` of the
     tasks (five and three a grid) are negative: all have both at 0.375.
 
-    Raises:
-        UserError: no items, or a share outside 0 … 1.
+    Raises UserError for no items, or a share outside 0 … 1.
 
-    >>> counts(100, 0.375)
+    >>> count_grids(100, 0.375)
     (100, 100)
-    >>> counts(100, 0.5)
+    >>> count_grids(100, 0.5)
     (60, 100)
     """
     if items < 1:
@@ -96,14 +95,14 @@ def needed_pictures(items: int, sizes: Sequence[GridSize], negatives: float) -> 
 
     A picture a panel; foreign textures take a few more, and no category may run out (:func:`plan_items` tells that).
 
-    >>> needed_pictures(100, [Size(2)], 0.375)
+    >>> needed_pictures(100, [GridSize(2)], 0.375)
     800
     """
     return sum(count_grids(items, negatives)) * sum(size.panels for size in sizes)
 
 
 def check_enough(image_count: int, items: int, sizes: Sequence[GridSize], negatives: float) -> None:
-    """Raise UserError where ``image_count`` pictures can't be enough, none being used twice."""
+    """Raise UserError if ``image_count`` pictures are too few when none is used twice."""
     needed = needed_pictures(items, sizes, negatives)
     if image_count < needed:
         fitting = math.floor(image_count * items / needed)
@@ -131,8 +130,7 @@ def plan_items(
     each item takes the category that has most pictures left. Outliers by category come from a category that is
     ``coloured`` as the inliers' is, where there is one.
 
-    Raises:
-        UserError: a kind that the labels do not allow, or too few pictures (with have and need by category).
+    Raises UserError for a kind that the labels do not allow, or too few pictures (with have and need by category).
     """
     kinds = check_kinds(kinds)
     slots = [slot for size in sizes for slot in _make_slots(items, size, kinds, negatives, seed)]
@@ -175,8 +173,6 @@ def balance_values(count: int, values: int, rng: np.random.Generator) -> list[in
 
 
 class _Stock:
-    """How many pictures each category has left."""
-
     def __init__(self, pool: ImagePool, reuse: bool, coloured: frozenset[Category]) -> None:
         self.plain = Counter({key: len(group) for key, group in pool.plain.items()})
         self.findings = Counter({key: len(group) for key, group in pool.findings.items()})
@@ -215,24 +211,17 @@ class _Stock:
         panel_count = slot.size.panels
         for key in sorted(self.serving_categories(slot.kind), key=lambda key: (-self.plain[key], lots[key])):
             inner = slot.kind in ("orientation", "integrity")
-            if slot.position is None:
-                need = panel_count
-            else:
-                need = (panel_count if inner else panel_count - 1) + (panel_count if slot.box is not None else 0)
+            need = panel_count * slot.grids - (slot.position is not None and not inner)
             enough = panel_count if self._reuse else need
             if self.plain[key] < enough:
                 continue
             sources = [other for other in self.source_categories(key, slot.kind) if self.plain[other] > 0]
             sources.sort(key=lambda other: (-self.plain[other], lots[other]))
-            if slot.position is not None and not self._has_outlier(slot.kind, key, sources):
+            has_outlier = self.findings[key] > 0 if slot.kind == "finding" else inner or bool(sources)
+            if slot.position is not None and not has_outlier:
                 continue
             return self._plan_item(slot, key, need, sources)
         return None
-
-    def _has_outlier(self, kind: str, key: Category, sources: list[Category]) -> bool:
-        if kind == "finding":
-            return self.findings[key] > 0
-        return kind in ("orientation", "integrity") or bool(sources)
 
     def _plan_item(self, slot: _Slot, key: Category, need: int, sources: list[Category]) -> PlannedItem:
         other: Category | None = None
@@ -272,14 +261,14 @@ def _check_possible(pool: ImagePool, kind: str, stock: _Stock) -> None:
 def _too_few_error(pool: ImagePool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
     missing = len(slots) - done
     rows = []
-    share = sum(slot.grids * slot.size.panels for slot in slots) / max(1, len(pool.categories))
+    total = sum(slot.grids * slot.size.panels for slot in slots)
+    share = total / max(1, len(pool.categories))
     for key, group in pool.plain.items():
         finding_count = len(pool.findings.get(key, ()))
         rows.append(
             f"  {key}: have {len(group)}{f' and {finding_count} with a finding' if finding_count else ''}, "
             f"taken by the items that fit {stock.used[key]}, need about {share:.0f}"
         )
-    total = sum(slot.grids * slot.size.panels for slot in slots)
     return UserError(
         f"Too few images: {done} of {len(slots)} items can be made, then an item of kind {kind!r} finds no category "
         f"with enough left. No image is used twice; all {len(slots)} items take about {total} images, "

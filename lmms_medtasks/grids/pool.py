@@ -55,7 +55,7 @@ class Picture:
         return self.finding.strip().casefold() not in NO_FINDING
 
     def read(self) -> bytes:
-        """The encoded bytes; UserError if the file cannot be read."""
+        """The encoded bytes. Raises UserError if the file cannot be read."""
         if self.data is not None:
             return self.data
         if self.path is None:
@@ -123,18 +123,18 @@ class ImagePool:
 
     @classmethod
     def of(cls, pictures: Iterable[Picture]) -> ImagePool:
-        """Sorted by id, so that the order in which pictures come changes nothing; UserError for an id twice."""
+        """The pool, sorted by id, so that the given order has no effect. Raises UserError for an id used twice."""
         plain: dict[Category, list[Picture]] = {}
         findings: dict[Category, list[Picture]] = {}
         seen = set[str]()
-        for picture in sorted(pictures, key=lambda each: each.id):
+        for picture in sorted(pictures, key=lambda picture: picture.id):
             if picture.id in seen:
                 raise UserError(f"The image {picture.id!r} is there twice. Every image needs an id of its own.")
             if not picture.modality.strip():
                 raise UserError(f"Image {picture.id!r} has no modality. Label it, or leave it out.")
             seen.add(picture.id)
-            place = findings if picture.has_finding else plain
-            place.setdefault(picture.category, []).append(picture)
+            pictures_by_category = findings if picture.has_finding else plain
+            pictures_by_category.setdefault(picture.category, []).append(picture)
         if not seen:
             raise UserError("There is no image to make grids from.")
         return cls(*({key: tuple(group[key]) for key in sorted(group)} for group in (plain, findings)))

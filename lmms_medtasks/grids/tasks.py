@@ -13,7 +13,7 @@ from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.grid_positions import NONE_OPTION, GridSize
-from lmms_medtasks.grids.altered_images import describe_orientation
+from lmms_medtasks.grids.altered_images import ORIENTATIONS
 from lmms_medtasks.grids.plan import PlannedItem
 from lmms_medtasks.grids.pool import Picture
 
@@ -57,16 +57,15 @@ def make_question(task_type: str, size: GridSize, description: str = "") -> str:
     return wording.format(size=size.shown, first=size.positions[0], description=description)
 
 
-def make_positive_tasks(
-    item: str, size: GridSize, position: int, texts: ItemTexts, images: Mapping[str, str]
+def make_tasks(
+    item: str, size: GridSize, position: int | None, texts: ItemTexts, images: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """The five tasks of a grid whose outlier is at ``position``; ``images`` has the paths for "grid" and "vis"."""
-    return [_make_task(item, form, size, position, texts, images) for form in POSITIVE]
+    """The five tasks of a grid whose outlier is at ``position``, or the three of a consistent grid (None).
 
-
-def make_negative_tasks(item: str, size: GridSize, texts: ItemTexts, images: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The three tasks of a consistent grid."""
-    return [_make_task(item, form, size, None, texts, images) for form in NEGATIVE]
+    ``images``: the paths for "grid" and "vis".
+    """
+    forms = NEGATIVE if position is None else POSITIVE
+    return [_make_task(item, form, size, position, texts, images) for form in forms]
 
 
 def _make_task(
@@ -137,7 +136,7 @@ def make_item_texts(entry: PlannedItem, outlier: Picture | None, change: Mapping
 def _describe_outlier(entry: PlannedItem, outlier: Picture, change: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     if entry.kind == "orientation":
         name = change["transformation"]
-        return f"the image is {describe_orientation(name)}", ("orientation", *name.split("_"))
+        return f"the image is {ORIENTATIONS[name][1]}", ("orientation", *name.split("_"))
     if entry.kind == "integrity":
         name = change["violation"]["name"]
         return f"image integrity is violated: {_VIOLATIONS[name]}", ("integrity", *name.split("_"))

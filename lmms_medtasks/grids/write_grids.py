@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ class WrittenGridSet:
     """Where a set is, its rows of the leak check (empty if unchecked), and whether it was refused for a leak."""
 
     folder: Path
+    _: KW_ONLY
     items: int
     tasks: int
     rows: list[leaks.LeakTest]
@@ -55,8 +56,7 @@ def write(
     They are written to OUT.part first; what an interrupted run left there is thrown away. A set whose leak check finds
     a leak becomes OUT.refused, unless ``keep_leaks``. ``force`` replaces an earlier set of ours in ``out``.
 
-    Raises:
-        UserError: ``out`` is there already (and is no set of ours, or ``force`` is not given), or cannot be written.
+    Raises UserError for an ``out`` that cannot be written, or exists and may not be replaced.
     """
     check_target(out, force)
     part = out.with_name(out.name + ".part")
@@ -82,7 +82,7 @@ def write(
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
         raise UserError(f"The set cannot be written to {out}: {error.strerror or error}.") from error
-    return WrittenGridSet(target, len(records), tasks, rows, refused)
+    return WrittenGridSet(target, items=len(records), tasks=tasks, rows=rows, refused=refused)
 
 
 def check_target(out: Path, force: bool) -> None:
@@ -134,14 +134,12 @@ TASKS = f"{ROOT}/all_tasks.jsonl"
 def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.LeakTest]:
     """The rows of the leak check of the set in ``folder``; see :mod:`lmms_medtasks.grids.leaks`.
 
-    Raises:
-        UserError: no set of ours (no manifest.json that says how its grids were made), or a file of it is missing or
-            not what the manifest says.
+    Raises UserError if the folder has no manifest.json of ours, or lacks a file that the manifest names.
     """
     manifest = read_manifest(folder)
     grids: list[leaks.PanelFeatures] = []
     wholes: list[leaks.GridFeatures] = []
-    entries = list(_iter_grids(manifest))
+    entries = [(item, record) for item in manifest["items"] for record in item["grids"]]
     with progress_bar(len(entries), "Looking for leaks", "grids") as step:
         for item, record in entries:
             size = parse_size(item["size"])
@@ -163,7 +161,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a generated set; UserError if there is none, or it is another kind of file."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(manifest["items"], list):
             raise TypeError("items is no list")
     except FileNotFoundError as error:
@@ -173,14 +171,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is not a manifest of generated grids ({error!r}). Build the set again.") from error
-    result: dict[str, Any] = manifest
-    return result
-
-
-def _iter_grids(manifest: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    for item in manifest["items"]:
-        for record in item["grids"]:
-            yield item, record
+    return manifest
 
 
 def _open_image(path: Path) -> Image:

@@ -1,13 +1,12 @@
-"""What a sentence says of the thing that a question asks for: that it is there, or that it is not."""
+"""Whether a sentence says that the thing that a question asks for is there, or that it is not."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from lmms_medtasks.parsing.words import any_of, numbered_words, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, numbered_words, word_pattern
 
 _PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
 _DESCRIBING = 3  # words before a thing that may describe it
@@ -40,12 +39,6 @@ _ONE_ALONE = ("view", "count")
 _OPPOSITES = ("side", "view", "count", "time", "size", "height")
 
 
-class _Word(NamedTuple):
-    stem: str
-    start: int
-    end: int
-
-
 def read_about(sentence: str, question: str) -> Literal["yes", "no"] | None:
     """What a sentence says of the thing that ``question`` asks for: it is there, or not; None where it says neither.
 
@@ -73,10 +66,10 @@ def read_about(sentence: str, question: str) -> Literal["yes", "no"] | None:
 
 
 def names_other(sentence: str, question: str) -> str | None:
-    """The kind of which a sentence names another member than the question and not the question's: left for right."""
+    """The kind (side, view, count ...) in which a sentence contradicts the question: right where it asks about left."""
     for kind in _OPPOSITES:
         inside = [
-            {each for each, words in numbered_words(kind).items() if re.search(words, text)}
+            {number for number, words in numbered_words(kind).items() if re.search(words, text)}
             for text in (question, sentence)
         ]
         if all(inside) and not inside[0] & inside[1]:
@@ -102,11 +95,12 @@ def _is_another(before: str, after: str, thing: str, question: str) -> bool:
 
 def _read_clause(clause: str, things: tuple[str, ...], question: str) -> Literal["yes", "no", "other"] | None:
     """What a clause says; "other" where it denies something else of the thing."""
-    word = next((word for word in _iter_words(clause) if word.stem == things[-1]), None)
+    words = re.finditer(r"[^\W\d_][\w-]*", clause)
+    word = next((word for word in words if _stem(word[0]) == things[-1]), None)
     if word is None:
         return None
-    before, after = clause[: word.start], clause[word.end :]
-    if _is_another(before, after, word.stem, question):
+    before, after = clause[: word.start()], clause[word.end() :]
+    if _is_another(before, after, things[-1], question):
         return None
     denials = list(word_pattern("denies").finditer(before))
     if denials:
@@ -122,12 +116,12 @@ def _read_clause(clause: str, things: tuple[str, ...], question: str) -> Literal
     return "yes" if asserted or there or _IT_IS.search(before) else None
 
 
-def _read_predicate(sentence: str, asked: str) -> Literal["yes", "no"] | None:
+def _read_predicate(sentence: str, question_text: str) -> Literal["yes", "no"] | None:
     """To "Is the lung normal?": "the lung is normal", "it isn't normal", "it is not Gram-positive"."""
-    question = _IS_ADJECTIVE.match(asked)
+    question = _IS_ADJECTIVE.match(question_text)
     if (
         question is None
-        or _NOUN_AT_END.search(asked[: question.end(question.lastindex or 0)])
+        or _NOUN_AT_END.search(question_text[: question.end(question.lastindex or 0)])
         or word_pattern("may_be_there").search(sentence)
     ):
         return None
@@ -145,8 +139,7 @@ def _read_predicate(sentence: str, asked: str) -> Literal["yes", "no"] | None:
 
 def _belongs(word: str, things: tuple[str, ...]) -> bool:
     """Whether a word between a denial and a thing is the thing's own, says that it is there, or changes nothing."""
-    known = (word_pattern("describes"), word_pattern("asserts"))
-    return _stem(word) in things or any(pattern.fullmatch(word) for pattern in known)
+    return _stem(word) in things or any(word_pattern(name).fullmatch(word) for name in ("describes", "asserts"))
 
 
 @functools.lru_cache(1024)
@@ -164,18 +157,11 @@ def _naming_words(text: str) -> list[str]:
     return [word for word in re.findall(r"[^\W\d_][\w-]{3,}", text) if not known.fullmatch(word)]
 
 
-def _iter_words(clause: str) -> Iterator[_Word]:
-    for match in re.finditer(r"[^\W\d_][\w-]*", clause):
-        yield _Word(_stem(match[0]), match.start(), match.end())
-
-
 def _stem(word: str) -> str:
     return word if len(word) < 5 else re.sub(r"(?:es|s|en|e)$", "", word)
 
 
-@functools.cache
-def _clauses() -> re.Pattern[str]:
-    return re.compile(rf",|{any_of('turn')}|{any_of('concede')}")
+_clauses = lazy_pattern(",|{turn}|{concede}")
 
 
 # --- Chinese, which puts no blanks between words ----------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +12,7 @@ from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal
 from lmms_medtasks.parsing.sentences import first_sentence, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, last_standing
 from lmms_medtasks.parsing.texts import circled_as_letters, normalise_characters, option_letters
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, word_pattern
 
 # Bounded: a search must not take quadratic time over a long run of marks.
 _MARKED = r"[(\[*\"'`]{0,8}([A-Z])[)\]*\"'`.:]{0,8}"
@@ -95,7 +94,7 @@ def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> ParsedA
                 return letters, statement.said + len(beginning)
         return None
 
-    statements = sorted([*find_statements(text), *_find_predicates(text)], key=lambda each: each.said)
+    statements = sorted([*find_statements(text), *_find_predicates(text)], key=lambda statement: statement.said)
     stated = last_standing(text, statements, resolve)
     if stated is None:
         return None
@@ -122,9 +121,8 @@ def _read_present(line: str, options: Sequence[str]) -> str:
 
 
 def _find_predicates(text: str) -> list[Statement]:
-    """Where letters are said to be right together."""
     return [
-        Statement(match.start(1), match.start(1), match.end(1), "predicate")
+        Statement(match.start(1), said=match.start(1), end=match.end(1), rule="predicate")
         for match in _are_right().finditer(text)
         if not is_negated(text, match.start(1))
     ]
@@ -158,7 +156,7 @@ def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]
             match = re.match(rf"{label}{re.escape(text)}(?!\w)", rest, re.IGNORECASE)
             if match and text:
                 names.append(letter)
-                rest = re.sub(f"^{_sign_words()}", "", rest[match.end() :].lstrip(".)*]")).strip()
+                rest = _leading_signs().sub("", rest[match.end() :].lstrip(".)*]")).strip()
                 break
         else:
             return []
@@ -168,35 +166,30 @@ def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-def _sign_words() -> str:
-    return rf"(?:[\s,;/&+]|{any_of('and')})+"
+_SIGNS = r"(?:[\s,;/&+]|{and})+"
 
 
-@functools.cache
-def _list_pattern() -> re.Pattern[str]:
-    return re.compile(rf"{_MARKED}(?:{_sign_words()}{_MARKED})*")
+_leading_signs = lazy_pattern(f"^{_SIGNS}")
+_list_pattern = lazy_pattern(f"{_MARKED}(?:{_SIGNS}{_MARKED})*")
 
 
-@functools.cache
-def _before_letter() -> re.Pattern[str]:
-    """An article or a word for an option, before a letter: "la B", "option B"."""
-    return re.compile(rf"\b(?:la|el|le|les|las|los|die|the|(?i:{any_of('option_word')}))\s+(?=[(\[\"']?[A-Z]\b)")
+_before_letter = lazy_pattern(
+    r"\b(?:la|el|le|les|las|los|die|the|(?i:{option_word}))\s+(?=[(\[\"']?[A-Z]\b)"  # "la B", "option B"
+)
 
 
-@functools.cache
-def _label_pattern() -> re.Pattern[str]:
-    """What may stand before the letters: "The correct answers are only"."""
-    answer = rf"{any_of('answer')}(?:\s+(?:{any_of('sure')}))?\s*(?::|=|{any_of('is')})?"
-    article = rf"(?:{any_of('introduces')}\s*)?(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?"
-    return re.compile(rf"^[\s*\[\"'{{]*{article}(?:{answer}\s*)?(?:{any_of('only')}\s+)?", re.IGNORECASE)
+_label_pattern = lazy_pattern(
+    r"^[\s*\[\"'{]*(?:{introduces}\s*)?(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?"
+    r"(?:{answer}(?:\s+(?:{sure}))?\s*(?::|=|{is})?\s*)?(?:{only}\s+)?",
+    re.IGNORECASE,
+)
+"""What may stand before the letters: "The correct answers are only"."""
 
 
-@functools.cache
-def _are_right() -> re.Pattern[str]:
-    be = r"(?:(?i:are|is|sont|son|est|es|sind|ist|都?是?|が|이|가)\s*)?"
-    return re.compile(rf"((?:{_MARKED}(?:{_sign_words()})?){{1,10}})\s*{be}(?i:{any_of('are_right')})")
+_are_right = lazy_pattern(
+    rf"((?:{_MARKED}(?:{_SIGNS})?){{1,10}})"
+    r"\s*(?:(?i:are|is|sont|son|est|es|sind|ist|都?是?|が|이|가)\s*)?(?i:{are_right})"
+)
 
 
-@functools.cache
-def _present_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(.{{3,300}}?)\s+(?:are|is|sind|ist|son|sont|est)\s+{any_of('are_present')}\.?")
+_present_pattern = lazy_pattern(r"(.{3,300}?)\s+(?:are|is|sind|ist|son|sont|est)\s+{are_present}\.?")

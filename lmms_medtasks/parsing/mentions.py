@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lmms_medtasks.grid_positions import GridSize
-from lmms_medtasks.parsing.words import any_of, numbered_words, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, numbered_words, word_pattern
 
 ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
@@ -92,7 +92,7 @@ def find_mentions(text: str, size: GridSize) -> list[PositionMention]:
     of two words, and its center only if the side is odd.
     """
     if re.fullmatch(r"\W*\d{1,2}\W*", text) and not re.search(r"\d.*\W\d|[(]", text):
-        return list(_whole_number(text, size))
+        return [PositionMention(0, len(text), name) for name in _position_numbered(int(re.sub(r"\D", "", text)), size)]
     all_mentions: list[PositionMention] = []
     taken = [False] * (len(text) + 1)
     for name, pattern in _ANY.items():
@@ -105,12 +105,6 @@ def find_mentions(text: str, size: GridSize) -> list[PositionMention]:
             all_mentions += [PositionMention(match.start() if start is None else start, end or match.end(), position)
                       for position, start, end in places]  # fmt: skip
     return sorted(all_mentions)
-
-
-def _whole_number(text: str, size: GridSize) -> Iterator[PositionMention]:
-    number = int(re.sub(r"\D", "", text))
-    if 1 <= number <= size.panels:
-        yield PositionMention(0, len(text), size.positions[number - 1])
 
 
 def _match_positions(name: str, match: re.Match[str], size: GridSize) -> Iterator[tuple[str, int | None, int | None]]:
@@ -207,7 +201,8 @@ def in_english(text: str) -> str:
     text = word_pattern("grid_nobody").sub(" there is no outlier ", text, count=1)
     text = word_pattern("grid_differs").sub(" is different ", text)
     text = word_pattern("grid_normal").sub(" is normal ", text)
-    english_text = _CHINESE_IMAGE.sub(lambda match: f" image {_parse_digit(match['number'])} ", _translate_places(text))
+    english_text = _translate_places(text)
+    english_text = _CHINESE_IMAGE.sub(lambda match: f" image {_CHINESE_NUMBERS.get(match[1], match[1])} ", english_text)
     english_text = word_pattern("in_the_center").sub(" center ", english_text)
     for line in ("row", "column"):
         english_text = word_pattern(f"grid_{line}", after=r"(?= ?\d)").sub(line, english_text)
@@ -238,9 +233,9 @@ def _goes_on(run: Sequence[re.Match[str]], token: re.Match[str], text: str) -> b
     """Whether a word belongs to the same place as those before it."""
     if not run or len(run) >= _MOST_TOKENS or not _joint_pattern().fullmatch(text, run[-1].end(), token.start()):
         return False
-    kinds = [str(each.lastgroup) for each in run]
+    kinds = [str(word.lastgroup) for word in run]
     kind = str(token.lastgroup)
-    sides = [_SIDES[each] for each in kinds if each in _SIDES]
+    sides = [_SIDES[name] for name in kinds if name in _SIDES]
     lines = "row" in kinds or "column" in kinds
     if kind in _SIDES:
         return _SIDES[kind] not in sides
@@ -266,17 +261,17 @@ def _name_place(run: Sequence[re.Match[str]]) -> str:
             at = line_index + 1 if behind and left[line_index + 1] not in ("row", "column", "image") else line_index - 1
             if at >= 0 and left[at] not in ("row", "column", "image"):
                 lines[line] = left[at]
-                left = [each for number, each in enumerate(left) if number not in (at, line_index)]
-    for each in left:
-        line = ("row", "column")[_SIDES[each]] if each in _SIDES else "column" if "row" in lines else "row"
-        if each in _SIDES:
-            lines.setdefault(line, each)
-    for each in left:
-        if each == "center" or (each.startswith("nth") and lines):
-            lines.setdefault("column" if "row" in lines else "row", each)
+                left = [kind for number, kind in enumerate(left) if number not in (at, line_index)]
+    for kind in left:
+        line = ("row", "column")[_SIDES[kind]] if kind in _SIDES else "column" if "row" in lines else "row"
+        if kind in _SIDES:
+            lines.setdefault(line, kind)
+    for kind in left:
+        if kind == "center" or (kind.startswith("nth") and lines):
+            lines.setdefault("column" if "row" in lines else "row", kind)
     if len(lines) < 2:
         return "center" if sorted(left) == ["center", "image"] else ""
-    if any(each.startswith("nth") for each in lines.values()):
+    if any(kind.startswith("nth") for kind in lines.values()):
         return ", ".join(f"{_line_name(lines[line])} {line}" for line in ("row", "column"))
     return f"{lines['row'].replace('center', 'middle')}-{lines['column']}"
 
@@ -285,16 +280,10 @@ def _line_name(kind: str) -> str:
     return ORDINALS[int(kind[3:]) - 1] if kind.startswith("nth") else kind.replace("center", "middle")
 
 
-def _parse_digit(text: str) -> str:
-    return _CHINESE_NUMBERS.get(text, text)
-
-
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _joint_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?:[ ,'-]{{1,3}}|{any_of('grid_joint')}){{0,8}}")
+_joint_pattern = lazy_pattern(r"(?:[ ,'-]{1,3}|{grid_joint}){0,8}")
 
 
 @functools.cache

@@ -5,25 +5,17 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from lmms_medtasks.parsing.option_reading import OfferedOptions, OptionReading, ambiguous_reading, single_letter
 from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
-from lmms_medtasks.parsing.reply import Outcome, Reply
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.texts import circled_as_letters, normalise_characters, option_letters
-from lmms_medtasks.parsing.words import any_of, numbered_words
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, numbered_words
 
-__all__ = ["OptionReading", "read_option"]
+__all__ = ["OptionReading", "read_first_capital", "read_option"]
 
 _NEXT_LETTER = r"(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?"
 _LIST = re.compile(rf"[(\[]?[A-Z][)\].]?(?:{_NEXT_LETTER})+\.?")
-
-Status = Literal["ok"] | Outcome
-"""ok: an answer was read. unreadable: a reply with words from which the rule reads no option."""
-
-Rule = Literal["single_letter", "first_capital", ""]
-"""Which of the paper's rules read the answer."""
 
 _SINGLE = re.compile(r"[\s\"'`*_(\[{<]*([A-Za-z])[\s\"'`*_)\]}>.,:;!]*")
 _CAPITAL = re.compile(r"[A-Z]")
@@ -68,8 +60,7 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
         options: The options' texts, 1 to 26.
         grid: The question asks for the image that does not fit: "the outlier is C" and "C differs" are statements.
 
-    Raises:
-        ValueError: No option, or more than 26.
+    Raises ValueError for no option, or more than 26.
     """
     reply = Reply.of(reply)
     if reply.outcome:
@@ -118,11 +109,7 @@ def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:
     return re.sub(rf"^[\s,(\[*\"'—–-]{{0,4}}{word}{letter}(?![^\W_])", "", text[exact.end :])
 
 
-@functools.cache
-def _option_number() -> re.Pattern[str]:
-    return re.compile(
-        rf"[\s*_(\[\"']{{0,6}}{any_of('names_option')}\s{{0,2}}(\d{{1,2}})[\s*_)\]\"'.]{{0,6}}", re.IGNORECASE
-    )
+_option_number = lazy_pattern(r"[\s*_(\[\"']{0,6}{names_option}\s{0,2}(\d{1,2})[\s*_)\]\"'.]{0,6}", re.IGNORECASE)
 
 
 def _with_letters(text: str, count: int) -> str:
@@ -142,16 +129,7 @@ def _nth_option() -> Mapping[int, re.Pattern[str]]:
     }
 
 
-@dataclass(frozen=True)
-class ParsedChoice:
-    """What was read from one reply: ``value`` is an option letter if ``status`` is "ok", else ""."""
-
-    status: Status
-    value: str = ""
-    rule: Rule = ""
-
-
-def read_first_capital(reply: Reply | str | None, option_count: int) -> ParsedChoice:
+def read_first_capital(reply: Reply | str | None, option_count: int) -> OptionReading:
     """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B), taken literally.
 
     1. The reply is a single letter (in either case, possibly in quotes, brackets or bold, with a full stop).
@@ -164,10 +142,10 @@ def read_first_capital(reply: Reply | str | None, option_count: int) -> ParsedCh
     """
     reply = Reply.of(reply)
     if reply.outcome:
-        return ParsedChoice(reply.outcome)
+        return OptionReading(reply.outcome)
     answer = reply.answer
     single = _SINGLE.fullmatch(answer)
     letter = single.group(1).upper() if single else capital.group() if (capital := _CAPITAL.search(answer)) else ""
     if not letter or letter not in option_letters(option_count):
-        return ParsedChoice(reply.unread)
-    return ParsedChoice("ok", letter, "single_letter" if single else "first_capital")
+        return OptionReading(reply.unread)
+    return OptionReading("ok", letter, "single_letter" if single else "first_capital")

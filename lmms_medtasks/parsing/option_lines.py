@@ -1,8 +1,7 @@
-"""Which option a reply chooses that is more than an answer: by what it states, by its lines, or by what it says."""
+"""The option that a longer reply chooses: by its statements, its lines, or the options' texts in it."""
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 
@@ -18,7 +17,7 @@ from lmms_medtasks.parsing.reply import find_refusal
 from lmms_medtasks.parsing.sentences import iter_beginnings, split_sentences
 from lmms_medtasks.parsing.statements import gives_up, is_taken_back
 from lmms_medtasks.parsing.texts import option_letters
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
@@ -43,7 +42,7 @@ def read_bold(text: str, offered: OfferedOptions) -> list[OptionReading]:
     """What the bold letters of a reply choose: ``**C**``, ``**C. text**``."""
     choices = (read_choice(part, "bold", offered) for part in _BOLD.findall(text))
     texts = (offered.read_text(part, "bold") for part in _BOLD_TEXT.findall(text))
-    return [choice.reading for choice in choices if choice is not None] or [each for each in texts if each is not None]
+    return [choice.reading for choice in choices if choice] or [reading for reading in texts if reading]
 
 
 def read_leading(text: str, offered: OfferedOptions) -> list[OptionReading]:
@@ -57,7 +56,7 @@ def read_same(readings: Sequence[OptionReading]) -> OptionReading | None:
     known = [reading for reading in readings if reading.status != "unreadable"]
     if not known:
         return None
-    return known[-1] if len({(each.status, each.value) for each in known}) == 1 else ambiguous_reading()
+    return known[-1] if len({(reading.status, reading.value) for reading in known}) == 1 else ambiguous_reading()
 
 
 def read_edge(text: str, offered: OfferedOptions) -> OptionReading | None:
@@ -105,16 +104,13 @@ def _find_labels(text: str, offered: OfferedOptions) -> set[str]:
     return {first or second for first, second in _LABELLED.findall(text)} & set(offered.letters)
 
 
-@functools.cache
-def _leading_line() -> re.Pattern[str]:
-    line = r"([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$"
-    return re.compile(rf"^[ \t>*_#-]*(?:(?i:{any_of('answer')})[ \t]+)?{line}", re.MULTILINE)
+_leading_line = lazy_pattern(
+    r"^[ \t>*_#-]*(?:(?i:{answer})[ \t]+)?([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$", re.MULTILINE
+)
 
 
-@functools.cache
-def _mark_behind() -> re.Pattern[str]:
-    """What may come between a line's letter and its rest: a mark, a dash, or a reason."""
-    return re.compile(rf"[)\].:]\**\s|\s?\(|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{any_of('reason')})")
+_mark_behind = lazy_pattern(r"[)\].:]\**\s|\s?\(|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{reason})")
+"""What may come between a line's letter and its rest: a mark, a dash, or a reason."""
 
 
 # --- What it says -----------------------------------------------------------------------------------------------------
@@ -238,9 +234,4 @@ def _mark_length(category: str, signs: str, rest: str) -> int:
     begins = word_pattern(category, before=rf"{_BEFORE_MARK}(?P<mark>", after=")").match(rest)
     if begins is not None:
         return len(begins["mark"])
-    return 1 if _sign_at_end(signs).search(rest) else 0
-
-
-@functools.cache
-def _sign_at_end(signs: str) -> re.Pattern[str]:
-    return re.compile(rf"[{signs}]\ufe0f?\s*$")
+    return 1 if re.search(rf"[{signs}]\ufe0f?\s*$", rest) else 0

@@ -1,22 +1,20 @@
-"""What is read of a reply to a question with options: what a letter, a number or a text in it says."""
+"""The options of a question, and the option that a letter, a number or a text in a reply names."""
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.option_texts import OptionTexts
 from lmms_medtasks.parsing.reply import AnswerStatus, StatementRule
 from lmms_medtasks.parsing.sentences import iter_beginnings
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 
 Rule = (
-    Literal[
-        "single_letter", "exact", "checked", "bold", "leading", "text", "brackets", "yes_no", "concluded", "said", ""
-    ]
+    Literal["single_letter", "first_capital", "exact", "checked", "bold", "leading", "text"]
+    | Literal["brackets", "yes_no", "concluded", "said", ""]
     | StatementRule
 )
 """What the answer was read from; "" if nothing was."""
@@ -36,6 +34,7 @@ class OptionReading:
     status: AnswerStatus
     value: str = ""
     rule: Rule = ""
+    _: KW_ONLY
     text: str = ""
 
 
@@ -57,8 +56,7 @@ class OfferedOptions:
         self._numeric = any(re.fullmatch(r"\s*\d+\s*", option) for option in options)
 
     def read_place(self, index: int, rule: Rule, text: str) -> OptionReading:
-        """The option at a place of the list."""
-        return OptionReading("ok", self.letters[index], rule, text[:_KEPT])
+        return OptionReading("ok", self.letters[index], rule, text=text[:_KEPT])
 
     def read_places(self, places: Sequence[int], rule: Rule, text: str) -> OptionReading | None:
         """The option at the only one of ``places``; ambiguous for several, None for none."""
@@ -68,10 +66,9 @@ class OfferedOptions:
 
     def read_letter(self, letter: str, rule: Rule, text: str) -> OptionReading:
         """The option of a letter; unreadable where there is none."""
-        known = letter in self.letters
-        return (
-            OptionReading("ok", letter, rule, text[:_KEPT]) if known else OptionReading("unreadable", text=text[:_KEPT])
-        )
+        if letter in self.letters:
+            return OptionReading("ok", letter, rule, text=text[:_KEPT])
+        return OptionReading("unreadable", text=text[:_KEPT])
 
     def read_number(self, text: str) -> OptionReading | None:
         """The option that the number at the beginning of a text counts, where no option is a number."""
@@ -107,15 +104,12 @@ class OfferedOptions:
         return exact is not None and self.letters[exact.place] != letter and says_no_more(after[exact.end :])
 
 
-@functools.cache
-def single_letter() -> re.Pattern[str]:
-    """A reply that is one letter, in group 1, perhaps with marks and "answer"."""
-    return re.compile(
-        rf"(?:{any_of('answer')}[ \t:.-]+)?"
-        rf"(?:{any_of('filler')}[ \t,:]+(?=[^a-z]{{0,8}}(?-i:[A-Z])))?"
-        rf"{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
-        re.IGNORECASE,
-    )
+single_letter = lazy_pattern(
+    r"(?:{answer}[ \t:.-]+)?(?:{filler}[ \t,:]+(?=[^a-z]{0,8}(?-i:[A-Z])))?"
+    rf"{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
+    re.IGNORECASE,
+)
+"""A reply that is one letter, in group 1, perhaps with marks and "answer"."""
 
 
 def says_no_more(rest: str) -> bool:
@@ -129,10 +123,7 @@ def first_line(text: str) -> str:
     return text.lstrip(MARKUP).splitlines()[0] if text.strip(MARKUP) else ""
 
 
-@functools.cache
-def _after_a() -> re.Pattern[str]:
-    """What may follow an answer "A" where the article of "A nodule" may not: all but a word that goes with a noun."""
-    return re.compile(
-        rf"\s+(?:{any_of('and')}|{any_of('or')}|(?i:{any_of('reason')}|{any_of('after_a')}|{any_of('but')}))"
-        r"|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
-    )
+_after_a = lazy_pattern(
+    r"\s+(?:{and}|{or}|(?i:{reason}|{after_a}|{but}))|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
+)
+"""What may follow an answer "A" where the article of "A nodule" may not: all but a word that goes with a noun."""

@@ -20,7 +20,7 @@ from lmms_medtasks.parsing.option_reading import (
 )
 from lmms_medtasks.parsing.sentences import clause_before, first_sentence
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, is_taken_back, last_standing
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, word_pattern
 
 _QUESTION = re.compile(
     r"[^.!\n]{0,40}\?|[ \w]{0,12}(?:is|would be) (?:an? )?(?:common |frequent )?(?:mistake|error|wrong)"
@@ -48,7 +48,7 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
     resolve = functools.partial(_resolve_statement, text, offered)
     announced = find_statements(text, grid=offered.grid)
     predicates = _find_predicates(text, offered.grid)
-    stated = last_standing(text, sorted([*announced, *predicates], key=lambda each: each.said), resolve)
+    stated = last_standing(text, sorted([*announced, *predicates], key=lambda statement: statement.said), resolve)
     if stated is None:
         return None
     statement = stated.statement
@@ -57,11 +57,13 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
     if statement.rule == "boxed" and _contradicts_neighbour(stated.value, statement, announced, resolve):
         return ambiguous_reading(text)
     if statement.rule == "it_is":
-        values = {known[0].value for each in announced if each.rule == "it_is" and (known := resolve(each))}
+        rivals = [announcement for announcement in announced if announcement.rule == "it_is"]
+        values = {known[0].value for rival in rivals if (known := resolve(rival))}
         if len(values - {""}) > 1 and not is_taken_back(text[: statement.said], 0):
             return ambiguous_reading(text[statement.start : statement.end])
     if statement.rule == "predicate":
-        before = last_standing(text, [each for each in announced if each.said < statement.said], resolve)
+        earlier = [announcement for announcement in announced if announcement.said < statement.said]
+        before = last_standing(text, earlier, resolve)
         if before is not None and not before.taken_back:
             return before.value
         if _letters_differ(text, predicates, offered):
@@ -107,8 +109,8 @@ def _contradicts_neighbour(
     resolve: Callable[[Statement], tuple[OptionReading, int] | None],
 ) -> bool:
     """Whether a value of JSON stands right before another: {"answer": "C", "answer_text": "Sinus rhythm"}."""
-    near = [each for each in others if each.rule == "boxed" and 0 < statement.said - each.end < _NEAR]
-    return any((known := resolve(each)) is not None and known[0].value != value.value for each in near)
+    near = [other for other in others if other.rule == "boxed" and 0 < statement.said - other.end < _NEAR]
+    return any((known := resolve(other)) is not None and known[0].value != value.value for other in near)
 
 
 def _read_letter(match: re.Match[str], part: str, rule: Rule, offered: OfferedOptions) -> OptionReading:
@@ -165,7 +167,8 @@ def _find_predicates(text: str, grid: bool) -> list[Statement]:
         near = text[max(0, match.start() - 20) : match.start(letter)]
         if not grid and word_pattern("lettered_noun", after=r"\s*$").search(near):
             continue
-        statements.append(Statement(match.start(letter), match.end(letter), match.end(), "predicate"))
+        start, said = match.span(letter)
+        statements.append(Statement(start, said=said, end=match.end(), rule="predicate"))
     return statements
 
 
@@ -191,24 +194,17 @@ def _predicate_pattern(grid: bool) -> re.Pattern[str]:
     return re.compile(f"{capital}|{named_letter}")
 
 
-@functools.cache
-def _another_before() -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*(?:{any_of('and')}|{any_of('or')}|[/&])\s*$")
+_another_before = lazy_pattern(r"(?<![^\W_])[A-Z][)\]\"'*]{0,3}\s*,?\s*(?:{and}|{or}|[/&])\s*$")
 
 
-@functools.cache
-def _another_behind() -> re.Pattern[str]:
-    sign = rf"(?:[,/&+|]|{any_of('and')}|{any_of('or')})+"
-    option_words = rf"(?i:{any_of('maybe_before')}\s*)?(?i:option\s+)?"
-    return re.compile(rf"[)\].\"'`*_]*\s*{sign}\s*{option_words}[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL)
+_another_behind = lazy_pattern(
+    r"[)\].\"'`*_]*\s*(?:[,/&+|]|{and}|{or})+\s*(?i:{maybe_before}\s*)?(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)",
+    re.DOTALL,
+)
 
 
-@functools.cache
-def not_but() -> re.Pattern[str]:
-    """At the beginning of a text: what it turns down before it chooses, "not B but"."""
-    return word_pattern("not_before", before=r"\s*", after=rf"\s+[^.\n]{{1,60}}?[,\s]+(?:{any_of('but')})\s+")
+not_but = lazy_pattern(r"\s*{not_before}\s+[^.\n]{1,60}?[,\s]+(?:{but})\s+", re.IGNORECASE)
+"""At the beginning of a text: what it turns down before it chooses, "not B but"."""
 
 
-@functools.cache
-def _hedge_pattern() -> re.Pattern[str]:
-    return word_pattern("maybe_before", before=r"\s*(?:", after="|either|both|between)")
+_hedge_pattern = lazy_pattern(r"\s*(?:{maybe_before}|either|both|between)", re.IGNORECASE)

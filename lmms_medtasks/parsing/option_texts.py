@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
 from lmms_medtasks.parsing.sentences import Clause, clause_before, split_clauses, split_sentences
 from lmms_medtasks.parsing.texts import CJK, SIZE, fold_text, normalise_characters, option_letters, without_accents
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, word_pattern
 
 LONGEST = 600
 """Characters of a reply in which options' texts are looked for: a longer one weighs them, and is not summed up."""
@@ -259,7 +258,7 @@ class OptionTexts:
             for option_quantity in self._quantities
             if option_quantity and option_quantity.low == option_quantity.high
         }
-        near = [each for each in given if not {each.low, each.high} & points]
+        near = [quantity for quantity in given if not {quantity.low, quantity.high} & points]
         # "≤3 cm" is not "<3 cm" where another option is 3 cm.
         for fits, candidates in ((Quantity.says, given), (Quantity.nearly, near)):
             indices = [
@@ -326,7 +325,6 @@ def _exact_pattern(text: str) -> re.Pattern[str]:
 
 
 def _match_lettered(letter: str, pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
-    """An option's text behind its letter at ``start``."""
     match = re.compile(rf"[(\[*_\"']{{0,4}}{letter}{_SEPARATOR}(?<![^\W_])").match(text, start)
     if match is None:
         return None
@@ -349,18 +347,14 @@ def _names_pattern(texts: Sequence[str]) -> re.Pattern[str] | None:
 # --- Around a name, in a folded text ----------------------------------------------------------------------------------
 
 
-def _hedge_pattern() -> re.Pattern[str]:
-    return word_pattern("undecided", after=r"|\?")
+_hedge_pattern = lazy_pattern(r"{undecided}|\?", re.IGNORECASE)
 
 
-def _concession_pattern() -> re.Pattern[str]:
-    return word_pattern("concede", before=r"^\W*", after="[^,]*(?:,|$)")
+_concession_pattern = lazy_pattern(r"^\W*{concede}[^,]*(?:,|$)", re.IGNORECASE)
 
 
-@functools.cache
-def _listed_behind() -> re.Pattern[str]:
-    """Behind a name: another one is coming."""
-    return re.compile(rf"\s*{any_of('and')}|\s*,\s*(?:\w+\s+){{0,2}}?(?:\w+,|{any_of('and')}|{any_of('or')})")
+_listed_behind = lazy_pattern(r"\s*{and}|\s*,\s*(?:\w+\s+){0,2}?(?:\w+,|{and}|{or})")
+"""Behind a name: another one is coming."""
 
 
 def _is_denied(before: str, text: str, end: int) -> bool:
@@ -371,7 +365,6 @@ def _is_denied(before: str, text: str, end: int) -> bool:
 
 
 def _is_quantity_denied(reply: str, start: int, end: int) -> bool:
-    """Whether the quantity from ``start`` to ``end`` is denied in its clause."""
     before = split_clauses(fold_text(reply[max(0, start - 60) : start]))[-1].text
     behind = word_pattern("quantity_denied", before=r"[^.;,\n]{0,40}").match(reply[end : end + 80])
     return behind is not None or word_pattern("denied_before").search(before) is not None
@@ -392,25 +385,21 @@ def _blank_out(clause: str, matches: Sequence[re.Match[str]]) -> str:
 def find_own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, re.Pattern[str]]]:
     """The parts that only one option has, as patterns with their option's place.
 
+    ``worded``: :func:`worded_key` of each option.
     They are words, initials ("RCA" for "right coronary artery", in capitals), and numbers with the word before them
     ("type IV").
-
-    Args:
-        shown: The options' texts.
-        worded: The same as :func:`~lmms_medtasks.parsing.option_texts.worded_key` gives them.
     """
     tokens = [re.findall(r"[^\W_]+", text) for text in worded]
     patterns = [
         (index, pattern)
         for index, option_tokens in enumerate(tokens)
-        for pattern in (*_iter_words(option_tokens, _other_tokens(tokens, index)), *_iter_initials(shown[index]))
+        for pattern in (
+            *_iter_words(option_tokens, set().union(*tokens[:index], *tokens[index + 1 :])),
+            *_iter_initials(shown[index]),
+        )
     ]
     counts = Counter(pattern for _, pattern in patterns)
     return [(index, re.compile(pattern)) for index, pattern in patterns if counts[pattern] == 1]
-
-
-def _other_tokens(tokens: Sequence[Sequence[str]], index: int) -> set[str]:
-    return {token for other, option_tokens in enumerate(tokens) if other != index for token in option_tokens}
 
 
 def _iter_words(option_tokens: Sequence[str], others: set[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lmms_medtasks.grid_positions import GridSize
 from lmms_medtasks.parsing.mentions import PositionMention, find_mentions, in_english
 from lmms_medtasks.parsing.option import read_option
-from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal, single_answer
 from lmms_medtasks.parsing.sentences import clause_before, sentence_before, sentence_end, sentence_start
 from lmms_medtasks.parsing.statements import Statement, find_statements, gives_up, last_correction, last_standing
 from lmms_medtasks.parsing.texts import normalise_characters, option_letters, to_plain_text
@@ -170,7 +170,8 @@ def _read_claims(text: str, size: GridSize, unfinished: bool) -> ParsedAnswer:
     mentioned = find_mentions(text, size)
     if len(mentioned) > _MANY:
         return ParsedAnswer("ambiguous")
-    claimed = find_claims(text, mentioned)
+    asserted = _find_asserted(text, mentioned)
+    claimed = sorted([*asserted, *_find_none(text, mentioned, asserted)])
     back = last_correction(text)
     if back and any(claim.start >= back for claim in claimed):  # "Top-left. No, wait, bottom-left."
         claimed = [claim for claim in claimed if claim.start >= back]
@@ -182,24 +183,15 @@ def _read_claims(text: str, size: GridSize, unfinished: bool) -> ParsedAnswer:
             return answer
     if unfinished:
         return ParsedAnswer("unreadable")
-    answer = _single_answer({claim.value for claim in claimed if claim.cued}, "cued") or _single_answer(
-        {c.value for c in claimed}, "named"
+    answer = single_answer({claim.value for claim in claimed if claim.cued}, "cued") or single_answer(
+        {claim.value for claim in claimed}, "named"
     )
     if answer is not None and answer.status == "ok" and gives_up(text):
         return ParsedAnswer("unreadable")
     return answer or ParsedAnswer("refused" if find_refusal(text) else "unreadable")
 
 
-def _single_answer(values: set[str], rule: str) -> ParsedAnswer | None:
-    """The answer if there is one value; None without any."""
-    if not values:
-        return None
-    return ParsedAnswer("ok", next(iter(values)), rule) if len(values) == 1 else ParsedAnswer("ambiguous")
-
-
 def _read_stated(text: str, claimed: Sequence[PositionClaim]) -> ParsedAnswer | None:
-    """What the last statement says that is not taken back."""
-
     def resolve(statement: Statement) -> tuple[set[str], int] | None:
         end = statement.end if statement.rule == "boxed" else min(statement.end, sentence_end(text, statement.said))
         inside = [claim for claim in claimed if statement.said <= claim.start <= end]
@@ -208,7 +200,7 @@ def _read_stated(text: str, claimed: Sequence[PositionClaim]) -> ParsedAnswer | 
     stated = last_standing(text, find_statements(text, letters=False, grid=True), resolve)
     if stated is None:
         return None
-    return ParsedAnswer("ambiguous") if stated.taken_back else _single_answer(stated.value, stated.statement.rule)
+    return ParsedAnswer("ambiguous") if stated.taken_back else single_answer(stated.value, stated.statement.rule)
 
 
 def _read_head(
@@ -222,11 +214,11 @@ def _read_head(
         last = max((claim for claim in claimed if claim.value != NONE), default=None)
         taken_back = last is not None and not any(claim.value == NONE and claim > last for claim in claimed)
         return ParsedAnswer("ambiguous") if taken_back and _CONTRAST.search(text) else ParsedAnswer("ok", NONE, "head")
-    mention = next((each for each in mentioned if each.start == first.start), None)
+    mention = next((mention for mention in mentioned if mention.start == first.start), None)
     if mention is None or not _BEFORE_HEAD.match(text[: mention.start]):
         return None
     # "Top-left: CT. Top-right: CT …" goes through the panels; it starts with no answer.
-    headings = {each.position for each in mentioned if re.match(r"[ \w]{0,8}:", text[each.end :])}
+    headings = {mention.position for mention in mentioned if re.match(r"[ \w]{0,8}:", text[mention.end :])}
     alone = len(next(group for group in group_mentions(text, mentioned) if mention in group)) == 1
     if len(headings) > 1 or not alone or not _AFTER_HEAD.match(text[mention.end :]):
         return None
@@ -239,12 +231,6 @@ class PositionClaim(NamedTuple):
     start: int
     value: str
     cued: bool
-
-
-def find_claims(text: str, mentioned: Sequence[PositionMention]) -> list[PositionClaim]:
-    """What a plain text claims, given the positions that it names; those it rules out are not among them."""
-    asserted = _find_asserted(text, mentioned)
-    return sorted([*asserted, *_find_none(text, mentioned, asserted)])
 
 
 def group_mentions(text: str, mentioned: Sequence[PositionMention]) -> list[list[PositionMention]]:
@@ -300,7 +286,7 @@ def _find_none(
 ) -> list[PositionClaim]:
     if re.fullmatch(r"\W*no\W*", text):
         return [PositionClaim(0, NONE, True)]
-    listed = {group[0].start: {each.position for each in group} for group in group_mentions(text, mentioned)}
+    listed = {group[0].start: {mention.position for mention in group} for group in group_mentions(text, mentioned)}
     places = set().union(*listed.values())
     none_claims = []
     for match in _NO_OUTLIER.finditer(text):

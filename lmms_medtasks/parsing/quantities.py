@@ -118,6 +118,4 @@ def _parse_unit(match: re.Match[str]) -> str:
 
 
 def _parse_number(text: str) -> float:
-    if _THOUSANDS.fullmatch(text):
-        return float(text.replace(",", ""))
-    return float(text.replace(",", "."))
+    return float(text.replace(",", "" if _THOUSANDS.fullmatch(text) else "."))

@@ -1,4 +1,4 @@
-"""Taking a reply apart that was asked for as two lines, ``Reasoning: ...`` and ``Answer: ...``."""
+"""Split a reply that was requested as two lines, ``Reasoning: ...`` and ``Answer: ...``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def read_reasoned(reply: Reply | str | None) -> ReasonedReply:
     answer:" counts as "Answer:". Tags (``<reasoning>``, ``<answer>``) and the keys of a JSON object are labels, too.
 
     >>> read_reasoned("Reasoning: a dark round area.\\nAnswer: a cyst")
-    Parts(status='both', reasoning='a dark round area.', answer='a cyst')
+    ReasonedReply(status='both', reasoning='a dark round area.', answer='a cyst')
     """
     reply = Reply.of(reply)
     if reply.outcome:
@@ -104,7 +104,7 @@ def _as_lines(text: str) -> str:
         except (ValueError, RecursionError):
             return text
         if isinstance(parts, dict) and parts and all(isinstance(part, str) for part in parts.values()):
-            return "\n".join(f"{name.replace('_', ' ')}: {each}" for name, each in parts.items())
+            return "\n".join(f"{name.replace('_', ' ')}: {part}" for name, part in parts.items())
     return _TAG.sub(lambda match: "\n" if match[1] else "\nAnswer: ", text).strip() if _TAG.search(text) else text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 
 Ending = Literal["stop", "length", "error", ""]
 """Why a reply ended. stop: the model ended it. length: the limit of new tokens. error: it broke off by a fault, or the
@@ -197,10 +197,10 @@ class _Marks:
 @functools.cache
 def _known_marks() -> _Marks:
     data = yaml.safe_load((Path(__file__).parent / "reply_marks.yml").read_text("utf-8"))
-    ends, turns = ("|".join(each["mark"] for each in data[name]) for name in ("ends", "turns"))
+    ends, turns = ("|".join(entry["mark"] for entry in data[name]) for name in ("ends", "turns"))
     assistants = "|".join(data["assistants"])
     return _Marks(
-        thoughts=tuple(_parse_form(each) for each in data["thoughts"]),
+        thoughts=tuple(_parse_form(entry) for entry in data["thoughts"]),
         answers=frozenset(data["answers"]["names"]),
         end=re.compile(ends, re.IGNORECASE),
         turn=re.compile(turns, re.IGNORECASE),
@@ -217,10 +217,10 @@ def _known_marks() -> _Marks:
     )
 
 
-def _parse_form(each: dict[str, Any]) -> _Form:
-    flags = 0 if each.get("case") else re.IGNORECASE
-    opening, closing = re.compile(each["open"], flags), re.compile(each["close"], flags)
-    return _Form(each["name"], opening, closing, bool(each.get("starts_reply")))
+def _parse_form(entry: dict[str, Any]) -> _Form:
+    flags = 0 if entry.get("case") else re.IGNORECASE
+    opening, closing = re.compile(entry["open"], flags), re.compile(entry["close"], flags)
+    return _Form(entry["name"], opening, closing, bool(entry.get("starts_reply")))
 
 
 def parse_tags(pairs: object, where: str) -> Tags:
@@ -255,10 +255,10 @@ class _Mark(NamedTuple):
 
 def _take_apart(reply: Reply, tags: Tags) -> Reply:
     text, known = _visible_text(reply.sent), _known_marks()
-    own = tuple(
+    given_forms = tuple(
         _Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing))) for opening, closing in tags
     )
-    thoughts, closed = _find_thoughts(text, own + known.thoughts)
+    thoughts, closed = _find_thoughts(text, given_forms + known.thoughts)
     names = tuple(dict.fromkeys(thought.mark for thought in thoughts))
     reply = replace(reply, thoughts=thoughts, marks=names)
     if not closed:
@@ -335,7 +335,6 @@ def _find_closing(marks: Sequence[_Mark], opening_index: int) -> int | None:
 
 
 def _text_without(text: str, thoughts: Sequence[Thought]) -> str:
-    """What stands outside thoughts."""
     ends = [0, *(thought.end for thought in thoughts)]
     starts = [*(thought.start for thought in thoughts), len(text)]
     return "\n".join(part for end, start in zip(ends, starts, strict=True) if (part := text[end:start].strip()))
@@ -352,12 +351,12 @@ def _plain_parts(text: str) -> Iterator[str]:
             yield line
 
 
-@functools.cache
-def _plain_line() -> re.Pattern[str]:
-    before, behind = r"[\s>*_#\[(-]{0,8}(?:the )?(?:final |correct )?", r"[\]*_)\s]{0,4}"
-    label = rf"{before}{any_of('answer')}{behind}(?:[:：]|{any_of('is')})"
-    wrapped = r".{0,200}(?:\\?boxed\s?\{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{1,60}\*\*\W*$"
-    return re.compile(rf"{label}.{{1,60}}$|{wrapped}", re.I)
+_BEFORE_LABEL, _BEHIND_LABEL = r"[\s>*_#\[(-]{0,8}(?:the )?(?:final |correct )?", r"[\]*_)\s]{0,4}"
+_plain_line = lazy_pattern(
+    rf"{_BEFORE_LABEL}{{answer}}{_BEHIND_LABEL}(?:[:：]|{{is}}).{{1,60}}$"
+    r"|.{0,200}(?:\\?boxed\s?\{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{1,60}\*\*\W*$",
+    re.IGNORECASE,
+)
 
 
 def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> tuple[str, str, bool]:
@@ -371,7 +370,7 @@ def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> t
         before = text[: match.start()]
         begins = not before.strip(_NO_WORDS)
         on_a_line = begins or match[0].startswith("\n") or before.endswith("\n")
-        if _is_around_answers(name, known) or known.leading.match(match[0]):
+        if name.casefold().replace(" ", "_") in known.answers or known.leading.match(match[0]):
             continue
         if not on_a_line and len(before) > LONGER_THAN_AN_ANSWER:
             continue
@@ -390,10 +389,6 @@ def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> t
         rest = _behind_unknown_mark(rest, known, most - 1)[0] if most else ""
         return rest, match[0].strip(), bool(rest)
     return text, "", True
-
-
-def _is_around_answers(name: str, known: _Marks) -> bool:
-    return name.casefold().replace(" ", "_") in known.answers
 
 
 def _end_of(match: re.Match[str], name: str) -> re.Pattern[str]:
@@ -437,6 +432,13 @@ class ParsedAnswer:
     status: AnswerStatus
     value: str = ""
     rule: str = field(default="", compare=False)
+
+
+def single_answer(values: Collection[str], rule: str) -> ParsedAnswer | None:
+    """The answer if there is one value, ambiguous for several, None without any."""
+    if not values:
+        return None
+    return ParsedAnswer("ok", next(iter(values)), rule) if len(values) == 1 else ParsedAnswer("ambiguous")
 
 
 def find_refusal(text: str) -> str | None:

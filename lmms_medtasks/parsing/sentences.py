@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lmms_medtasks.parsing.words import any_of
+from lmms_medtasks.parsing.words import lazy_pattern
 
 WINDOW = 400
 """Characters looked at around a place: a model that repeats itself for ever must not cost for ever."""
@@ -74,6 +73,4 @@ def clause_before(text: str, offset: int) -> str:
     return split_clauses(sentence_before(text, offset))[-1].text
 
 
-@functools.cache
-def _clause_end() -> re.Pattern[str]:
-    return re.compile(rf"[;:!?\n]+|\.(?=\s|$)|,?\s*(?:{any_of('turn')}|(?<!\w)so(?!\w))")
+_clause_end = lazy_pattern(r"[;:!?\n]+|\.(?=\s|$)|,?\s*(?:{turn}|(?<!\w)so(?!\w))")

@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Generic, TypeVar
 
 from lmms_medtasks.parsing.reply import StatementRule
 from lmms_medtasks.parsing.sentences import sentence_before
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, lazy_pattern, word_pattern
 
 Value = TypeVar("Value")
 
@@ -47,15 +47,12 @@ _ASKED = re.compile(r"[\"'(*]{0,2}[A-Za-z][\"')*]{0,2}\?\s+\S")
 class Statement:
     """A place where an answer is stated.
 
-    Attributes:
-        start: Where the statement begins.
-        said: From where on what it states may stand.
-        end: To where it may stand.
-        rule: What makes it a statement.
-        names_option: Whether the word before names an option, so that "option 2" counts.
+    ``start``: where the statement begins. ``said``, ``end``: between which offsets its answer may stand. ``rule``: what
+    makes it a statement. ``names_option``: the word before names an option, so that "option 2" counts.
     """
 
     start: int
+    _: KW_ONLY
     said: int
     end: int
     rule: StatementRule
@@ -133,7 +130,8 @@ def is_negated(text: str, offset: int) -> bool:
 
 def _find_boxes(text: str) -> Iterator[Statement]:
     for match in _BOX.finditer(text):
-        yield Statement(match.start(), *match.span(match.lastindex or 0), rule="boxed")
+        said, end = match.span(match.lastindex or 0)
+        yield Statement(match.start(), said=said, end=end, rule="boxed")
 
 
 def _find_tags(text: str) -> Iterator[Statement]:
@@ -141,7 +139,8 @@ def _find_tags(text: str) -> Iterator[Statement]:
     for opening, closing in zip(tags, [*tags[1:], None], strict=False):
         if not opening[1] and (closing is None or closing[1]):
             end = len(text) if closing is None else closing.start()
-            yield Statement(opening.start(), opening.end(), min(end, opening.end() + _IN_A_TAG), "boxed")
+            end = min(end, opening.end() + _IN_A_TAG)
+            yield Statement(opening.start(), said=opening.end(), end=end, rule="boxed")
 
 
 def _find_announcements(text: str, letters: bool, grid: bool) -> Iterator[Statement]:
@@ -153,7 +152,8 @@ def _find_announcements(text: str, letters: bool, grid: bool) -> Iterator[Statem
             names_option = (
                 word_pattern("names_option", before=r"(?:image|panel|", after=r")\s*$").search(match[0]) is not None
             )
-            yield Statement(match.start(), match.end(), min(len(text), match.end() + REACH), rule, names_option)
+            end = min(len(text), match.end() + REACH)
+            yield Statement(match.start(), said=match.end(), end=end, rule=rule, names_option=names_option)
 
 
 def _find_last_letter(text: str) -> Statement | None:
@@ -168,7 +168,7 @@ def _find_last_letter(text: str) -> Statement | None:
     for match in _announcement_pattern(letters=True, grid=False).finditer(text, max(0, offset - _LAST), offset + 2):
         if match.end() == offset and (is_negated(text, match.start()) or _is_guessed(text, match.start())):
             return None
-    return Statement(offset, offset, len(text), "last")
+    return Statement(offset, said=offset, end=len(text), rule="last")
 
 
 def _leaves_open(text: str, match: re.Match[str]) -> bool:
@@ -244,38 +244,25 @@ def _correction_pattern(letters: bool) -> re.Pattern[str]:
     )
 
 
-@functools.cache
-def _last_letter() -> re.Pattern[str]:
-    begins = r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
-    letter_word = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
-    return re.compile(
-        rf"{begins}{letter_word}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$",
-        re.IGNORECASE,
-    )
+_last_letter = lazy_pattern(
+    r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
+    r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
+    rf"[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$",
+    re.IGNORECASE,
+)
 
 
-@functools.cache
-def _excluded_label() -> re.Pattern[str]:
-    """Before a letter: it is one of those that are out, "ruled out: A"."""
-    after = r"[\w ]{0,12}:[\s*]*$"
-    return word_pattern("denied_before", before=rf"{any_of('runner_up')}\s*:[\s*]*$|", after=after)
+_excluded_label = lazy_pattern(r"{runner_up}\s*:[\s*]*$|{denied_before}[\w ]{0,12}:[\s*]*$", re.IGNORECASE)
+"""Before a letter: it is one of those that are out, "ruled out: A"."""
 
 
-@functools.cache
-def _negation_pattern() -> re.Pattern[str]:
-    return word_pattern("not_before", after=rf"(?:\s*{any_of('not_fill')})*\s*$")
+_negation_pattern = lazy_pattern(r"{not_before}(?:\s*{not_fill})*\s*$", re.IGNORECASE)
 
 
-@functools.cache
-def _condition_pattern() -> re.Pattern[str]:
-    return word_pattern("if", before=rf"{_QUOTED_LETTER},?\s+", after=r"|[^.\n]{2,40}\?")
+_condition_pattern = lazy_pattern(rf"{_QUOTED_LETTER},?\s+{{if}}|[^.\n]{{2,40}}\?", re.IGNORECASE)
 
 
-@functools.cache
-def _contrast_pattern() -> re.Pattern[str]:
-    return word_pattern("but", after=rf"|{any_of('turn')}|,\s*{any_of('so')}")
+_contrast_pattern = lazy_pattern(r"{but}|{turn}|,\s*{so}", re.IGNORECASE)
 
 
-@functools.cache
-def _contrast_behind() -> re.Pattern[str]:
-    return re.compile(rf"{_QUOTED_LETTER},?\s+(?:{any_of('turn')}|{any_of('but')})", re.IGNORECASE)
+_contrast_behind = lazy_pattern(rf"{_QUOTED_LETTER},?\s+(?:{{turn}}|{{but}})", re.IGNORECASE)

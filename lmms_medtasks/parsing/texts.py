@@ -84,7 +84,7 @@ def fold_text(text: str) -> str:
     "PET/CT" is "pet ct", "β-thalassaemia" "beta thalassemia". A prefix stays part of its word: "non-displaced" is
     "nondisplaced", so that it is not found to say "displaced". Signs of numbers stay.
     """
-    text = "".join(_GREEK.get(each, each) for each in _DASHES.sub("-", text.casefold()))
+    text = "".join(_GREEK.get(character, character) for character in _DASHES.sub("-", text.casefold()))
     text = _PREFIX.sub(lambda match: (match[1] or match[2]).replace("not", "not "), text)
     text = _GENUS.sub(r"\1.", _POSSESSIVE.sub("", text))
     text = _MARKUP.sub(" ", _HYPHEN.sub(" ", SIZE.sub("x", text)))
@@ -95,7 +95,10 @@ def fold_text(text: str) -> str:
 
 def without_accents(text: str) -> str:
     """``text`` with its Latin letters' accents left out, character by character, so that places stay the same."""
-    return "".join(unicodedata.normalize("NFD", each)[0] if "\u00c0" <= each <= "\u024f" else each for each in text)
+    return "".join(
+        unicodedata.normalize("NFD", character)[0] if "\u00c0" <= character <= "\u024f" else character
+        for character in text
+    )
 
 
 def replace_half_characters(text: str) -> str:

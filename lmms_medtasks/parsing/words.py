@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ _JOINED = re.compile(f"[{CJK}]")
 _BETWEEN = re.compile(r"\s{2,}|\n")
 # A word that says itself where it begins needs no boundary before it.
 _SAYS_ITS_BEGINNING = "(?:^|"
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([a-z]+))?\}")
 
 
 @functools.cache
@@ -49,6 +50,19 @@ def any_of(category: str, *only: str) -> str:
 def word_pattern(category: str, *, before: str = "", after: str = "") -> re.Pattern[str]:
     """Any word of a category between two more regular expressions, compiled without regard to case."""
     return re.compile(f"{before}{any_of(category)}{after}", re.IGNORECASE)
+
+
+def lazy_pattern(template: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
+    """A function that compiles ``template`` when it is first called.
+
+    ``{but}`` stands for any word of the category "but", ``{but:zh}`` for those of one language.
+    """
+
+    @functools.cache
+    def compiled() -> re.Pattern[str]:
+        return re.compile(_PLACEHOLDER.sub(lambda match: any_of(*filter(None, match.groups())), template), flags)
+
+    return compiled
 
 
 @functools.cache

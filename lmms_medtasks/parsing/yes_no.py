@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lmms_medtasks.parsing.asked_things import names_other, read_about
-from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal
+from lmms_medtasks.parsing.reply import ParsedAnswer, Reply, find_refusal, single_answer
 from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing
 from lmms_medtasks.parsing.texts import normalise_characters, to_plain_text
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import lazy_pattern, word_pattern
 
 YesOrNo = Literal["yes", "no"]
 
@@ -50,11 +49,6 @@ class _YesNoQuestion:
     offers_true_false: bool
 
 
-def asks_true_or_false(question: str) -> bool:
-    """Whether a question offers "true" and "false" as its answers."""
-    return _true_or_false().search(question) is not None
-
-
 def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = False) -> ParsedAnswer:
     """Read "yes" or "no" as a reply gives it, in the languages of ``words.yml``.
 
@@ -79,7 +73,8 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
     reply = Reply.of(reply)
     if reply.outcome:
         return ParsedAnswer(reply.outcome)
-    asked_question = _YesNoQuestion(to_plain_text(normalise_characters(question)), asks_true_or_false(question))
+    offers_true_false = _true_or_false().search(question) is not None
+    asked_question = _YesNoQuestion(to_plain_text(normalise_characters(question)), offers_true_false)
     # A reply may begin with the question.
     text = _YES_OR_NO.sub("", _true_or_false().sub(" ", to_plain_text(normalise_characters(reply.answer))))
     answer = _read_text(text, asked_question, panel, reply.unfinished)
@@ -177,20 +172,16 @@ def _read_word(text: str) -> ParsedAnswer | None:
         if not word_pattern("no_answer_before").search(sentence_before(text, match.start()))
         and not _condition_pattern().match(text, match.end())
     }
-    return _read_one(values, "said")
+    return single_answer(values, "said")
 
 
 def _read_sentences(text: str, question: _YesNoQuestion) -> ParsedAnswer | None:
     """What the first sentences say of the thing that the question asks for."""
     statements = (sentence for sentence in split_sentences(text)[:_SENTENCES] if not sentence.endswith("?"))
     sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!") for sentence in statements)
-    return _read_one({about for sentence in sentences if (about := read_about(sentence, question.text))}, "question")
-
-
-def _read_one(values: set[YesOrNo], rule: str) -> ParsedAnswer | None:
-    if not values:
-        return None
-    return ParsedAnswer("ok", values.pop(), rule) if len(values) == 1 else ParsedAnswer("ambiguous")
+    return single_answer(
+        {about for sentence in sentences if (about := read_about(sentence, question.text))}, "question"
+    )
 
 
 def _read_panel(text: str) -> ParsedAnswer | None:
@@ -200,7 +191,7 @@ def _read_panel(text: str) -> ParsedAnswer | None:
         values.add("no")
     if _PANEL_YES.search(_PANEL_NO.sub(" ", certain)):
         values.add("yes")
-    return _read_one(values, "panel")
+    return single_answer(values, "panel")
 
 
 # --- The two words ----------------------------------------------------------------------------------------------------
@@ -227,7 +218,6 @@ def _match_alone(text: str, question: _YesNoQuestion) -> _Said | None:
 
 
 def _match_head(text: str, question: _YesNoQuestion) -> _Said | None:
-    """The answer that a text starts with."""
     match = _word_pattern().match(text)
     if match is not None and (match["yes"] or _no_on_its_own().match(text, match.end())):
         return _Said(_match_value(match), match.start(), match.end())
@@ -238,9 +228,9 @@ def _match_verdict(text: str, question: _YesNoQuestion) -> _Said | None:
     """ "True" or "false" at a text's beginning, where the question offers them."""
     if not question.offers_true_false:
         return None
-    if (true := _verdict_at_start("true").match(text)) is not None:
+    if (true := _true_at_start().match(text)) is not None:
         return _Said("yes", true.start(), true.end())
-    false = _verdict_at_start("false").match(text)
+    false = _false_at_start().match(text)
     return _Said("no", false.start(), false.end()) if false else None
 
 
@@ -254,7 +244,7 @@ def _find_heads(text: str, question: _YesNoQuestion) -> list[_Said]:
     if question.offers_true_false:
         verdicts = _verdict_pattern().finditer(text)
         heads += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in verdicts]
-    return sorted(heads, key=lambda said: said.start)
+    return sorted(heads, key=lambda head: head.start)
 
 
 def _is_of_a_word(text: str, match: re.Match[str]) -> bool:
@@ -267,89 +257,64 @@ def _is_of_a_word(text: str, match: re.Match[str]) -> bool:
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-def _yes_or_no(heads: bool = False) -> str:
-    """Either word; of ``heads`` also others of their sense, where more follows behind a mark ("of course, ...")."""
-    if not heads:
-        return f"(?:(?P<yes>{any_of('yes')})|(?P<no>{any_of('no')}))"
-    marked = r"(?=\s{0,2}(?:[^\w\s]|\n)\W{0,4}\w)"
-    no = rf"(?P<no>{any_of('disagrees')}{marked}|{any_of('no')})"
-    return rf"(?:(?P<yes>{any_of('agrees')}{marked}|(?!{any_of('disagrees')}){any_of('yes')})|{no})"
+_YES_OR_NO_WORD = "(?:(?P<yes>{yes})|(?P<no>{no}))"
+_MARKED = r"(?=\s{0,2}(?:[^\w\s]|\n)\W{0,4}\w)"
+_HEAD_WORD = f"(?:(?P<yes>{{agrees}}{_MARKED}|(?!{{disagrees}}){{yes}})|(?P<no>{{disagrees}}{_MARKED}|{{no}}))"
+"""Either word, or another one of its sense where more follows behind a mark ("of course, ...")."""
 
 
-@functools.cache
-def _word_pattern() -> re.Pattern[str]:
-    return re.compile(rf"\W*{_yes_or_no(heads=True)}(?!-)(?! (?:one|way)\b)", re.MULTILINE)
+_word_pattern = lazy_pattern(rf"\W*{_HEAD_WORD}(?!-)(?! (?:one|way)\b)", re.MULTILINE)
 
 
-@functools.cache
-def _head_pattern() -> re.Pattern[str]:
-    """At the beginning of a sentence, or after words that turn."""
-    turned = rf"(?:{any_of('but')}|(?P<corrected>\b(?:actually|rather|wait|hmm)))[,\s.…]{{1,4}}"
-    begins = rf"(?:^|[.!?;:\n—–-]\s*|{turned})[\s\"'(]{{0,4}}"
-    return re.compile(rf"{begins}{_yes_or_no(heads=True)}(?![\w-])(?! (?:one|way)\b)", re.MULTILINE)
+_head_pattern = lazy_pattern(
+    r"(?:^|[.!?;:\n—–-]\s*|(?:{but}|(?P<corrected>\b(?:actually|rather|wait|hmm)))[,\s.…]{1,4})[\s\"'(]{0,4}"
+    rf"{_HEAD_WORD}(?![\w-])(?! (?:one|way)\b)",
+    re.MULTILINE,
+)
+"""At the beginning of a sentence, or after words that turn."""
 
 
-@functools.cache
-def _turn_words() -> re.Pattern[str]:
-    return re.compile(rf"{any_of('but')}|\bhowever\b")
+_turn_words = lazy_pattern(r"{but}|\bhowever\b")
 
 
-@functools.cache
-def _word_after_but() -> re.Pattern[str]:
-    return re.compile(rf"(?:{any_of('but')}|\bhowever)[^.\n]{{0,80}}?[,: ]{_yes_or_no()}\W*$")
+_word_after_but = lazy_pattern(rf"(?:{{but}}|\bhowever)[^.\n]{{0,80}}?[,: ]{_YES_OR_NO_WORD}\W*$")
 
 
-@functools.cache
-def _word_before_mark() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'-]){_yes_or_no()}(?=[^\w?]*(?:$|\n)|[.,;:!])")
+_word_before_mark = lazy_pattern(rf"(?<![\w'-]){_YES_OR_NO_WORD}(?=[^\w?]*(?:$|\n)|[.,;:!])")
 
 
-@functools.cache
-def _no_on_its_own() -> re.Pattern[str]:
-    return re.compile(rf"\W*$|\s*[^\w\s]|\s*\n| {any_of('after_no')}|\s*[\u3400-\u9fff]")
+_no_on_its_own = lazy_pattern(r"\W*$|\s*[^\w\s]|\s*\n| {after_no}|\s*[\u3400-\u9fff]")
 
 
-@functools.cache
-def _condition_pattern() -> re.Pattern[str]:
-    return re.compile(rf",? {any_of('if')}|\W*\?|[ ,.!]{{1,3}}{any_of('offers_help')}")
+_condition_pattern = lazy_pattern(r",? {if}|\W*\?|[ ,.!]{1,3}{offers_help}")
 
 
-@functools.cache
-def _both_pattern() -> re.Pattern[str]:
-    yes, no = any_of("yes"), any_of("no")
-    between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
-    if_so = rf"^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}"
-    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|{if_so}")
+_BETWEEN = r"[ /,]+(?:(?:{and}|{or})[ ,]*(?:\w+ ){0,3})?"
+_both_pattern = lazy_pattern(
+    rf"{{yes}}{_BETWEEN}{{no}}|{{no}}{_BETWEEN}{{yes}}|"
+    r"^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|^\W*{if}[^.\n]{1,200}{yes}[^.\n]{1,100}{no}"
+)
 
 
-@functools.cache
-def _hedged_pattern() -> re.Pattern[str]:
-    unsure = f"(?:{any_of('maybe_before')}|{any_of('probably')})"
-    return re.compile(
-        rf"{unsure}(?:,? but| que| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})"
-    )
+_hedged_pattern = lazy_pattern(
+    r"(?:{maybe_before}|{probably})(?:,? but| que| {0,2}it is)?\W{1,3}(?:probably )?(?:{yes}|{no})"
+)
 
 
-@functools.cache
-def _depends_pattern() -> re.Pattern[str]:
-    return re.compile(rf"{any_of('this_matter')}[^.\n]{{0,60}}{any_of('depends')}|{any_of('depends', 'zh')}")
+_depends_pattern = lazy_pattern(r"{this_matter}[^.\n]{0,60}{depends}|{depends:zh}")
 
 
-@functools.cache
-def _true_or_false() -> re.Pattern[str]:
-    true, false = any_of("true"), any_of("false")
-    return word_pattern("true_or_false", before=rf"{true}\W*(?:{any_of('or')}\W*)?{false}|")
+_true_or_false = lazy_pattern(r"{true}\W*(?:{or}\W*)?{false}|{true_or_false}", re.IGNORECASE)
 
 
-@functools.cache
-def _verdict_at_start(category: str) -> re.Pattern[str]:
-    """ "True" or "false" at the beginning: "The statement is true"."""
-    return re.compile(rf"\W*(?:{any_of('the_statement')}\W+(?:(?:is|es|ist|est)\W+)?)?{any_of(category)}")
+_AT_START = r"\W*(?:{the_statement}\W+(?:(?:is|es|ist|est)\W+)?)?"
+_true_at_start, _false_at_start = lazy_pattern(_AT_START + "{true}"), lazy_pattern(_AT_START + "{false}")
+"""At the beginning: "The statement is true"."""
 
 
-@functools.cache
-def _verdict_pattern() -> re.Pattern[str]:
-    """ "True" (in group 1) or "false" before a mark, of a statement or at the beginning of a sentence."""
-    of = rf"(?:{any_of('the_statement')}\W{{1,8}}(?:is|as|es|est|ist)?\W{{0,8}}|^\W{{0,8}}|[.!?\n]\s{{0,8}})"
-    ends = r"(?=\W{0,8}(?:$|[.,;:!\n]))"
-    return re.compile(rf"{of}(?:({any_of('true')})|({any_of('false')})){ends}", re.MULTILINE)
+_verdict_pattern = lazy_pattern(
+    r"(?:{the_statement}\W{1,8}(?:is|as|es|est|ist)?\W{0,8}|^\W{0,8}|[.!?\n]\s{0,8})"
+    r"(?:({true})|({false}))(?=\W{0,8}(?:$|[.,;:!\n]))",
+    re.MULTILINE,
+)
+""" "True" (in group 1) or "false" before a mark, of a statement or at the beginning of a sentence."""

@@ -24,8 +24,8 @@ def medobvious(folder, png):
     """An item: five questions on two pictures of a grid with an outlier, three on two of one without."""
     told = grid_tasks.ItemTexts("an MRI scan", "The highlighted image is an MRI scan.", "All images show CT.", ("mri",))
     size = parse_size("2x2")
-    rows = grid_tasks.make_positive_tasks("v1_mri_vs_ct_0", size, 2, told, {"grid": "v1/a.png", "vis": "v1/b.png"})
-    rows += grid_tasks.make_negative_tasks("v1_mri_vs_ct_0", size, told, {"grid": "v1/c.png", "vis": "v1/d.png"})
+    rows = grid_tasks.make_tasks("v1_mri_vs_ct_0", size, 2, told, {"grid": "v1/a.png", "vis": "v1/b.png"})
+    rows += grid_tasks.make_tasks("v1_mri_vs_ct_0", size, None, told, {"grid": "v1/c.png", "vis": "v1/d.png"})
     put(folder / ROOT / TASKS, "".join(json.dumps(row) + "\n" for row in rows).encode())
     for name in "abcd":
         put(folder / ROOT / "v1" / f"{name}.png", png(1))

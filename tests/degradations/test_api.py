@@ -116,7 +116,7 @@ def test_what_is_no_seed_is_refused(seed, severity):
         lambda: degradations.apply(np.zeros((2, 2), np.uint8), "gaussian_noise", severity=severity, seed=seed),
         lambda: degradations.draw_for_question("CT", "q", seed=seed),
         lambda: picture_cache.apply(np.zeros((2, 2), np.uint8), "gaussian_noise", severity=severity, seed=seed),
-        lambda: corruptions.apply(np.zeros((2, 2), np.uint8), strength="low", seed=seed),
+        lambda: corruptions.sample(strength="low", seed=seed),
     ):
         with pytest.raises(UserError, match="(?i)seed must be a whole number or a text"):
             call()

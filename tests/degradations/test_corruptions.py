@@ -73,7 +73,9 @@ def test_noise_has_the_mean_is_shared_by_channels_and_truncated():
 def test_apply_is_reproducible_and_keeps_the_kind():
     image = Image.fromarray(seeded_generator("corruption").integers(0, 256, (30, 40, 3), dtype=np.uint8))
     for strength in ("low", "medium", "high"):
-        first, second = (corruptions.apply(image, strength=strength, seed="q1") for _ in range(2))
+        first, second = (
+            corruptions.apply_parameters(image, corruptions.sample(strength=strength, seed="q1")) for _ in range(2)
+        )
         assert (first.mode, first.size) == (image.mode, image.size)
         assert first.tobytes() == second.tobytes() != image.tobytes()
     record = corruptions.sample(strength="high", seed=1)

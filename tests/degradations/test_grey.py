@@ -58,6 +58,7 @@ def test_channels_of_their_own_are_as_far_from_the_clean_picture(name, broad_set
 def test_corruptions_of_grey_are_grey(strength, broad_set):
     grey = broad_set["natural 1.0"]
     for seed in range(6):
-        one = corruptions.apply(grey, strength=strength, seed=seed)
-        three = corruptions.apply(np.repeat(grey[..., None], 3, axis=2), strength=strength, seed=seed)
+        drawn = corruptions.sample(strength=strength, seed=seed)
+        one = corruptions.apply_parameters(grey, drawn)
+        three = corruptions.apply_parameters(np.repeat(grey[..., None], 3, axis=2), drawn)
         assert np.array_equal(three, np.repeat(one[..., None], 3, axis=2))

@@ -130,7 +130,7 @@ def test_shuffled_blocks_keep_every_pixel(image):
 
 
 def test_a_dropped_band_repeats_its_first_row(image):
-    violation = altered_images.IntegrityViolation("dropped_band", (0.5, 0.5), (0.25, 1.0), 0)
+    violation = altered_images.IntegrityViolation("dropped_band", at=(0.5, 0.5), extent=(0.25, 1.0), seed=0)
     after = np.asarray(altered_images.apply_violation(image, violation))
     # 64 rows: the band is 16 rows high and starts at 32 - 8.
     assert (after[24:40] == np.asarray(image)[24]).all()
@@ -138,7 +138,7 @@ def test_a_dropped_band_repeats_its_first_row(image):
 
 
 def test_texture_takes_the_tone_of_its_place(image, make):
-    violation = altered_images.IntegrityViolation("texture", (0.5, 0.5), (0.4, 0.4), 0)
+    violation = altered_images.IntegrityViolation("texture", at=(0.5, 0.5), extent=(0.4, 0.4), seed=0)
     after = np.asarray(altered_images.apply_violation(image, violation, load_image(make("MRI", 1)).image), dtype=float)
     before = np.asarray(image, dtype=float)
     assert abs(after[22:42, 22:42].mean() - before[22:42, 22:42].mean()) < 12

@@ -120,7 +120,7 @@ def test_the_same_picture_counts_once(place):
         ("image,kind\na.png,CT\n", "lacks the column 'modality'.*Found: image, kind"),
         ("file\na.png\n", "'image' and 'modality'"),
         ("image,modality\n", "has no rows"),
-        ("image,modality\na.png\n", "line 2: not 2 cells"),
+        ("image,modality\na.png\n", "row 1: expected .* as many cells"),
         ("image,modality\n,CT\n", "row 1: the column image is ''"),
         ("image,modality,up\na.png,CT,maybe\n", "the label up is 'maybe'"),
     ],

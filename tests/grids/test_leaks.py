@@ -112,10 +112,11 @@ def test_probability_of_at_least_so_many():
 
 def test_holm_by_hand():
     rows = [
-        LeakTest("outlier", name, "all", 9, 0.5, 0.25, p) for name, p in zip("abc", (0.01, 0.04, 0.03), strict=True)
+        LeakTest("outlier", name, grids=9, rate=0.5, chance=0.25, p=p)
+        for name, p in zip("abc", (0.01, 0.04, 0.03), strict=True)
     ]
-    rows.append(LeakTest("outlier", "told only", "all", 9, 0.5, 0.25, 1e-9, counts=False))
-    rows.append(LeakTest("outlier", "untested", "all", 0, None, None, None))
+    rows.append(LeakTest("outlier", "told only", grids=9, rate=0.5, chance=0.25, p=1e-9, counts=False))
+    rows.append(LeakTest("outlier", "untested", grids=0))
     found = leaks.adjust_p_values(rows, 0.05)
     # 0.01 * 3 = 0.03; 0.03 * 2 = 0.06; 0.04 * 1 = 0.04, but never below the one before: 0.06.
     assert [row.adjusted for row in found[:3]] == pytest.approx([0.03, 0.06, 0.06])

@@ -224,7 +224,7 @@ def test_the_other_kinds_of_degradation(folder, tmp_path, monkeypatch):
     asked += [f"forms_pil@draw3_{number}.2~CT" for number in (1, 2, 3)]
     found, _ = run(folder, asked)
     clean = PICTURES[1]
-    wanted = corruptions.apply(clean, strength="high", seed=seed_of(clean))
+    wanted = corruptions.apply_parameters(clean, corruptions.sample(strength="high", seed=seed_of(clean)))
     assert replies(found, asked[0])[1] == [digest(wanted)]
     assert replies(found, asked[1])[1] == [digest(Image.fromarray(255 - np.asarray(clean)))]
     assert len(found["configs"][asked[1]]["metadata"]["degradation"]["code"]) == 12

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks import parsing
-from lmms_medtasks.parsing.option import ParsedChoice, read_first_capital
+from lmms_medtasks.parsing.option import OptionReading, read_first_capital
 
 CASES = json.loads((Path(__file__).parent / "cases" / "choice_replies.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['options']}-{case['reply']}"[:40])
 def test_case(case):
-    expected = ParsedChoice(case["status"], case["value"], case["rule"])
+    expected = OptionReading(case["status"], case["value"], case["rule"])
     assert read_first_capital(case["reply"], case["options"]) == expected
 
 

@@ -53,7 +53,7 @@ def test_a_text_is_read_wherever_it_stands(order):
         expected = string.ascii_uppercase[shown.index(text)]
         # "grade B glioma" has a capital of its own that must not be taken for the letter.
         assert read_option(f"The answer is {text}.", shown) == OptionReading(
-            "ok", expected, "statement", read_option(f"The answer is {text}.", shown).text
+            "ok", expected, "statement", text=read_option(f"The answer is {text}.", shown).text
         )
 
 

@@ -27,9 +27,9 @@ def item(number=0, tier="v1", kind="mri_vs_ct", size="2x2", position=2):
     """The eight lines of an item, with image paths of somebody else's machine."""
     name, size = f"{tier}_{kind}_{number}", parse_size(size)
     images = {"grid": f"{tier}/images/{name}_grid.png", "vis": f"{tier}/images/{name}_vis_pos.png"}
-    rows = grid_tasks.make_positive_tasks(name, size, position, TOLD, images)
+    rows = grid_tasks.make_tasks(name, size, position, TOLD, images)
     images = {"grid": f"{tier}/images/{name}_neg_grid.png", "vis": f"{tier}/images/{name}_vis_neg.png"}
-    rows += grid_tasks.make_negative_tasks(name, size, TOLD, images)
+    rows += grid_tasks.make_tasks(name, size, None, TOLD, images)
     return [{**row, "image_path": f"/share/users/somebody/data/{row['image_path']}"} for row in rows]
 
 
