@@ -38,7 +38,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import failed_requests, runners
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import replace_attribute, wrap_method
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.parsing.texts import replace_half_characters
 from lmms_medtasks.seeding import stable_seed
@@ -53,25 +53,45 @@ PADDING = "__padding_only__"
 """The harness's own mark, in the ``metadata`` of a request that only fills up a process's share."""
 
 
-@contextlib.contextmanager
 def one_reply_each(
     lm: Any, drawn: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), served: bool = False
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Let each call of ``lm``'s ``generate_until``, with requests of one task, give one reply to each, until the end.
 
     ``lm`` is the harness's model; ``drawn`` has the sampling settings of each task whose trials are draws; ``served``
-    says that ``lm``'s client is to send them along. A request that failed has the mark of that for a reply. A call
+    says that ``lm``'s client is to send them along. The reply to a failed request is the mark of a failure. A call
     raises UserError when the model gives another number of replies than it was asked for, where it is not known which
     request failed.
 
-    This goes within :func:`one_task_a_call`, and within what keeps replies: those that are kept are marked.
+    Enter it within :func:`one_task_a_call`, and within what keeps replies, so that marks are kept too.
     """
-    original = getattr(lm, "generate_until", None)
-    if not callable(original):
-        yield
-        return
-    with replace_attribute(lm, "generate_until", _wrap_generate_until(lm, original, drawn, served)):
-        yield
+    module = runners.answering_module(lm)
+    trials: collections.Counter[tuple[str, int]] = collections.Counter()
+
+    def generate_until(original: Any, requests: list[Any]) -> list[Any]:
+        if not requests:
+            return []
+        sent_requests = _copy_requests(requests) if module else requests
+        task = requests[0].task_name
+        if module in runners.load_runners()["seeded_requests"] and task in drawn:
+            _seed_requests(sent_requests, trials)
+        with contextlib.ExitStack() as changed:
+            changed.enter_context(_client_of_this_call(lm, module))
+            if hasattr(lm, "client"):
+                from lmms_medtasks.harness import chat_servers
+
+                changed.enter_context(chat_servers.read_replies_alike(lm, module))
+                if served and task in drawn:
+                    changed.enter_context(chat_servers.add_sampling(lm.client, drawn[task]))
+            if _asks_one_by_one(lm, module, task in drawn):
+                replies = _one_by_one(lm, original, sent_requests, module)
+            else:
+                with failed_requests.watch_model_calls(lm, module) as ended:
+                    replies = list_replies(original(sent_requests), len(sent_requests), task, lm)
+                replies = failed_requests.mark_failed_replies(replies, ended, module)
+        return _replace_half_characters(replies)
+
+    return wrap_method(lm, "generate_until", generate_until)
 
 
 @contextlib.contextmanager
@@ -89,8 +109,7 @@ def one_task_a_call(
     """
     with contextlib.ExitStack() as changed:
         for name in METHODS:
-            if callable(original := getattr(lm, name, None)):
-                changed.enter_context(replace_attribute(lm, name, _wrap_by_task(lm, original, during)))
+            changed.enter_context(wrap_method(lm, name, functools.partial(_ask_by_task, lm, during)))
         yield
 
 
@@ -115,21 +134,19 @@ def _one_call_reason(lm: Any) -> str:
     return str(table["one_call_a_run"].get(module) or with_tools.get(module) or "")
 
 
-def _wrap_by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextManager[object]]) -> Any:
-    @functools.wraps(original)
-    def ask_by_task(requests: list[Any]) -> list[Any]:
-        indices_by_call: dict[tuple[str, int | None], list[int]] = {}
-        for index, request in enumerate(requests):
-            indices_by_call.setdefault((request.task_name, reply_length_limit(request)), []).append(index)
-        replies: list[Any] = [None] * len(requests)
-        for (task, _), indices in indices_by_call.items():
-            with during(task):
-                call_replies = original([requests[index] for index in indices])
-            for index, reply in zip(indices, list_replies(call_replies, len(indices), task, lm), strict=True):
-                replies[index] = reply
-        return replies
-
-    return ask_by_task
+def _ask_by_task(
+    lm: Any, during: Callable[[str], AbstractContextManager[object]], original: Any, requests: list[Any]
+) -> list[Any]:
+    indices_by_call: dict[tuple[str, int | None], list[int]] = {}
+    for index, request in enumerate(requests):
+        indices_by_call.setdefault((request.task_name, reply_length_limit(request)), []).append(index)
+    replies: list[Any] = [None] * len(requests)
+    for (task, _), indices in indices_by_call.items():
+        with during(task):
+            call_replies = original([requests[index] for index in indices])
+        for index, reply in zip(indices, list_replies(call_replies, len(indices), task, lm), strict=True):
+            replies[index] = reply
+    return replies
 
 
 def reply_length_limit(request: Any) -> int | None:
@@ -137,36 +154,6 @@ def reply_length_limit(request: Any) -> int | None:
     return next(
         (each.get("max_new_tokens") for each in getattr(request, "arguments", ()) if isinstance(each, dict)), None
     )
-
-
-def _wrap_generate_until(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], served: bool) -> Any:
-    """``original``, the runner's ``generate_until``, called so that no request's failure touches another's reply."""
-    module = runners.answering_module(lm)
-    trials: collections.Counter[tuple[str, int]] = collections.Counter()
-
-    @functools.wraps(original)
-    def generate_until(requests: list[Any]) -> list[Any]:
-        if not requests:
-            return []
-        sent_requests = _copy_requests(requests) if module else requests
-        if module in runners.load_runners()["seeded_requests"] and sent_requests[0].task_name in drawn:
-            _seed_requests(sent_requests, trials)
-        task = requests[0].task_name
-        with contextlib.ExitStack() as changed:
-            changed.enter_context(_client_of_this_call(lm, module))
-            if hasattr(lm, "client"):
-                from lmms_medtasks.harness import chat_servers
-
-                changed.enter_context(chat_servers.read_replies_alike(lm, module))
-                if served and task in drawn:
-                    changed.enter_context(chat_servers.add_sampling(lm.client, drawn[task]))
-            if _asks_one_by_one(lm, module, sent_requests, drawn):
-                return _replace_half_characters(_one_by_one(lm, original, sent_requests, module))
-            with failed_requests.watch_model_calls(lm, module) as ended:
-                replies = list_replies(original(sent_requests), len(sent_requests), sent_requests[0].task_name, lm)
-            return _replace_half_characters(failed_requests.mark_failed_replies(replies, ended, module))
-
-    return generate_until
 
 
 def _replace_half_characters(replies: list[Any]) -> list[Any]:
@@ -177,9 +164,9 @@ def _replace_half_characters(replies: list[Any]) -> list[Any]:
     ]
 
 
-def _asks_one_by_one(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:
+def _asks_one_by_one(lm: Any, module: str, is_drawn: bool) -> bool:
     rule = runners.load_runners()["one_request_a_call"].get(module)
-    if rule is None or (rule.get("trials") and requests[0].task_name not in drawn):
+    if rule is None or (rule.get("trials") and not is_drawn):
         return False
     return "batch_size" not in rule or int(lm.batch_size) == rule["batch_size"]
 
@@ -227,18 +214,16 @@ def _copy_requests(requests: list[Any]) -> list[Any]:
     A runner of ours gets the harness's own objects: it knows the trials of a question by them.
     """
     copies = [copy.copy(request) for request in requests]
-    for made in copies:
-        made.arguments = tuple(
-            copy.deepcopy(argument) if isinstance(argument, dict) else argument for argument in made.arguments
-        )
+    for request in copies:
+        request.arguments = tuple(copy.deepcopy(x) if isinstance(x, dict) else x for x in request.arguments)
     return copies
 
 
 def _seed_requests(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> None:
     """Give each request the seed of its trial, which an engine draws by, and the top_p of 1 where it has none.
 
-    The same in any number of processes. An engine's one seed is the same on every rank, and seeding torch in a hook
-    does not reach it, or reaches the ranks of one sharded model at different moments.
+    The seeds do not depend on the number of processes. An engine's one seed is the same on every rank, and seeding
+    torch in a hook does not reach it, or reaches the ranks of one sharded model at different moments.
     """
     for request in requests:
         settings = next(argument for argument in request.arguments if isinstance(argument, dict))
@@ -252,15 +237,13 @@ def _seed_requests(requests: list[Any], trials: collections.Counter[tuple[str, i
 
 @contextlib.contextmanager
 def _client_of_this_call(lm: Any, module: str) -> Iterator[None]:
-    """A client of its own for a runner that runs an event loop a call: pooled connections belong to the loop before."""
+    """Give a runner that runs an event loop per call a new client: pooled connections belong to the previous loop."""
     client: Any = getattr(lm, "client", None)
     if runners.load_runners()["new_client_a_call"].get(module) != type(client).__name__:
         yield
         return
-    made = type(client)(
-        api_key=client.api_key, base_url=client.base_url, timeout=client.timeout, max_retries=client.max_retries
-    )
-    with replace_attribute(lm, "client", made):
+    settings = {name: getattr(client, name) for name in ("api_key", "base_url", "timeout", "max_retries")}
+    with replace_attribute(lm, "client", type(client)(**settings)):
         yield
 
 
@@ -286,34 +269,27 @@ def pad_requests_of_ranks(tasks: Iterable[Any]) -> Iterator[None]:
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values() if count_processes() > 1 else ():
             copies: list[Any] = []
-            build, apply = getattr(task, "build_all_requests", None), getattr(task, "apply_filters", None)
-            changed.enter_context(
-                replace_attribute(task, "build_all_requests", _wrap_build_all_requests(task, build, copies))
-            )
-            changed.enter_context(replace_attribute(task, "apply_filters", _wrap_apply_filters(task, apply, copies)))
+            for name, wrapper in (
+                ("build_all_requests", _build_with_copies),
+                ("apply_filters", _filter_without_copies),
+            ):
+                changed.enter_context(wrap_method(task, name, functools.partial(wrapper, task, copies)))
         yield
 
 
-def _wrap_build_all_requests(task: Any, build: Any, copies: list[Any]) -> Any:
-    @functools.wraps(build)
-    def build_all_requests(*args: Any, **kwargs: Any) -> None:
-        build(*args, **kwargs)
-        requests = task.instances
-        lacking = _largest_count(len(requests)) - len(requests) if requests else 0
-        copies[:] = [make_padding(requests[-1]) for _ in range(lacking)]
-        task._instances = [*requests, *copies]
-
-    return build_all_requests
+def _build_with_copies(task: Any, copies: list[Any], build: Any, *args: Any, **kwargs: Any) -> None:
+    build(*args, **kwargs)
+    requests = task.instances
+    # The evaluator asks all ranks the same way at this point.
+    lacking = max(gather_values(len(requests))) - len(requests) if requests else 0
+    copies[:] = [make_padding(requests[-1]) for _ in range(lacking)]
+    task._instances = [*requests, *copies]
 
 
-def _wrap_apply_filters(task: Any, apply: Any, copies: list[Any]) -> Any:
-    @functools.wraps(apply)
-    def apply_filters(*args: Any, **kwargs: Any) -> Any:
-        dropped = set(map(id, copies))
-        task._instances = [request for request in task.instances if id(request) not in dropped]
-        return apply(*args, **kwargs)
-
-    return apply_filters
+def _filter_without_copies(task: Any, copies: list[Any], apply: Any, *args: Any, **kwargs: Any) -> Any:
+    dropped = set(map(id, copies))
+    task._instances = [request for request in task.instances if id(request) not in dropped]
+    return apply(*args, **kwargs)
 
 
 def make_padding(request: Any) -> Any:
@@ -327,11 +303,6 @@ def make_padding(request: Any) -> Any:
 def count_processes() -> int:
     """The number of processes of this run."""
     return int(os.environ.get("WORLD_SIZE", "1"))
-
-
-def _largest_count(request_count: int) -> int:
-    """The largest number that a rank has; the evaluator asks all ranks the same way at this point."""
-    return int(max(gather_values(request_count)))
 
 
 def gather_values(value: Any) -> list[Any]:

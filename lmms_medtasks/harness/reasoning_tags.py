@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from lmms_medtasks.harness.calls import gather_values, reply_length_limit
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
@@ -51,32 +51,27 @@ def hand_over_reasoning_tags(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> 
     unknown: dict[str, Counter[str]] = {}
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
-            wrapped = _filter_sent(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
-            changed.enter_context(replace_attribute(task, "apply_filters", wrapped))
+            wrapper = functools.partial(_filter_sent, task, tags.get(str(task.config.task), ()), unknown)
+            changed.enter_context(wrap_method(task, "apply_filters", wrapper))
         yield unknown
 
 
-def _filter_sent(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]]) -> Any:
-    @functools.wraps(original)
-    def apply_filters(*args: Any, **kwargs: Any) -> Any:
-        for instance in task.instances:
-            limit = reply_length_limit(instance)
-            instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
-        filtered_result = original(*args, **kwargs)
-        for instance in task.instances:
-            filtered = instance.filtered_resps
-            for name, replies in filtered.items():
-                filtered[name] = _as_sent(replies, instance.resps, tags)
-        unknown_marks = Counter(
-            mark
-            for instance in task.instances
-            for reply in instance.resps
-            if isinstance(reply, SentReply) and (mark := Reply.of(reply).unknown_mark)
-        )
-        unknown[str(task.config.task)] = sum(gather_values(unknown_marks), Counter())
-        return filtered_result
-
-    return apply_filters
+def _filter_sent(
+    task: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]], original: Any, *args: Any, **kwargs: Any
+) -> Any:
+    for instance in task.instances:
+        limit = reply_length_limit(instance)
+        instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
+    filtered_result = original(*args, **kwargs)
+    marks: Counter[str] = Counter()
+    for instance in task.instances:
+        filtered = instance.filtered_resps
+        for name, replies in filtered.items():
+            filtered[name] = _as_sent(replies, instance.resps, tags)
+        marks.update(Reply.of(reply).unknown_mark for reply in instance.resps if isinstance(reply, SentReply))
+    del marks[""]
+    unknown[str(task.config.task)] = sum(gather_values(marks), Counter())
+    return filtered_result
 
 
 def _sent_reply(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
@@ -96,15 +91,17 @@ def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
 
 
 def note_unknown_marks(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
-    """The harness's results with the unknown marks in the tasks' metadata; each is said on stderr.
+    """Return the harness's results with the unknown marks in the tasks' metadata, and print each mark on stderr.
 
-    In a process that has no results nothing is done.
+    A process without results does neither.
     """
-    for task, marks in unknown.items() if results else ():
+    if not results:
+        return results
+    for task, marks in unknown.items():
         config = results["configs"].get(task)
         if marks and config:
             config["metadata"] = {**(config.get("metadata") or {}), UNKNOWN: dict(marks)}
-    for message in _unknown_mark_messages(unknown) if results else ():
+    for message in _unknown_mark_messages(unknown):
         print_message(message)
     return results
 

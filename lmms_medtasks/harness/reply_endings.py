@@ -16,14 +16,14 @@ import functools
 import operator
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lmms_medtasks.chat_replies import LONGEST_BODY, describe_too_long_reply
 from lmms_medtasks.harness import chosen_settings
 from lmms_medtasks.harness.calls import PADDING, reply_length_limit
 from lmms_medtasks.harness.failed_requests import failed_request_text
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import replace_attribute, wrap_method
 from lmms_medtasks.parsing.reply import Ending, Reply, SentReply, Tags, is_failed_request
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.suites import paper
@@ -40,48 +40,40 @@ _PADDED = 0.9
 Count = Callable[[str], int | None]
 
 
-@contextlib.contextmanager
 def note_reply_endings(
     lm: Any, tasks: Collection[str], look: Callable[[str, SentReply], object] = lambda task, reply: None
-) -> Iterator[None]:
+) -> contextlib.AbstractContextManager[None]:
     """Let ``lm``'s ``generate_until`` give :class:`SentReply` for requests of these tasks, until the end.
 
     Each call has requests of one task. ``look`` gets each reply with its task's name, as soon as it is there. A reply
     of more than :data:`LONGEST_BODY` characters is a failed request.
     """
-    original = getattr(lm, "generate_until", None)
-    if not callable(original):
-        yield
-        return
     count = _token_counter(lm)
 
-    @functools.wraps(original)
-    def generate_until(requests: list[Any]) -> list[Any]:
+    def generate_until(original: Any, requests: list[Any]) -> list[Any]:
         if not requests or requests[0].task_name not in tasks:
             return list(original(requests))
         task, looked_at = requests[0].task_name, set[int]()
+        on_replies: Any = getattr(lm, "on_replies", None)
 
-        def as_it_came(replies: Mapping[int, Any]) -> None:
-            for place, reply in replies.items():
-                looked_at.add(place)
+        def look_at_replies(replies: Mapping[int, Any]) -> None:
+            looked_at.update(replies)
+            for reply in replies.values():
                 look(task, _reply_text(reply))
             if on_replies is not None:
                 on_replies(replies)
 
-        on_replies = getattr(lm, "on_replies", None)
-        tells = (
-            replace_attribute(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
-        )
-        with tells:
+        with contextlib.ExitStack() as changed:
+            if hasattr(lm, "on_replies"):
+                changed.enter_context(replace_attribute(lm, "on_replies", look_at_replies))
             replies = original(requests)
         sent = [_as_sent_reply(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
-        for place, (reply, request) in enumerate(zip(sent, requests, strict=True)):
-            if place not in looked_at and not (getattr(request, "metadata", None) or {}).get(PADDING):
+        for index, (reply, request) in enumerate(zip(sent, requests, strict=True)):
+            if index not in looked_at and not (getattr(request, "metadata", None) or {}).get(PADDING):
                 look(task, _reply_text(reply))
         return sent
 
-    with replace_attribute(lm, "generate_until", generate_until):
-        yield
+    return wrap_method(lm, "generate_until", generate_until)
 
 
 def _reply_text(reply: Any) -> SentReply:

@@ -18,7 +18,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, sampling
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.suites import paper
 
 
@@ -39,30 +39,24 @@ def limit_replies_by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
                     f"{task.config.task}: its settings limit replies by {limits_by_column['column']}, and the runner "
                     f"{type(lm).__name__} takes one limit a run. Choose another runner, or settings without that."
                 )
-            build = task.build_all_requests
-            changed.enter_context(
-                replace_attribute(task, "build_all_requests", _limit_requests(task, build, limits_by_column))
-            )
+            wrapper = functools.partial(_limit_requests, task, limits_by_column)
+            changed.enter_context(wrap_method(task, "build_all_requests", wrapper))
         yield
 
 
-def _limit_requests(task: Any, build: Any, limits_by_column: Mapping[str, Any]) -> Any:
-    @functools.wraps(build)
-    def build_all_requests(*args: Any, **kwargs: Any) -> None:
-        build(*args, **kwargs)
-        column, limits = limits_by_column["column"], limits_by_column["limits"]
-        values = task.eval_docs_no_media[column]
-        for request in task.instances:
-            value = values[request.doc_id]
-            if value not in limits:
-                raise UserError(
-                    f"{task.config.task}: new_tokens has no limit for {column} {value!r}, only for {', '.join(limits)}."
-                )
-            for argument in request.arguments:
-                if isinstance(argument, dict):
-                    argument["max_new_tokens"] = limits[value]
-
-    return build_all_requests
+def _limit_requests(task: Any, limits_by_column: Mapping[str, Any], build: Any, *args: Any, **kwargs: Any) -> None:
+    build(*args, **kwargs)
+    column, limits = limits_by_column["column"], limits_by_column["limits"]
+    values = task.eval_docs_no_media[column]
+    for request in task.instances:
+        value = values[request.doc_id]
+        if value not in limits:
+            raise UserError(
+                f"{task.config.task}: new_tokens has no limit for {column} {value!r}, only for {', '.join(limits)}."
+            )
+        for argument in request.arguments:
+            if isinstance(argument, dict):
+                argument["max_new_tokens"] = limits[value]
 
 
 FOR_THE_PROMPT = 2048
