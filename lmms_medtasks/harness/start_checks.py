@@ -38,7 +38,7 @@ def check_start_options(arguments: Sequence[str], tasks: Sequence[str], variable
 
     ``tasks``: the names of those asked for; ``variables``: of the environment.
     """
-    model_args = dict(_split_model_args(find_option_value(arguments, "--model_args") or ""))
+    model_args = parse_model_arguments(find_option_value(arguments, "--model_args") or "")
     _check_limit(find_option_value(arguments, "--limit"))
     _check_output(find_option_value(arguments, "--output_path"))
     _check_names(model_args, tasks)
@@ -112,5 +112,6 @@ def _check_cache(variables: Mapping[str, str]) -> None:
         return
 
 
-def _split_model_args(given: str) -> list[tuple[str, str]]:
-    return [(name.strip(), value.strip()) for name, _, value in (each.partition("=") for each in given.split(","))]
+def parse_model_arguments(given: str) -> dict[str, str]:
+    """Parse ``--model_args`` of the form ``name=value,name=value``."""
+    return {name.strip(): value.strip() for name, _, value in (part.partition("=") for part in given.split(","))}
