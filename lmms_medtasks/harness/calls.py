@@ -2,25 +2,22 @@
 
 **One task a call.** The harness gives a model the requests of all tasks of a run in one call. Many of its runners sort
 them by prompt, cut them into batches, and take the task and the pictures of a whole batch from its first request
-(``task = task[0]``, ``doc_to_visual[0]``; chat runners ``doc_to_messages[0]``). Where tasks have prompts in common, as
-the levels of a benchmark of image quality have, questions are then shown another task's pictures.
+(``task = task[0]``, ``doc_to_visual[0]``; chat runners ``doc_to_messages[0]``). Where tasks share prompts, as the
+levels of a degradation benchmark do, questions would be shown another task's pictures.
 
 **As many on every rank.** The parts of a sharded model meet in every forward pass, so all ranks must run as many
-batches. The harness counts how many requests a rank lacks over all tasks, and adds so many copies of its last request,
-each as often as the *last* task has repeats. For one call a task that won't do: the last task would get all the copies
-and the others none. (Where tasks differ in their repeats, the harness's own count is wrong too.) So each task's
-requests are filled up to the largest number that a rank has of it, right after they are built and before the harness
-counts: it then finds nothing to add. A rank without a question of a task has a request of it from the harness already.
-The copies are dropped before anything is filtered, judged or scored. With ``--use_cache`` a rank asks only what its
-cache lacks; numbers can differ then, as they do without us.
+batches. The harness adds copies of a rank's last request, counted over all tasks: with one call per task the last task
+would get all copies. So we fill up each task's requests to the largest number that a rank has of it, before the harness
+counts and finds nothing to add. (A rank without a question of a task has a request of it from the harness.) The copies
+are dropped before anything is filtered, judged or scored. With ``--use_cache`` a rank asks only what its cache lacks;
+numbers can differ then, as they do without us.
 
-**One reply to each.** The evaluator zips replies to requests without counting: a runner that returns one too many after
-an error moves all later replies to other questions, and one that returns the reply before gives it to another. Runners
-known for that (``runners.yaml``, one_request_a_call) get one request a call, and such a request fails alone. From any
-other runner another number of replies ends the run.
+**One reply to each.** The evaluator zips replies to requests without counting: one reply too many after an error would
+move all later ones to other questions. Runners known for that (``runners.yaml``, one_request_a_call) get one request
+per call, and such a request fails alone. From any other runner another number of replies ends the run.
 
-**Requests of their own.** Runners change the settings in a request in place, so that the harness's cache finds nothing
-under what it stored, and one trial leaves its changes to the next: each gets a copy.
+**Requests of their own.** Runners change the settings in a request in place, so that the harness's cache does not find
+what it stored, and a trial's changes reach the next one: each gets a copy.
 """
 
 from __future__ import annotations
@@ -180,7 +177,7 @@ def _one_by_one(lm: Any, original: Any, requests: list[Any], module: str) -> lis
 
 
 def hide_progress_bar(module: str) -> AbstractContextManager[object]:
-    """No progress bar of this module, such as a runner's own, of which there would be one a request."""
+    """Hide the progress bars of a module, such as a runner's, which would show one per request."""
     from tqdm import tqdm
 
     runner = sys.modules.get(module)
@@ -248,7 +245,7 @@ def _client_of_this_call(lm: Any, module: str) -> Iterator[None]:
 
 
 def list_replies(returned: Any, request_count: int, task: str, lm: Any) -> list[Any]:
-    """The replies as a list; raises UserError where they are not as many as the requests."""
+    """The replies as a list; raises UserError if there are not as many as requests."""
     replies = [] if returned is None else list(returned)
     if len(replies) != request_count:
         raise UserError(
@@ -306,7 +303,7 @@ def count_processes() -> int:
 
 
 def gather_values(value: Any) -> list[Any]:
-    """What each process says, in their order; all must ask."""
+    """The value of each process, in their order; all processes must call this."""
     from torch import distributed
 
     if count_processes() == 1 or not (distributed.is_available() and distributed.is_initialized()):

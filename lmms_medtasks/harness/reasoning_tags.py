@@ -1,8 +1,8 @@
-"""A user's own marks of thoughts, from ``--reasoning_tags`` or a task's YAML, and the way of replies to scoring hooks.
+"""A user's marks of thoughts, from ``--reasoning_tags`` or a task's YAML, and the way of replies to scoring hooks.
 
-The harness takes marked thoughts away before a hook sees a reply, and hands on a text that says nothing of its ending.
-Replies to our tasks are taken apart by us (:mod:`lmms_medtasks.parsing.reply`), who know more marks and keep what was
-sent: the harness's step is switched off for them, and a hook gets each as a :class:`SentReply` with the user's marks.
+The harness removes marked thoughts before a hook sees a reply, and passes on a plain text, without its ending. That
+step is switched off for our tasks: a hook gets each reply as a :class:`SentReply` with the user's marks, and
+:mod:`lmms_medtasks.parsing.reply`, which knows more marks, splits it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ METADATA, UNKNOWN = "reasoning_tags", "unknown_marks"
 
 
 def take_over_reasoning_tags(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Tags]:
-    """The tags of each of these tasks, which are ours, by its name; the harness strips nothing of them from here on.
+    """Our task -> its tags, which are put into its metadata; the harness strips nothing from its replies any more.
 
-    ``options``: what the harness's ``evaluate`` was given, by name. The tags stand in the task's metadata too. Raises
-    UserError for tags that are no pairs of marks.
+    ``options``: the arguments of the harness's ``evaluate`` by name. Raises UserError for tags that are not pairs.
     """
     chosen = parse_given_tags(getattr(options.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
     tags_by_task = {}
@@ -75,7 +74,7 @@ def _filter_sent(
 
 
 def _sent_reply(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
-    """A text as a :class:`SentReply` with these tags; what it does not say of itself is as of ``like``."""
+    """A text as :class:`SentReply` with these tags; a plain text has the ending and limit of ``like``."""
     if not isinstance(reply, str):
         return reply
     known = reply if isinstance(reply, SentReply) else like if isinstance(like, SentReply) else SentReply(reply)
@@ -83,7 +82,7 @@ def _sent_reply(reply: Any, tags: Tags, like: Any = "", limit: int | None = None
 
 
 def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
-    """What a filter gave, which may be new texts: each is told to have ended as the reply that it was made of."""
+    """The output of a filter, which may be new texts: each has the ending of the reply that it was made of."""
     if not isinstance(replies, list):
         return _sent_reply(replies, tags, sent[0] if sent else "")
     whose = sent if len(sent) == len(replies) else [""] * len(replies)
