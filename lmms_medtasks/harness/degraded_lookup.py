@@ -1,8 +1,7 @@
-"""Find the degraded tasks among those that the harness loads, without importing the code that degrades pictures.
+"""Find the degraded tasks among those that the harness loads.
 
-The task manager's ``_load_individual_task_or_group`` is wrapped by :func:`load_task`: the harness calls it for every
-name on the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.harness.degraded_tasks` is
-imported.
+:func:`load_task` wraps the task manager's ``_load_individual_task_or_group``, which is called for every name on the
+command line and in a group's YAML. Only degraded tasks import :mod:`lmms_medtasks.harness.degraded_tasks`.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ def requested_degradation(metadata: Any) -> str:
 
 def name_loaded_for(manager: Any) -> str | None:
     """The degraded task whose base the task manager is about to load; None if it loads none."""
-    name: str | None = getattr(manager, _LOADED_FOR, None)
-    return name
+    return getattr(manager, _LOADED_FOR, None)  # type: ignore[no-any-return]
 
 
 def load_task(original: Any, manager: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:

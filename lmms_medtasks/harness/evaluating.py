@@ -76,10 +76,10 @@ def join_evaluator(module: Any) -> None:
             if paper.requested_settings() == paper.THINKING:
                 reply_limits.lower_limits_to_room(ours, lm)
             chosen_settings.check_only_our_tasks([str(task.config.task) for task in others])
-            if subsets.requested_subset() is not None:
+            if subset := subsets.requested_subset():
                 from lmms_medtasks.harness import subset_tasks
 
-                subset_tasks.restrict_tasks(every, ours, named.get("limit"))
+                subset_tasks.restrict_tasks(every, ours, subset, named.get("limit"))
             configs, our_configs = [task.config for task in every], [task.config for task in ours]
             drawn = _sampling_by_task(our_configs)
             _check_write_out(configs, bool(named.get("write_out")))
@@ -132,7 +132,6 @@ def _server_kind(lm: Any) -> str | None:
 
 
 def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
-    """The journal of replies to our tasks, where they cost something."""
     if not ours or getattr(lm, "is_instant", False):
         return contextlib.nullcontext()
     from lmms_medtasks.harness import journal
@@ -141,7 +140,7 @@ def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> context
 
 
 def _lacks_for(ours: list[Any], named: Mapping[str, Any]) -> bool:
-    """Whether this harness lacks what a run of this kind needs; raises UserError then where tasks of ours are in it."""
+    """Whether the harness lacks a part that this run needs; UserError if it has tasks of ours."""
     kinds = {relied_on.CACHE: named.get("response_cache") is not None, relied_on.PROCESSES: calls.count_processes() > 1}
     lacking = [part for part, holds in kinds.items() if holds and relied_on.list_needed_points(part)]
     for part in lacking if ours else ():

@@ -1,10 +1,9 @@
-"""Requests that got no reply, from runners that hide it: what stands in its place is replaced by one mark.
+"""Mark failed requests, which many runners hide: they catch errors and return "" (gpt4v) or a text (gemini).
 
-Many runners catch what goes wrong and return "" (internvl_hf, gpt4v, xcomposer2d5), or a text of their own (gemini).
-Counted as replies they are wrong answers of a model that never gave them. Here they become the harness's own text for
-a failed request, which our hooks count apart (:mod:`lmms_medtasks.parsing.reply`). What a runner does is looked up in
-``runners.yaml``; an error within the model's ``generate`` or ``chat`` is noticed for every runner. An empty text that
-the model itself gave stays one.
+Counted as replies these would be wrong answers that the model never gave. Here they become the harness's own text for a
+failed request, which our hooks count separately (:mod:`lmms_medtasks.parsing.reply`). ``runners.yaml`` says what a
+runner does; an error within the model's ``generate`` or ``chat`` is noticed for every runner. An empty reply of the
+model itself stays empty.
 """
 
 from __future__ import annotations

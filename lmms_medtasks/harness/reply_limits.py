@@ -72,8 +72,8 @@ def find_model_room(lm: Any) -> tuple[int, str] | None:
     listed = [model for model in chat_servers.list_served_models(lm) if model.id == getattr(lm, "model_version", None)]
     lengths = [served.get("max_model_len")] if isinstance(served, dict) else []
     lengths += [getattr(model, "max_model_len", None) for model in listed]
-    for tokens in filter(None, map(_token_count, lengths)):
-        return tokens, "the server's max_model_len"
+    for length in filter(None, map(_token_count, lengths)):
+        return length, "the server's max_model_len"
     with contextlib.suppress(AttributeError, TypeError):
         if tokens := _token_count(operator.attrgetter(_ENGINE)(lm)):
             return tokens, "the engine's max_model_len"

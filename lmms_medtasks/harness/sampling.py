@@ -1,16 +1,16 @@
-"""Sampling settings that a checkpoint ships, set aside so that T trials are T draws from the model's own distribution.
+"""Set aside the sampling settings of a checkpoint, so that T trials are T draws from the model's own distribution.
 
-A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) stands above the task's
-settings wherever the harness's runner does not pass them on, and most runners pass temperature and top_p only: trials
-then come out identical. Where it ships no top_k, transformers itself fills in 50. And a runner that passes no
-``do_sample`` draws in a task that asks for greedy decoding, where the checkpoint says ``do_sample: true``.
+A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) overrides the task's
+settings that the harness's runner does not pass on, and most runners pass temperature and top_p only: trials are then
+identical. Without a top_k there, transformers fills in 50. And where the checkpoint has ``do_sample: true``, a runner
+that does not pass ``do_sample`` draws in a task with greedy decoding.
 
 This reaches every ``generation_config`` of the transformers model that the runner holds, also that of a language model
-within it that generates by itself (internvl3). It does not reach what remote code fills in on its own, an engine
+within it that generates by itself (internvl3). It does not reach remote code that fills in its own settings, an engine
 (vLLM, SGLang), or a model behind a server: see ``sampling`` in ``runners.yaml``.
 
-The settings are set aside only while tasks of ours are answered (:mod:`lmms_medtasks.harness.calls`): other tasks in
-the same run are answered with what the checkpoint ships, so that no score depends on what else was run.
+The settings are set aside only while our tasks are answered (:mod:`lmms_medtasks.harness.calls`), so that the scores of
+other tasks do not depend on whether ours were run.
 """
 
 from __future__ import annotations
