@@ -76,10 +76,10 @@ def join_evaluator(module: Any) -> None:
             if paper.requested_settings() == paper.THINKING:
                 reply_limits.lower_limits_to_room(ours, lm)
             chosen_settings.check_only_our_tasks([str(task.config.task) for task in others])
-            if subset := subsets.requested_subset():
+            if subsets.requested_subset() is not None:
                 from lmms_medtasks.harness import subset_tasks
 
-                subset_tasks.restrict_tasks(every, ours, subset, named.get("limit"))
+                subset_tasks.restrict_tasks(every, ours, named.get("limit"))
             configs, our_configs = [task.config for task in every], [task.config for task in ours]
             drawn = _sampling_by_task(our_configs)
             _check_write_out(configs, bool(named.get("write_out")))

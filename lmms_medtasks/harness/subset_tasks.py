@@ -1,7 +1,7 @@
-"""Run a subset of the questions: the tasks get the rows of the units that are drawn, and metadata that record it.
+"""A run of a subset of the questions: the tasks get the rows of the units that are drawn, and their metadata say so.
 
-Tasks that ask about the units of one file of ours get the same ones, whatever rows they make of it (levels, formats,
-orders of options), because the strata are read from the file.
+Tasks that ask about the same units of one file of ours get the same of them, whatever rows they make of it (levels,
+formats, orders of options): what sorts the units is read from the file.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from lmms_medtasks.samples.degraded import METADATA, find_base_task
 from lmms_medtasks.suites import registry
 
 UNIT = "image_id"
-"""The column of the units that are drawn, unless the data's declaration names another."""
+"""The column of the units that are drawn, where the data's declaration names no other."""
 
 
-def restrict_tasks(tasks: Sequence[Any], ours: Sequence[Any], subset: DataSubset, limit: Any) -> None:
-    """Restrict the tasks of the harness to the rows of a subset. Tasks with at most ``size`` units are left unchanged.
+def restrict_tasks(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
+    """Leave the tasks of the harness the rows of the chosen subset, if one is chosen.
 
-    ``data`` of a task's metadata becomes ``1000 images of full``, its ``data_digest`` another, and ``subset`` records
-    what was drawn.
+    ``data`` of a task's metadata becomes ``1000 images of full``, its ``data_digest`` another, and ``subset`` says what
+    was drawn. Tasks with at most ``size`` units are left unchanged.
 
     Raises UserError for a task that is not ours, for --limit beside a subset, and for a subset that selects everything.
     """
+    subset = subsets.requested_subset()
+    if subset is None:
+        return
     strange = [str(task.config.task) for task in tasks if not any(task is our_task for our_task in ours)]
     if strange:
         raise UserError(f"--subset draws from tasks of lmms-medtasks; {', '.join(strange)} is none. Use --limit there.")
@@ -44,13 +47,13 @@ def restrict_tasks(tasks: Sequence[Any], ours: Sequence[Any], subset: DataSubset
 
 
 def list_question_units(task: Any) -> list[str]:
-    """The unit of each question of a task. Raises UserError if its documents do not name it."""
+    """The unit of each question of a task. Raises UserError where its documents do not name it."""
     split = task.config.test_split or task.config.validation_split
     unit, _ = _declared_columns(task.config, split)
     rows = task.dataset_no_image[split]
     if rows.column_names is None or unit not in rows.column_names:
         raise UserError(f"{task.config.task}: its documents have no column {unit!r}, which names the image.")
-    return [str(value) for value in rows[unit]]
+    return [str(each) for each in rows[unit]]
 
 
 def _restrict_task(task: Any, subset: DataSubset) -> int | None:
@@ -64,17 +67,17 @@ def _restrict_task(task: Any, subset: DataSubset) -> int | None:
     unit_of_row = list_question_units(task)
     known = _of_files(config, split, unit, strata)
     if not known.keys() >= set(unit_of_row):
-        # The task makes its own units.
-        columns = [[str(value) for value in rows[name]] for name in strata if name in rows.column_names]
+        # The task makes units of its own.
+        columns = [[str(each) for each in rows[name]] for name in strata if name in rows.column_names]
         known = subsets.strata_of(
             zip(unit_of_row, zip(*columns, strict=True) if columns else [()] * len(unit_of_row), strict=True)
         )
-    strata_of_unit = {unit_name: known[unit_name] for unit_name in unit_of_row}
+    strata_of_unit = {each: known[each] for each in unit_of_row}
     if len(strata_of_unit) <= subset.size:
         logger.info(f"{config.task}: it has {len(strata_of_unit)} {_unit_word(task)}s, all are asked.")
         return len(strata_of_unit)
     drawn = subsets.draw_subset(strata_of_unit, subset)
-    kept_rows = [row for row, unit_name in enumerate(unit_of_row) if unit_name in drawn]
+    kept_rows = [row for row, each in enumerate(unit_of_row) if each in drawn]
     for dataset in (task.dataset, task.dataset_no_image):
         # The two may be one.
         if len(dataset[split]) == len(unit_of_row):
@@ -97,14 +100,16 @@ def _note_subset(task: Any, subset: DataSubset, units: int, rows: int) -> None:
 
 def _unit_word(task: Any) -> str:
     """The word for a unit of the task: image, item, case."""
-    base = find_base_task(str(task.config.task), {"metadata": task.config.metadata})
-    metadata = {key: value for key, value in task.config.metadata.items() if base is None or key != METADATA}
+    metadata = task.config.metadata
+    base = find_base_task(str(task.config.task), {"metadata": metadata})
+    if base is not None:
+        metadata = {key: value for key, value in metadata.items() if key != METADATA}
     suite = registry.find_suite(base or str(task.config.task), {"metadata": metadata})
     return suite.cluster if suite else "image"
 
 
 def _declared_columns(config: Any, split: str) -> tuple[str, tuple[str, ...]]:
-    """The columns of the units and of the strata in the data's declaration."""
+    """The column of the units and those of the strata, as the data's declaration has them."""
     for suite, _ in _data_locations(config, split):
         source = sources.get(suite)
         return source.unit, source.strata
@@ -112,13 +117,13 @@ def _declared_columns(config: Any, split: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _of_files(config: Any, split: str, unit: str, strata: Sequence[str]) -> Mapping[str, Strata]:
-    """The strata of all units in our files that the task reads; {} if it reads none."""
+    """The strata of all units in the files of ours that the task reads; {} if it reads none."""
     import pyarrow.parquet as pq
 
     rows: list[tuple[str, Strata]] = []
     for suite, part in _data_locations(config, split):
         table = pq.read_table(locate_split(suite, part).path, columns=[unit, *strata])
-        columns = [[str(value) for value in table.column(name).to_pylist()] for name in (unit, *strata)]
+        columns = [[str(each) for each in table.column(name).to_pylist()] for name in (unit, *strata)]
         rows += [(row[0], tuple(row[1:])) for row in zip(*columns, strict=True)]
     return subsets.strata_of(rows)
 
