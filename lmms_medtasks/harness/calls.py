@@ -51,7 +51,7 @@ PADDING = "__padding_only__"
 
 
 def one_reply_each(
-    lm: Any, drawn: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), served: bool = False
+    lm: Any, drawn: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), *, served: bool = False
 ) -> AbstractContextManager[None]:
     """Let each call of ``lm``'s ``generate_until``, with requests of one task, give one reply to each, until the end.
 

@@ -67,18 +67,15 @@ def _load_base(original: Any, manager: Any, name_or_config: Any, *args: Any, **k
 
 
 def _load_with_metadata(original: Any, manager: Any, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    loaded = original(manager, name_or_config, *args, **kwargs)
-    return {key: _degrade_by_metadata(task, manager) for key, task in loaded.items()}
+    """Load tasks, and degrade those whose YAML requests it."""
+    loaded: dict[Any, Any] = original(manager, name_or_config, *args, **kwargs)
+    for key, task in loaded.items():
+        requested = requested_degradation(getattr(getattr(task, "config", None), "metadata", None))
+        if requested and not hasattr(task, _SHOWN):
+            from lmms_medtasks.harness import degraded_tasks
 
-
-def _degrade_by_metadata(task: Any, manager: Any) -> Any:
-    """Degrade a task if its own YAML requests that; return any other as it is."""
-    requested = requested_degradation(getattr(getattr(task, "config", None), "metadata", None))
-    if not requested or hasattr(task, _SHOWN):
-        return task
-    from lmms_medtasks.harness import degraded_tasks
-
-    return degraded_tasks.degrade_as_yaml_requests(task, requested, manager)
+            loaded[key] = degraded_tasks.degrade_as_yaml_requests(task, requested, manager)
+    return loaded
 
 
 @contextlib.contextmanager

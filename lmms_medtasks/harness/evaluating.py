@@ -82,7 +82,8 @@ def join_evaluator(module: Any) -> None:
                 subset_tasks.restrict_tasks(every, ours, named.get("limit"))
             configs, our_configs = [task.config for task in every], [task.config for task in ours]
             drawn = _sampling_by_task(our_configs)
-            _check_write_out(configs, bool(named.get("write_out")))
+            if named.get("write_out"):
+                _check_write_out(configs)
             _check_model(lm, configs)
             _check_repeats(our_configs)
             if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and hasattr(lm, "learn_from"):
@@ -97,7 +98,7 @@ def join_evaluator(module: Any) -> None:
             with (
                 failed_requests.keep_out_of_cache(named.get("response_cache")),
                 degraded_lookup.watch_if_degraded(lm, every) as note_degradations,
-                calls.one_reply_each(lm, drawn, bool(served)),
+                calls.one_reply_each(lm, drawn, served=bool(served)),
                 reply_endings.note_reply_endings(lm, set(tags), cut.count_reply),
                 run_secrets.leave_secrets_out(lm, secrets),
                 _replies_kept(lm, ours, named),
@@ -266,7 +267,7 @@ def _one_task_a_call(
 
         sent = chat_servers.sampling_fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
-    why = None if served else runners.why_trials_may_depend(lm, calls.count_processes(), reached)
+    why = None if served else runners.why_trials_may_depend(lm, calls.count_processes(), settings_reached=reached)
     for task in sorted(drawn) if why else ():
         logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
@@ -319,10 +320,10 @@ def _with_server(results: Any, lm: Any, our_configs: Iterable[Any]) -> Any:
     return results
 
 
-def _check_write_out(configs: Iterable[Any], is_requested: bool) -> None:
+def _check_write_out(configs: Iterable[Any]) -> None:
     """Raise UserError where the harness is to print prompts that the terms of their data keep out of its log."""
     # Contributed tasks too: a task's judge protocol carries the terms of its data.
-    for config in configs if is_requested else ():
+    for config in configs:
         if any(protocol.terms for protocol in judged.find_judge_protocols(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 

@@ -154,9 +154,16 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
     undegraded = [name for name in requested if name not in degraded]
     included_folders = _included_folders(self)
     with user_errors():
-        _load_modalities(included_folders)
+        if included_folders or os.environ.get(extensions.MODALITIES):
+            from lmms_medtasks.degradations import modality_files
+
+            modality_files.load_run_modalities(included_folders)
         sources.add_source_folders(folder for folder in included_folders if folder.is_dir())
-        degraded = _list_degraded(self, degraded)
+        if degraded:
+            from lmms_medtasks.harness import degraded_tasks
+
+            relied_on.check_harness_has(relied_on.DEGRADED, degraded[0])
+            degraded = degraded_tasks.names(self, degraded)  # wildcards resolved
     names = original(self, undegraded, *args, **kwargs)
     if getattr(self, "_lmms_medtasks_runner", None) is None:
         # To warn of a lossy runner before its model is loaded; the evaluator knows the kind only afterwards.
@@ -172,23 +179,6 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
         by_definition = [name for name in configs if requested_degradation(configs[name].get("metadata"))]
         _load_early(self, [*by_definition, *degraded])
     return sorted({*names, *degraded})
-
-
-def _load_modalities(folders: list[Path]) -> None:
-    if folders or os.environ.get(extensions.MODALITIES):
-        from lmms_medtasks.degradations import modality_files
-
-        modality_files.load_run_modalities(folders)
-
-
-def _list_degraded(manager: Any, names: list[str]) -> list[str]:
-    """The degraded tasks of these names, those with wildcards resolved."""
-    if not names:
-        return []
-    from lmms_medtasks.harness import degraded_tasks
-
-    relied_on.check_harness_has(relied_on.DEGRADED, names[0])
-    return degraded_tasks.names(manager, names)
 
 
 def _load_early(manager: Any, names: list[str]) -> None:
@@ -295,29 +285,25 @@ def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, *
 
 
 def _get_config(original: Any, self: Any, name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    with user_errors():
-        return _complete_config(self, name)
-
-
-def _complete_config(manager: Any, name: str) -> dict[str, Any]:
     from lmms_medtasks.harness import evaluating, provenance, run_options
 
-    path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
+    path = self.task_index[name]["yaml_path"] if name in self.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
-    config = read_config(manager, name)
-    if requested_degradation(config.get("metadata")):
-        relied_on.check_harness_has(relied_on.DEGRADED, name)
-    if degraded := degraded_lookup.name_loaded_for(manager):
-        from lmms_medtasks.harness import degraded_tasks
+    with user_errors():
+        config = read_config(self, name)
+        if requested_degradation(config.get("metadata")):
+            relied_on.check_harness_has(relied_on.DEGRADED, name)
+        if degraded := degraded_lookup.name_loaded_for(self):
+            from lmms_medtasks.harness import degraded_tasks
 
-        degraded_tasks.check_base_config(degraded, config)
-    config = template_hooks.bind_hooks(config, path)
-    evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
-    runner = getattr(manager, "_lmms_medtasks_runner", None)
-    config = provenance.add_provenance(config, manager.model_name, runner, path)
-    if "data_digest" in (config.get("metadata") or {}):
-        run_options.check_no_examples(name, config.get("num_fewshot"))
-    return config
+            degraded_tasks.check_base_config(degraded, config)
+        config = template_hooks.bind_hooks(config, path)
+        evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
+        runner = getattr(self, "_lmms_medtasks_runner", None)
+        config = provenance.add_provenance(config, self.model_name, runner, path)
+        if "data_digest" in (config.get("metadata") or {}):
+            run_options.check_no_examples(name, config.get("num_fewshot"))
+        return config
 
 
 def read_config(manager: Any, name: str) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def why_runner_is_unknown(module: str) -> str:
     return f"not known for this version of the harness ({installed}; {read} was read)"
 
 
-def why_trials_may_depend(lm: Any, ranks: int, settings_reached: bool) -> str | None:
+def why_trials_may_depend(lm: Any, ranks: int, *, settings_reached: bool) -> str | None:
     """Why trials of a task that samples may not be independent draws from the model's distribution; None if they are.
 
     ``settings_reached``: the runner holds a transformers model, whose settings we set.
