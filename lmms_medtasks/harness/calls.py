@@ -148,9 +148,8 @@ def _ask_by_task(
 
 def reply_length_limit(request: Any) -> int | None:
     """The limit of its reply's length: runners take the settings of a batch's first request for all of it."""
-    return next(
-        (each.get("max_new_tokens") for each in getattr(request, "arguments", ()) if isinstance(each, dict)), None
-    )
+    settings = (argument for argument in getattr(request, "arguments", ()) if isinstance(argument, dict))
+    return next(settings, {}).get("max_new_tokens")
 
 
 def _replace_half_characters(replies: list[Any]) -> list[Any]:

@@ -92,7 +92,11 @@ def join_evaluator(module: Any) -> None:
             calls.check_task_count(lm, [config.task for config in configs])
             _check_draws(lm, drawn)
             _note_encoding(lm, our_configs)
-            served = _server_kind(lm) if drawn else None
+            served = None
+            if drawn and hasattr(lm, "client"):
+                from lmms_medtasks.harness import chat_servers
+
+                served = chat_servers.server_kind(lm)
             cut = reply_endings.CutReplies(dict(zip(our_names, map(vars, our_configs), strict=True)), tags)
             secrets, options = run_secrets.collect_run_secrets(named), named.get("cli_args")
             with (
@@ -122,14 +126,6 @@ def join_evaluator(module: Any) -> None:
                 return results
 
     module.evaluate = evaluate
-
-
-def _server_kind(lm: Any) -> str | None:
-    if not hasattr(lm, "client"):
-        return None
-    from lmms_medtasks.harness import chat_servers
-
-    return chat_servers.server_kind(lm)
 
 
 def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
@@ -340,7 +336,7 @@ def _check_model(lm: Any, configs: Iterable[Any]) -> None:
 def _check_repeats(our_configs: Iterable[Any]) -> None:
     """Raise UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
     for config in our_configs:
-        taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
+        taken = [step.get("k") for entry in config.filter_list or [] for step in entry.get("filter", [])]
         if taken and config.repeats not in taken:
             raise UserError(
                 f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "

@@ -48,11 +48,19 @@ def add_provenance(
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises UserError when the data is missing and can't be prepared.
     """
-    locations = list_data_locations(config)
-    if not locations:
-        return _complete_contributed(config, model_name, runner, yaml_path)
-    config = _on_template(copy.copy(config), yaml_path)
-    config, chosen = chosen_settings.apply_chosen_settings(config, Path(yaml_path).parent if yaml_path else None)
+    folder = Path(yaml_path).parent if yaml_path else None
+    if locations := list_data_locations(config):
+        config = _complete_ours(config, locations, folder)
+    elif folder:
+        config = _complete_contributed(config, folder)
+    metadata = config.get("metadata")
+    if isinstance(metadata, dict) and "data_digest" in metadata:
+        add_image_encoding(metadata, model_name, runner)
+    return config
+
+
+def _complete_ours(config: dict[str, Any], locations: list[tuple[str, str]], folder: Path | None) -> dict[str, Any]:
+    config, chosen = chosen_settings.apply_chosen_settings(_on_template(copy.copy(config), folder), folder)
     from lmms_medtasks.task_yaml.settings import check_task_settings
 
     given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
@@ -76,9 +84,7 @@ def add_provenance(
         metadata["data_counts"] = "; ".join(counts)
     if label := format_data_label(metadata):
         config["task_alias"] = f"{config.get('task_alias') or config['task']}{label}"
-    add_image_encoding(metadata, model_name, runner)
-    config["metadata"] = metadata
-    return config
+    return {**config, "metadata": metadata}
 
 
 def _code_metadata(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
@@ -100,17 +106,12 @@ def format_data_label(metadata: Mapping[str, Any]) -> str:
     return f" ({', '.join(parts)})"
 
 
-def _complete_contributed(
-    config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None
-) -> dict[str, Any]:
-    """The same for a task without data of ours, if it is contributed: on a template, or with declared measures."""
-    if yaml_path is None:
-        return config
-    folder = Path(yaml_path).parent
+def _complete_contributed(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Complete a task without data of ours, if it is contributed: on a template, or with declared measures."""
     config, chosen = chosen_settings.apply_chosen_settings(config, folder)
     if chosen:
         config = {**config, "metadata": {**(config.get("metadata") or {}), **chosen}}
-    completed = _on_template(config, yaml_path)
+    completed = _on_template(config, folder)
     listed = config.get("metric_list") or []
     is_declared = any(getattr(entry.get("aggregation"), "__module__", "") == scoring.__name__ for entry in listed)
     if is_declared and (folder / "measures.py").is_file():
@@ -124,16 +125,15 @@ def _complete_contributed(
         **_code_metadata(config, folder),
         "data_digest": _digest_of_files(_data_files(config)),
     }
-    add_image_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
 
 
-def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any]:
+def _on_template(config: dict[str, Any], folder: Path | None) -> dict[str, Any]:
     """Add the template and the folder of a task on a template to its metadata."""
     template = templates.template_of(config)
-    if template is None or yaml_path is None:
+    if template is None or folder is None:
         return config
-    metadata = {"template": template.name, "benchmark": Path(yaml_path).parent.name}
+    metadata = {"template": template.name, "benchmark": folder.name}
     return {**config, "metadata": {**(config.get("metadata") or {}), **metadata}}
 
 

@@ -107,9 +107,9 @@ def note_unknown_marks(results: Any, unknown: Mapping[str, Mapping[str, int]]) -
 
 def _unknown_mark_messages(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """A message for each unknown mark that replies of the run began with."""
-    marks: Counter[str] = sum((Counter(each) for each in unknown.values()), Counter())
+    marks: Counter[str] = sum((Counter(task_marks) for task_marks in unknown.values()), Counter())
     for mark, count in marks.most_common():
-        tasks = sorted(task for task, each in unknown.items() if each.get(mark))
+        tasks = sorted(task for task, task_marks in unknown.items() if task_marks.get(mark))
         closing = mark.replace("<", "</", 1) if mark.startswith("<") and "|" not in mark else "CLOSING MARK"
         pair = json.dumps([[mark, closing]], ensure_ascii=False)
         yield (
