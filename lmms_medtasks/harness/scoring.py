@@ -149,7 +149,7 @@ def aggregate(values: Sequence[MetricValue]) -> float | int | None:
         return None
     first = values[0]
     metric = registry.get(first.suite).metric(first.metric)
-    rows = _question_table(_Records(tuple(value.record for value in values)))
+    rows = _question_table(_Records(value.record for value in values))
     number = metric.estimate.value(rows)
     notice = metric.notice(rows, number)
     if notice:
@@ -171,20 +171,16 @@ def group_mean(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_
     return math.fsum(value * weight for value, weight in known) / total if total else None
 
 
-class _Records:
-    """A cache key: equal if it holds the same record objects. It keeps them alive, so that no id is used again."""
+class _Records(tuple[QuestionRecord, ...]):
+    """Records as a cache key, hashed by identity; the cache keeps them alive, so that no id is used again."""
 
-    def __init__(self, records: tuple[QuestionRecord, ...]) -> None:
-        self.records, self._ids = records, tuple(map(id, records))
+    __slots__ = ()
 
     def __hash__(self) -> int:
-        return hash(self._ids)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Records) and self._ids == other._ids
+        return hash(tuple(map(id, self)))
 
 
 @functools.lru_cache(maxsize=1)
-def _question_table(key: _Records) -> QuestionTable:
+def _question_table(records: _Records) -> QuestionTable:
     """Cached: the metrics of a task are aggregated one after the other, from the same records."""
-    return QuestionTable.of_records(key.records)
+    return QuestionTable.of_records(records)
