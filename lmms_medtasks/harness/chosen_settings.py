@@ -1,9 +1,8 @@
-"""What a user chose for a run beside its tasks: the papers' settings, and prompts of their own in place of ours.
+"""Settings that a user chose for a run: those of the papers, and custom prompts in place of ours.
 
-``lmms-medtasks run`` has options for them, plain lmms-eval the environment variables. All is checked when a task's
-configuration is read, before a model is loaded or anything is asked, and recorded in the task's metadata: ``settings``
-(name and changes), ``own_prompt`` (name and digest of the file). The digest of a judge's prompt stands in the
-description of the judge.
+``lmms-medtasks run`` has options for them, plain lmms-eval the environment variables. They are checked when a task's
+configuration is read, before a model is loaded, and recorded in the task's metadata: ``settings`` (name and changes),
+``own_prompt`` (name and digest of the file). The digest of a judge's prompt is part of the judge's description.
 """
 
 from __future__ import annotations
@@ -39,41 +38,36 @@ def apply_chosen_settings(config: dict[str, Any], folder: Path | None = None) ->
     the task's benchmark does not have, and for a prompt file that is missing, no UTF-8 text, or lacks a placeholder.
     """
     metadata: dict[str, Any] = {}
-    config = _with_settings(config, metadata)
-    config = _with_prompt(config, metadata, os.environ)
+    config = _with_prompt(_with_settings(config, metadata), metadata, os.environ)
     return _with_judge_prompt(config, folder, os.environ), metadata
 
 
 def check_prompt_files(names: Sequence[str], configs: Sequence[dict[str, Any]], variables: Mapping[str, str]) -> None:
     """Raise UserError if a prompt file in ``variables`` can't replace the prompt of a task.
 
-    The YAMLs are enough to tell, before the harness starts. ``names``: the tasks asked for, as far as they are known;
-    ``configs``: ``task`` and ``lmms_eval_specific_kwargs`` of those among them that are ours.
+    Called before the harness starts. ``names``: the known ones of the tasks asked for; ``configs``: ``task`` and
+    ``lmms_eval_specific_kwargs`` of those that are ours.
     """
-    configured = [_with_judge_prompt(_with_prompt(each, {}, variables), None, variables) for each in configs]
-    for config in configured:
-        judged.find_judge_protocols(config)
+    for config in configs:
+        judged.find_judge_protocols(_with_judge_prompt(_with_prompt(config, {}, variables), None, variables))
     for name, file in parse_prompt_files(variables.get(PROMPT, "")).items():
         if not any(not name or fnmatch.fnmatchcase(config["task"], name) for config in configs):
             _checked_prompt(file, name or ", ".join(names) or "any task", "")
 
 
 def format_prompt_files(given: Sequence[str]) -> str:
-    """The form of :data:`PROMPT` and :data:`JUDGE_PROMPT`, files by their absolute paths: they may be read elsewhere.
-
-    Raises UserError for a file that is not there.
-    """
+    """The value of :data:`PROMPT` or :data:`JUDGE_PROMPT`, with absolute paths; UserError for a missing file."""
     entries = []
-    for each in given:
-        name, _, file = each.rpartition("=")
+    for option in given:
+        name, separator, file = option.rpartition("=")
         if not Path(file).is_file():
             raise UserError(f"No prompt file {file!r}. Give FILE, or NAME=FILE.")
-        entries.append(f"{name}={Path(file).resolve()}" if name else str(Path(file).resolve()))
+        entries.append(f"{name}{separator}{Path(file).resolve()}")
     return ";".join(entries)
 
 
 def check_chosen_names(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
-    """Raise UserError where a name in the variables is of none of the tasks (``names``), or of no protocol of theirs.
+    """Raise UserError for a name in the variables that is neither one of the tasks (``names``) nor of their protocols.
 
     ``configs``: of those tasks that are ours.
     """
@@ -81,7 +75,7 @@ def check_chosen_names(names: Iterable[str], configs: Sequence[Mapping[str, Any]
     for name in parse_prompt_files(os.environ.get(PROMPT, "")):
         if name and not any(fnmatch.fnmatchcase(task, name) for task in tasks):
             raise unknown_name_error("task", name, tasks, PROMPT)
-    protocols = sorted({each.name for config in configs for each in judged.find_judge_protocols(config)})
+    protocols = sorted({protocol.name for config in configs for protocol in judged.find_judge_protocols(config)})
     for name in parse_prompt_files(os.environ.get(JUDGE_PROMPT, "")):
         if name and name not in protocols:
             raise unknown_name_error(
@@ -106,7 +100,7 @@ def check_only_our_tasks(strange: Sequence[str]) -> None:
 
 def parse_prompt_files(given: str) -> dict[str, str]:
     """Protocol or task ("" for all) -> file, of the form that :data:`PROMPT` and :data:`JUDGE_PROMPT` have."""
-    parts = [each.strip() for each in given.split(";") if each.strip()]
+    parts = [part.strip() for part in given.split(";") if part.strip()]
     return {name: file for name, _, file in (part.rpartition("=") for part in parts)}
 
 
@@ -137,11 +131,8 @@ def _with_settings(config: dict[str, Any], metadata: dict[str, Any]) -> dict[str
 
 
 def raises_reply_limit(config: Mapping[str, Any], limit: int | None) -> bool:
-    """Whether ``--settings thinking`` raises a task's limit of new tokens, which is ``limit`` now.
-
-    Of a degraded task its base decides.
-    """
-    metadata = {name: each for name, each in (config.get("metadata") or {}).items() if name != degraded.METADATA}
+    """Whether ``--settings thinking`` raises ``limit``, the limit of new tokens of a task (or of its base)."""
+    metadata = {name: value for name, value in (config.get("metadata") or {}).items() if name != degraded.METADATA}
     suite = registry.find_suite(str(config["task"]).partition("@")[0], {**config, "metadata": metadata})
     paper_settings = paper.find_paper_protocol(suite.name) if suite else None
     settings = paper_settings.settings if paper_settings else paper.OF_ALL
@@ -154,7 +145,7 @@ def _with_prompt(config: dict[str, Any], metadata: dict[str, Any], variables: Ma
     ours = str((given.get("default") or {}).get("prompt") or "")
     prompt_files = parse_prompt_files(variables.get(PROMPT, ""))
     chosen = [file for name, file in prompt_files.items() if not name or fnmatch.fnmatchcase(config["task"], name)]
-    # Of several the last counts, as of options given twice; a task's own name stands above a file for all.
+    # The last one counts, as with options given twice.
     file = chosen[-1] if chosen else ours if Path(ours).is_absolute() and "{question}" not in ours else ""
     if not file:
         return config
@@ -166,9 +157,9 @@ def _with_prompt(config: dict[str, Any], metadata: dict[str, Any], variables: Ma
 
 
 def _checked_prompt(file: str, task: str, ours: str) -> str:
-    """The text of a prompt's file. Raises UserError where it can't be one for ``task``.
+    """The text of a prompt's file. Raises UserError if ``task`` can't use it.
 
-    ``ours``: the prompt that it stands in place of, as the task names it; "" where the task's YAML names the file.
+    ``ours``: the prompt that it replaces, as the task names it; "" if the task's YAML names the file.
     """
     text = prompt_text(file)
     placeholders = set(_PLACEHOLDER.findall(text))
@@ -178,7 +169,7 @@ def _checked_prompt(file: str, task: str, ours: str) -> str:
     for name in sorted(needed - placeholders):
         raise UserError(f"The prompt {file} has no place {{{name}}}, which {task} needs.")
     for name in sorted(placeholders - known):
-        listed = " and ".join(f"{{{each}}}" for each in sorted(known))
+        listed = " and ".join(f"{{{placeholder}}}" for placeholder in sorted(known))
         raise UserError(
             f"The prompt {file} has the place {{{name}}}; {task} fills in {listed}. Give TASK=FILE for others."
         )
@@ -192,18 +183,12 @@ def _with_judge_prompt(config: dict[str, Any], folder: Path | None, variables: M
     task_prompts = default.get("judge_prompt") or {}
     files = {"": task_prompts} if isinstance(task_prompts, str) else dict(task_prompts)
     protocols = default["judge"] if isinstance(default["judge"], list | tuple) else [default["judge"]]
-    # Another task's protocols are not this one's.
     chosen = parse_prompt_files(variables.get(JUDGE_PROMPT, ""))
     files |= {name: file for name, file in chosen.items() if not name or name in protocols}
-    if not files:
-        return config
-    paths = {name: _find_prompt_file(str(file), folder) for name, file in files.items()}
-    return _with_default(config, {"judge_prompt": paths})
-
-
-def _find_prompt_file(file: str, folder: Path | None) -> str:
-    beside = folder / file if folder else Path(file)
-    return str(beside.resolve()) if beside.is_file() else file
+    for name, file in files.items():
+        beside = (folder or Path()) / file
+        files[name] = str(beside.resolve()) if beside.is_file() else file
+    return _with_default(config, {"judge_prompt": files}) if files else config
 
 
 def _with_default(config: dict[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,14 @@
-"""Find the degraded tasks among those that the harness loads, without importing the code that degrades pictures.
+"""Find the degraded tasks among those that the harness loads.
 
-The task manager's ``_load_individual_task_or_group`` is wrapped by :func:`load_task`: the harness calls it for every
-name on the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.harness.degraded_tasks` is
-imported.
+:func:`load_task` wraps the task manager's ``_load_individual_task_or_group``, which is called for every name on the
+command line and in a group's YAML. Only degraded tasks import :mod:`lmms_medtasks.harness.degraded_tasks`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
@@ -30,8 +29,7 @@ def requested_degradation(metadata: Any) -> str:
 
 def name_loaded_for(manager: Any) -> str | None:
     """The degraded task whose base the task manager is about to load; None if it loads none."""
-    name: str | None = getattr(manager, _LOADED_FOR, None)
-    return name
+    return getattr(manager, _LOADED_FOR, None)  # type: ignore[no-any-return]
 
 
 def load_task(original: Any, manager: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
@@ -60,8 +58,7 @@ def load_task(original: Any, manager: Any, name_or_config: Any = None, *args: An
 
 
 def _load_base(original: Any, manager: Any, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    """The task or group as the harness loads it; once, between :func:`keep_base_tasks` and
-    :func:`forget_base_tasks`."""
+    """The task or group as the harness loads it; loaded once while base tasks are kept."""
     bases: dict[str, Any] = getattr(manager, _KEPT, {})
     key = repr((name_or_config, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
     if key not in bases:
@@ -70,44 +67,39 @@ def _load_base(original: Any, manager: Any, name_or_config: Any, *args: Any, **k
 
 
 def _load_with_metadata(original: Any, manager: Any, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    loaded = original(manager, name_or_config, *args, **kwargs)
-    return {key: _degrade_by_metadata(task, manager) for key, task in loaded.items()}
+    """Load tasks, and degrade those whose YAML requests it."""
+    loaded: dict[Any, Any] = original(manager, name_or_config, *args, **kwargs)
+    for key, task in loaded.items():
+        requested = requested_degradation(getattr(getattr(task, "config", None), "metadata", None))
+        if requested and not hasattr(task, _SHOWN):
+            from lmms_medtasks.harness import degraded_tasks
 
-
-def _degrade_by_metadata(task: Any, manager: Any) -> Any:
-    """Degrade a task if its own YAML requests that; return any other as it is."""
-    requested = requested_degradation(getattr(getattr(task, "config", None), "metadata", None))
-    if not requested or hasattr(task, _SHOWN):
-        return task
-    from lmms_medtasks.harness import degraded_tasks
-
-    return degraded_tasks.degrade_as_yaml_requests(task, requested, manager)
-
-
-class _Nothing:
-    """Stands for a watch in a run without degraded tasks."""
-
-    def told(self, results: Any) -> Any:
-        return results
+            loaded[key] = degraded_tasks.degrade_as_yaml_requests(task, requested, manager)
+    return loaded
 
 
 @contextlib.contextmanager
-def watch_if_degraded(lm: Any, tasks: Sequence[Any]) -> Iterator[Any]:
-    """As :func:`lmms_medtasks.harness.degraded_runs.watch_degraded_tasks`."""
+def watch_if_degraded(lm: Any, tasks: Sequence[Any]) -> Iterator[Callable[[Any], Any]]:
+    """Watch degraded tasks until the end; gives ``DegradationWatch.told``, to be called with the results."""
     if not any(hasattr(task, _SHOWN) for task in tasks):
-        yield _Nothing()
+        yield lambda results: results
         return
     from lmms_medtasks.harness import degraded_runs
 
     with degraded_runs.watch_degraded_tasks(lm, tasks) as watch:
-        yield watch
+        yield watch.told
+
+
+@contextlib.contextmanager
+def share_base_tasks(manager: Any) -> Iterator[None]:
+    """Load no base task twice until the end; then forget them: the next run loads its own."""
+    manager.__dict__.setdefault(_KEPT, {})
+    try:
+        yield
+    finally:
+        manager.__dict__.pop(_KEPT, None)
 
 
 def keep_base_tasks(manager: Any) -> None:
-    """Keep the base tasks that are loaded until :func:`forget_base_tasks`, so that none is loaded twice."""
-    manager.__dict__.setdefault(_KEPT, {})
-
-
-def forget_base_tasks(manager: Any) -> None:
-    """Forget the bases that were loaded: the next run loads its own."""
-    manager.__dict__.pop(_KEPT, None)
+    """Forget the base tasks that are kept, and keep those loaded from here to the end of :func:`share_base_tasks`."""
+    setattr(manager, _KEPT, {})

@@ -1,7 +1,7 @@
-"""How the harness's command ends: with status 1 where a run is no result, and not since nobody reads what it prints.
+"""How the harness's command ends: with status 1 if a run is not a result, and not because its output was closed.
 
-The harness ends with 0 whatever happened. Its last step is the table of the results, once everything is written; what
-ends the command there loses nothing.
+The harness always ends with 0. Its last step is to print the table of results, after everything is written: ending the
+command there loses nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lmms_medtasks.progress import print_message
 from lmms_medtasks.samples import result_files
 
 ALLOW_FAILURES = "MEDTASKS_ALLOW_FAILURES"
-"""Set to 1, failed requests move no exit status."""
+"""Environment variable: if 1, failed requests do not change the exit status."""
 
 WAY_OUT = (
     "They are left out, and what is left may differ from the whole. The same command asks only those again; "
@@ -27,26 +27,25 @@ WAY_OUT = (
 
 
 def fail_after_the_tables(why_of: Callable[[Mapping[str, Any]], str]) -> None:
-    """Under the harness's command line, end with status 1 after the tables of results of which ``why_of`` says why."""
+    """Under the harness's command line, end with status 1 after the tables if ``why_of`` gives a reason for results."""
     for name in ("lmms_eval.__main__", "__main__") if is_command_line() else ():
         if callable(original := getattr(sys.modules.get(name), "make_table", None)):
-            sys.modules[name].make_table = _failing_table(original, why_of)  # type: ignore[attr-defined]
+            failing = functools.partial(_make_failing_table, original, why_of)
+            sys.modules[name].make_table = failing  # type: ignore[attr-defined]
 
 
-def _failing_table(original: Any, why_of: Callable[[Mapping[str, Any]], str]) -> Any:
-    @functools.wraps(original)
-    def make_table(results: Any, column: str = "results", *args: Any, **kwargs: Any) -> Any:
-        table = original(results, column, *args, **kwargs)
-        if (column == "groups" or "groups" not in results) and (why := why_of(results)):
-            print(table)
-            raise SystemExit(f"lmms-medtasks: {why}")
-        return table
-
-    return make_table
+def _make_failing_table(
+    original: Any, why_of: Callable[[Mapping[str, Any]], str], results: Any, column: str = "results", **kwargs: Any
+) -> Any:
+    table = original(results, column, **kwargs)
+    if (column == "groups" or "groups" not in results) and (why := why_of(results)):
+        print(table)
+        raise SystemExit(f"lmms-medtasks: {why}")
+    return table
 
 
 def describe_unwritten_results(options: Any, tasks: Iterable[str]) -> str:
-    """What is not on disk of the results that the command with these options had to write; "" where nothing lacks."""
+    """What is missing on disk of the results that the command with these options had to write; "" if nothing is."""
     if not getattr(options, "output_path", None):
         return ""
     path = stamps.find_result_file(options)
@@ -55,26 +54,22 @@ def describe_unwritten_results(options: Any, tasks: Iterable[str]) -> str:
 
 
 def check_results_written(options: Any, tasks: Iterable[str]) -> None:
-    """Let the command fail where its results are not on disk when its tables are printed."""
+    """Let the command fail if its results are not on disk when its tables are printed."""
     names = list(tasks)
     fail_after_the_tables(lambda results: describe_unwritten_results(options, names))
 
 
 def check_failed_requests(results: Mapping[str, Any] | None) -> None:
-    """Say of the harness's results which requests failed, and let the command fail where they are too many."""
+    """Print which requests failed, and let the command fail if too many did."""
     failed = [requests for requests in result_files.failed_requests(results or {}) if requests.failed]
-    for each in failed:
-        print_message(f"lmms-medtasks: warning: {each}.")
+    for requests in failed:
+        print_message(f"lmms-medtasks: warning: {requests}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":
-        fail_after_the_tables(_failure_reason)
-
-
-def _failure_reason(results: Mapping[str, Any]) -> str:
-    return describe_failed_requests([results])
+        fail_after_the_tables(lambda results: describe_failed_requests([results]))
 
 
 def describe_failed_requests(contents: list[Mapping[str, Any]]) -> str:
-    """Why the results of a run can't be taken as they are: too many failed requests; "" where there are few."""
+    """Why the results of a run can't be used: too many failed requests; "" if few failed."""
     from lmms_medtasks.board import rules
 
     most = rules.read_board_rules().thresholds["failure_rate"]
@@ -83,10 +78,10 @@ def describe_failed_requests(contents: list[Mapping[str, Any]]) -> str:
 
 
 def outlive_closed_output() -> None:
-    """Let standard output and error, from now on, lead nowhere once their other end is closed. Twice is as once.
+    """Discard what is printed after the other end of standard output or error was closed; once, however often called.
 
-    Python would raise at the first text that is printed then (``| head``), a progress bar's too, and the harness would
-    end with it. Replies that came cost time or money.
+    Otherwise Python would raise at the next text (``| head``), a progress bar's too, and end a run that cost time or
+    money.
     """
     for stream in (sys.stdout, sys.stderr):
         if stream is None or isinstance(stream.flush, _Outliving):

@@ -1,19 +1,8 @@
-"""What we add to the harness's ``lmms_eval.evaluator.evaluate``, which has the model and the tasks in hand.
+"""What we add to the harness's ``lmms_eval.evaluator.evaluate``, which is given the loaded model and the tasks.
 
-Before it runs, options that change what a task asks are refused or noted (:mod:`lmms_medtasks.harness.run_options`),
-tasks are restricted to a subset where one is chosen (:mod:`lmms_medtasks.harness.subset_tasks`),
---repeats is compared with the number of trials that a task's metrics get, a model behind the server of a third party is
-kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.runners`), a task that would not show our
-pictures is refused, and so are several tasks for a runner that can be called once only; an adapter's runner that
-re-encodes pictures is named. While it runs, the model gets the requests of one task a call
-(:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint ships are set aside where they can be
-reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring
-(:mod:`lmms_medtasks.harness.judging_stage`). Limits of a reply's length that differ between a task's questions are set
-(:mod:`lmms_medtasks.harness.reply_limits`). Why each reply ended is noted
-(:mod:`lmms_medtasks.harness.reply_endings`) and told the scoring hooks, with the user's own marks of thoughts
-(:mod:`lmms_medtasks.harness.reasoning_tags`). Replies are kept until the run is finished
-(:mod:`lmms_medtasks.harness.journal`). Of degraded tasks it is noted what was done
-(:mod:`lmms_medtasks.harness.degraded_runs`).
+Before it runs, options and runners that our tasks can't be asked with are refused, and what differs from the task's
+own settings is noted in its metadata. While it runs, the methods of the model and of the tasks are wrapped, each by the
+module that :func:`join_evaluator` names, and open answers are judged between generation and scoring.
 """
 
 from __future__ import annotations
@@ -46,6 +35,7 @@ from lmms_medtasks.harness import (
     runners,
     sampling,
     stamps,
+    start_checks,
 )
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
@@ -58,9 +48,9 @@ OURS = "_lmms_medtasks_ours"
 
 
 def join_evaluator(module: Any) -> None:
-    """Wrap ``evaluate`` of ``module``, which is ``lmms_eval.evaluator``. Doing it twice changes nothing.
+    """Wrap ``evaluate`` and ``simple_evaluate`` of ``module``, ``lmms_eval.evaluator``; once, however often called.
 
-    And ``simple_evaluate``, which the command line calls: it has the options in hand before a model is loaded.
+    ``simple_evaluate``, which the command line calls, has the options before a model is loaded.
     """
     if getattr(module, _MARK, False):
         return
@@ -70,7 +60,7 @@ def join_evaluator(module: Any) -> None:
 
     @functools.wraps(original)
     def evaluate(*args: Any, **kwargs: Any) -> Any:
-        # By name, however they were given: a library's user may hand them over by place.
+        # A library's user may give them by position.
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         lm, tasks = named["lm"], named["task_dict"]
         with user_errors():
@@ -79,31 +69,40 @@ def join_evaluator(module: Any) -> None:
             if _lacks_for(ours, named):
                 return original(*args, **kwargs)  # of others
             others = [task for task in every if not is_our_task(task.config)]
+            our_names = [str(task.config.task) for task in ours]
             run_options.check_loaded_tasks(lm, ours, others, named)
             run_options.note_changed_options(ours, named)
             tags = reasoning_tags.take_over_reasoning_tags(ours, named)
             if paper.requested_settings() == paper.THINKING:
                 reply_limits.lower_limits_to_room(ours, lm)
             chosen_settings.check_only_our_tasks([str(task.config.task) for task in others])
-            _restrict_to_subset(every, ours, named.get("limit"))
+            if subsets.requested_subset() is not None:
+                from lmms_medtasks.harness import subset_tasks
+
+                subset_tasks.restrict_tasks(every, ours, named.get("limit"))
             configs, our_configs = [task.config for task in every], [task.config for task in ours]
             drawn = _sampling_by_task(our_configs)
-            _check_write_out(configs, bool(named.get("write_out")))
+            if named.get("write_out"):
+                _check_write_out(configs)
             _check_model(lm, configs)
             _check_repeats(our_configs)
-            _tell_tasks(lm, every)
+            if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and hasattr(lm, "learn_from"):
+                lm.learn_from(every)  # requests do not tell what a task's training split is
             _check_pictures(every)
             calls.check_task_count(lm, [config.task for config in configs])
             _check_draws(lm, drawn)
             _note_encoding(lm, our_configs)
-            kind = _server_kind(lm)
-            served = kind if drawn else None
-            cut = reply_endings.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
+            served = None
+            if drawn and hasattr(lm, "client"):
+                from lmms_medtasks.harness import chat_servers
+
+                served = chat_servers.server_kind(lm)
+            cut = reply_endings.CutReplies(dict(zip(our_names, map(vars, our_configs), strict=True)), tags)
             secrets, options = run_secrets.collect_run_secrets(named), named.get("cli_args")
             with (
                 failed_requests.keep_out_of_cache(named.get("response_cache")),
-                degraded_lookup.watch_if_degraded(lm, every) as watch,
-                calls.one_reply_each(lm, drawn, bool(served)),
+                degraded_lookup.watch_if_degraded(lm, every) as note_degradations,
+                calls.one_reply_each(lm, drawn, served=bool(served)),
                 reply_endings.note_reply_endings(lm, set(tags), cut.count_reply),
                 run_secrets.leave_secrets_out(lm, secrets),
                 _replies_kept(lm, ours, named),
@@ -111,33 +110,25 @@ def join_evaluator(module: Any) -> None:
                 _one_task_a_call(lm, our_configs, drawn, served),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
                 reasoning_tags.hand_over_reasoning_tags(ours, tags) as unknown_marks,
-                judged.open_judging_stage(every) as judging,
+                judged.open_judging_stage(every) as clean_results,
                 reply_limits.limit_replies_by_question(lm, every),
                 # Within the stage, so that no copy is judged.
                 calls.pad_requests_of_ranks(every),
                 user_errors(every_rank=True),
             ):
-                results = watch.told(_with_server(judging.clean_results(original(*args, **kwargs)), lm, our_configs))
+                results = clean_results(original(*args, **kwargs))
+                results = note_degradations(_with_server(results, lm, our_configs))
                 cut.tell_rest()
                 results = reasoning_tags.note_unknown_marks(results, unknown_marks)
                 ending.check_failed_requests(results)
                 if ours:
-                    ending.check_results_written(options, [str(task.config.task) for task in ours])
+                    ending.check_results_written(options, our_names)
                 return results
 
     module.evaluate = evaluate
 
 
-def _server_kind(lm: Any) -> str | None:
-    if not hasattr(lm, "client"):
-        return None
-    from lmms_medtasks.harness import chat_servers
-
-    return chat_servers.server_kind(lm)
-
-
 def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
-    """The journal of replies to our tasks, where they cost something."""
     if not ours or getattr(lm, "is_instant", False):
         return contextlib.nullcontext()
     from lmms_medtasks.harness import journal
@@ -145,16 +136,8 @@ def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> context
     return journal.keep_replies_in_journal(lm, ours, named)
 
 
-def _restrict_to_subset(every: list[Any], ours: list[Any], limit: Any) -> None:
-    """Leave the tasks the rows of a subset, if one is chosen."""
-    if subsets.requested_subset() is not None:
-        from lmms_medtasks.harness import subset_tasks
-
-        subset_tasks.restrict_tasks(every, ours, limit)
-
-
 def _lacks_for(ours: list[Any], named: Mapping[str, Any]) -> bool:
-    """Whether this harness lacks what a run of this kind needs; raises UserError then where tasks of ours are in it."""
+    """Whether the harness lacks a part that this run needs; UserError if it has tasks of ours."""
     kinds = {relied_on.CACHE: named.get("response_cache") is not None, relied_on.PROCESSES: calls.count_processes() > 1}
     lacking = [part for part, holds in kinds.items() if holds and relied_on.list_needed_points(part)]
     for part in lacking if ours else ():
@@ -181,7 +164,7 @@ def _join_simple_evaluate(module: Any) -> None:
             run_secrets.redact_results(results, secrets)
             return results
         except KeyboardInterrupt:
-            # Where it ends the process, sixty lines of the harness's frames would hide what is said of going on.
+            # If it ends the process, sixty lines of frames would hide how to continue the run.
             sys.excepthook = _without_frames
             raise
 
@@ -189,7 +172,7 @@ def _join_simple_evaluate(module: Any) -> None:
 
 
 def _without_frames(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
-    """What a process that ends says: of an interruption that it was one, of all else what Python says."""
+    """An exception hook that prints one line for an interruption, and what Python prints for all else."""
     if issubclass(kind, KeyboardInterrupt):
         sys.stderr.write("Interrupted.\n")
     else:
@@ -214,27 +197,23 @@ def _check_options(named: Mapping[str, Any]) -> None:
         lacks_template=runner_class is not None and not hasattr(runner_class, "apply_chat_template"),
     )
     run_options.check_system_instruction(runners.find_runner_kind(model, force_simple), list(ours), named)
-    if model == runners.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
+    model_args = named.get("model_args") or ""
+    if isinstance(model_args, str):
+        model_args = start_checks.parse_model_arguments(model_args)
+    if model == runners.MOST_FREQUENT and "train" not in model_args:
         from lmms_medtasks.harness import learned_model
 
         learned_model.check_training_splits(ours)
-
-
-def _argument_names(arguments: str | Mapping[str, Any]) -> list[str]:
-    return (
-        [part.partition("=")[0].strip() for part in arguments.split(",")]
-        if isinstance(arguments, str)
-        else list(arguments)
-    )
 
 
 def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:
     """Raise UserError for a task whose own ``doc_to_messages`` would keep our ``doc_to_visual`` from being called."""
     if _is_our_hook(doc_to_visual) and doc_to_messages is not None:
         raise UserError(
-            f"{task} has a doc_to_messages of its own beside doc_to_visual: {_hook_name(doc_to_visual)}. Chat models "
-            "would be shown the images of the former, which are not degraded, under a name that says they are. Set "
-            "doc_to_messages: null, so that messages are made of doc_to_visual and doc_to_text."
+            f"{task} has a doc_to_messages of its own beside doc_to_visual: {doc_to_visual.__module__}."
+            f"{doc_to_visual.__name__}. Chat models would be shown the images of the former, which are not "
+            "degraded, under a name that says they are. Set doc_to_messages: null, "
+            "so that messages are made of doc_to_visual and doc_to_text."
         )
 
 
@@ -250,7 +229,7 @@ def _check_pictures(tasks: Iterable[Any]) -> None:
         if _is_our_hook(visual) and not settings.get("no_image"):
             # Before the run: a runner that takes errors for replies would go on without pictures.
             columns = task.dataset[config.test_split or config.validation_split].column_names
-            if columns is not None:  # not known of a data set that is streamed: the hook finds out
+            if columns is not None:  # unknown for a streamed data set, where the hook checks
                 hooks.check_image_columns(columns, config.task)
 
 
@@ -258,27 +237,23 @@ def _is_our_hook(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("lmms_medtasks.")
 
 
-def _hook_name(function: Any) -> str:
-    return f"{function.__module__}.{function.__name__}"
-
-
 @contextlib.contextmanager
 def _one_task_a_call(
     lm: Any, our_configs: Iterable[Any], drawn: Mapping[str, Mapping[str, Any]], served: str | None = None
 ) -> Iterator[None]:
-    """Ask one task a call, with its sampling settings in place of those that the checkpoint ships; note that.
+    """Ask one task a call, with its sampling settings in place of the checkpoint's, and note that in its metadata.
 
-    ``drawn``: as :func:`_sampling_by_task` has it. ``served``: the kind of server that is sent what its runner omits.
+    ``drawn``: result of :func:`_sampling_by_task`. ``served``: the kind of server that gets what its runner omits.
     """
     from loguru import logger
 
     ours = {config.task: config for config in our_configs}
-    settings_to_set = {
-        task: settings for task, config in ours.items() if (settings := _settings_to_set(config)) is not None
-    }
+    settings_to_set = {task: _settings_to_set(config) for task, config in ours.items()}
     model = sampling.find_held_model(lm)
     reached = bool(sampling.find_generation_configs(model))
-    for task, changed in sampling.describe_sampling_changes(model, settings_to_set).items():
+    for task, settings in settings_to_set.items():
+        differing = sampling.find_differing_settings(model, settings)
+        changed = {name: f"{acting} -> {value}" for name, (acting, value) in differing.items()}
         if changed:
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
         if changed or (reached and _is_sampled(ours[task])):
@@ -288,19 +263,12 @@ def _one_task_a_call(
 
         sent = chat_servers.sampling_fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
-    why = None if served else runners.why_trials_may_depend(lm, calls.count_processes(), reached)
+    why = None if served else runners.why_trials_may_depend(lm, calls.count_processes(), settings_reached=reached)
     for task in sorted(drawn) if why else ():
         logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
-    def settings_during(task: str) -> contextlib.AbstractContextManager[object]:
-        return (
-            sampling.set_settings_aside(model, settings_to_set[task])
-            if task in settings_to_set
-            else contextlib.nullcontext()
-        )
-
-    with calls.one_task_a_call(lm, settings_during):
+    with calls.one_task_a_call(lm, lambda task: sampling.set_settings_aside(model, settings_to_set.get(task, {}))):
         yield
 
 
@@ -315,9 +283,9 @@ def _check_draws(lm: Any, drawn: Mapping[str, Any]) -> None:
 
 
 def _note_encoding(lm: Any, our_configs: Iterable[Any]) -> None:
-    """Note what the module of a runner that was not chosen by its name (an adapter's) does to images.
+    """Note what a runner that was not chosen by its name (an adapter's) does to images.
 
-    Note also of a runner of a version of the harness that was not read that nothing is known of it.
+    For a runner of another version of the harness than ``runners.yaml`` describes, note that it is unknown.
     """
     encoding = runners.find_module_encoding(type(lm).__module__)
     why = runners.why_runner_is_unknown(runners.answering_module(lm))
@@ -330,7 +298,7 @@ def _note_encoding(lm: Any, our_configs: Iterable[Any]) -> None:
 
 
 def _with_server(results: Any, lm: Any, our_configs: Iterable[Any]) -> Any:
-    """The results with what a server was and was sent in our tasks' metadata, as far as the model tells that."""
+    """The results, with the model's record of its server and requests, if it has one, in our tasks' metadata."""
     record: Any = getattr(lm, "server_record", None)
     if not results or not callable(record):
         return results
@@ -348,23 +316,18 @@ def _with_server(results: Any, lm: Any, our_configs: Iterable[Any]) -> Any:
     return results
 
 
-def _check_write_out(configs: Iterable[Any], is_requested: bool) -> None:
+def _check_write_out(configs: Iterable[Any]) -> None:
     """Raise UserError where the harness is to print prompts that the terms of their data keep out of its log."""
-    # Whoever's the task is: its data is of those terms if it names a protocol that has them.
-    for config in configs if is_requested else ():
+    # Contributed tasks too: a task's judge protocol carries the terms of its data.
+    for config in configs:
         if any(protocol.terms for protocol in judged.find_judge_protocols(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
 def _check_model(lm: Any, configs: Iterable[Any]) -> None:
     """Raise UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    terms = [
-        (str(config.task), each.terms)
-        for config in configs
-        for each in judged.find_judge_protocols(config)
-        if each.terms
-    ]
-    if terms:
+    protocols = [(str(config.task), protocol) for config in configs for protocol in judged.find_judge_protocols(config)]
+    if terms := [(task, protocol.terms) for task, protocol in protocols if protocol.terms]:
         from lmms_medtasks.harness import model_terms
 
         model_terms.check_model_terms(lm, terms)
@@ -373,19 +336,12 @@ def _check_model(lm: Any, configs: Iterable[Any]) -> None:
 def _check_repeats(our_configs: Iterable[Any]) -> None:
     """Raise UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
     for config in our_configs:
-        taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
+        taken = [step.get("k") for entry in config.filter_list or [] for step in entry.get("filter", [])]
         if taken and config.repeats not in taken:
             raise UserError(
                 f"{config.task} has T = {taken[0]} trials, --repeats asks for {config.repeats}. Leave --repeats out; "
                 "for another number of trials copy the YAML and set repeats and the filter's k alike."
             )
-
-
-def _tell_tasks(lm: Any, tasks: Iterable[Any]) -> None:
-    """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
-    learn = getattr(lm, "learn_from", None)
-    if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and callable(learn):
-        learn(tasks)
 
 
 def iter_tasks(task_dict: dict[Any, Any]) -> Iterator[Any]:
@@ -416,9 +372,9 @@ def _sampling_by_task(our_configs: Iterable[Any]) -> dict[str, Mapping[str, Any]
     }
 
 
-def _settings_to_set(config: Any) -> Mapping[str, Any] | None:
-    """The sampling settings to be set for the task's requests; None where it does not say whether it samples."""
+def _settings_to_set(config: Any) -> Mapping[str, Any]:
+    """The sampling settings to be set for the task's requests; {} if the task does not say whether it samples."""
     settings = config.generation_kwargs or {}
     if _is_sampled(config):
         return sampling.trial_sampling_settings(settings)
-    return sampling.GREEDY if not settings.get("do_sample") or settings.get("temperature") == 0 else None
+    return sampling.GREEDY if not settings.get("do_sample") or settings.get("temperature") == 0 else {}

@@ -1,7 +1,7 @@
 """The functions that task YAMLs name by dotted path: pictures, prompt, target.
 
-The harness calls them in several threads and processes. What they remember of a question within a process is the
-number of its trial (:data:`TRIALS`) and how its pictures were made (:data:`RENDERED`).
+The harness calls them in several threads and processes. Within a process they remember each question's trial number
+(:data:`TRIALS`) and how its pictures were made (:data:`RENDERED`).
 """
 
 from __future__ import annotations
@@ -26,35 +26,34 @@ Settings = Mapping[str, Any]
 
 
 class TrialSeeder:
-    """Seeds torch for each trial of each question.
+    """Seeds torch for each trial of each question, from the question's id and the number of the trial.
 
-    The harness seeds torch alike on every rank, so that two ranks would draw the same numbers for different questions,
-    and one process others than two. It asks for a question's pictures once a trial, right before the model generates,
-    in the same thread: seeding then, from the question's id and the number of the trial, makes every draw its own and
-    independent of how the questions are spread over processes (exactly so at batch size 1).
+    The harness seeds torch alike on every rank, so that two ranks would draw the same numbers for different questions.
+    It asks for a question's pictures once a trial, right before the model generates, in the same thread. Seeding then
+    makes draws independent of how questions are spread over processes (exactly so at batch size 1).
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: dict[str, int] = {}
-        self._told: dict[str, deque[int]] = {}
+        self._expected: dict[str, deque[int]] = {}
 
     def reset(self, ids: Iterable[str]) -> None:
         """Forget the trials of these questions: a new run of them starts."""
         with self._lock:
-            for each in ids:
-                self._calls.pop(each, None)
-                self._told.pop(each, None)
+            for question_id in ids:
+                self._calls.pop(question_id, None)
+                self._expected.pop(question_id, None)
 
     def expect(self, question_id: str, trials: Iterable[int]) -> None:
-        """Let the question's next trials have these numbers: others are known from a run that was cut off."""
+        """Let the question's next trials have these numbers; the others' replies are in the journal."""
         with self._lock:
-            self._told[question_id] = deque(trials)
+            self._expected[question_id] = deque(trials)
 
     def next_seed(self, question_id: str, seed: int = 0) -> int:
-        """The seed of the question's next trial: a function of its id, the trial's number and ``seed`` alone."""
+        """The seed of the question's next trial: depends on its id, the trial's number and ``seed`` only."""
         with self._lock:
-            expected = self._told.get(question_id)
+            expected = self._expected.get(question_id)
             trial = expected.popleft() if expected else self._calls.get(question_id, 0)
             self._calls[question_id] = trial + 1
         return stable_seed("trial", question_id, trial, seed)
@@ -70,9 +69,8 @@ class TrialSeeder:
 class RenderedParameters:
     """The parameters with which each question's pictures were degraded, from rendering to scoring in one process.
 
-    The harness scores a question in the process that rendered it, and gives the scoring hook no picture to draw the
-    parameters from again. Replies from a response cache are scored without rendering: there is nothing to tell then. A
-    journal of replies (:mod:`lmms_medtasks.harness.journal`) keeps them beside each reply.
+    The harness scores a question in the process that rendered it, and gives the scoring hook no picture. Replies from a
+    response cache are scored without rendering, so without parameters; a journal of replies stores them beside each.
     """
 
     def __init__(self) -> None:
@@ -82,14 +80,13 @@ class RenderedParameters:
     def reset(self, ids: Iterable[str]) -> None:
         """Forget these questions."""
         with self._lock:
-            for each in ids:
-                self._by_question.pop(each, None)
+            for question_id in ids:
+                self._by_question.pop(question_id, None)
 
     def put(self, question_id: str, number: int, parameters: dict[str, Any], order: str = "") -> None:
         """Remember the parameters of the question's picture ``number``.
 
-        ``order``: what was to be done, where several tasks of a run degrade a question of one id differently; "" where
-        it is not known.
+        ``order``: :func:`describe_degradation`, as tasks of a run may degrade a question differently; "" if unknown.
         """
         with self._lock:
             of_question = self._by_question.setdefault(question_id, {})
@@ -125,10 +122,9 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
     ``degradation`` and ``severity`` are taken from the task's ``lmms_eval_specific_kwargs`` if given there, else from
     the document's columns. The seed is made of the question's id and the task's ``seed`` (0 unless given), so that the
-    same question has the same pixels in every run. ``rendered: true`` says that the document's picture is degraded
-    already, as in a release, and its columns only say how. ``no_image: true`` shows none: what language alone gets.
-    With ``seed_trials: true`` torch is seeded for the trial that the harness is about to generate (see
-    :class:`TrialSeeder`).
+    same question has the same pixels in every run. ``rendered: true``: the document's picture is degraded already, as
+    in a release, and its columns describe how. ``no_image: true`` shows no picture, to measure language alone.
+    ``seed_trials: true`` seeds torch for the trial that the harness is about to generate (:class:`TrialSeeder`).
 
     Raises UserError for a document with neither of the columns ``image`` and ``images``; empty ones are no pictures.
     """
@@ -136,14 +132,13 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
 
 def load_degraded_images(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
-    """As :func:`doc_to_visual`; degradations of someone's own that are named by files are looked for in ``folder``."""
+    """As :func:`doc_to_visual`; files of custom degradations are relative to ``folder``."""
     if settings.get("seed_trials"):
         TRIALS.seed_torch(str(doc["id"]), int(settings.get("seed", 0)))
     if settings.get("no_image"):
         return []
     check_image_columns(doc, f"The document {doc.get('id')!r}")
-    shown = images_of(doc)
-    return [_load_image(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
+    return [_load_image(picture, number, doc, settings, folder) for number, picture in enumerate(images_of(doc))]
 
 
 def describe_degradation(doc: Document, settings: Settings) -> str:
@@ -155,7 +150,7 @@ def describe_degradation(doc: Document, settings: Settings) -> str:
 
 
 def check_image_columns(columns: Iterable[str], whose: str) -> None:
-    """Raise UserError where none of the columns of ``whose`` documents is one that pictures are taken from."""
+    """Raise UserError if none of the columns of ``whose`` documents holds pictures."""
     names = sorted(columns)
     if not {"image", "images"} & set(names):
         raise UserError(
@@ -177,7 +172,7 @@ def _load_image(picture: Any, number: int, doc: Document, settings: Settings, fo
         if shown:
             RENDERED.put(str(doc["id"]), number, {"shown_as": shown}, describe_degradation(doc, settings))
         return pictures.to_rgb8(image)
-    # The same for every trial, level and kind of run: only the question and the task's seed count.
+    # Independent of trial, level and kind of run.
     seed = f"{doc.get('question_id') or doc['id']}/{number}/{settings.get('seed', 0)}"
     modality = doc.get("modality") or None
     size = images.size_of(image)
@@ -196,7 +191,7 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
     """The prompt: the task's prompt file with {question} and {options} filled in, options as lines "A. text".
 
     The file is named by ``prompt`` in the task's ``lmms_eval_specific_kwargs``: an absolute path, or one relative to
-    the ``task_configs`` folder. ``option_mark`` there stands in place of the full stop after an option's letter.
+    the ``task_configs`` folder. ``option_mark`` there replaces the full stop after an option's letter.
     """
     name = (settings or {}).get("prompt")
     if not name:
@@ -204,7 +199,7 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
     letters = parsing.option_letters(len(doc["options"])) if doc["options"] else ""
     mark = str((settings or {}).get("option_mark", "."))
     options = "\n".join(f"{letter}{mark} {text}" for letter, text in zip(letters, doc["options"], strict=True))
-    # One pass, so that braces in a question's own text stay what they are.
+    # One pass, so that braces in a question's text are not filled in.
     parts = prompt_files.prompt_text(str(name)).split("{question}")
     return doc["question"].join(part.replace("{options}", options) for part in parts)
 

@@ -1,9 +1,9 @@
-"""Which tasks are judged, told without importing what judges: most runs judge nothing."""
+"""Find out which tasks are judged without importing the code that judges: most runs judge nothing."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,23 +27,16 @@ def check_judging(configs: Sequence[Any]) -> None:
         judging_stage.check_judge_use(configs)
 
 
-class _Nothing:
-    """The stage of a run in which nothing is judged."""
-
-    def clean_results(self, results: Any) -> Any:
-        return results
-
-
 @contextlib.contextmanager
-def open_judging_stage(tasks: Sequence[Any]) -> Iterator[Any]:
-    """:class:`lmms_medtasks.harness.judging_stage.JudgingStage` of these tasks of the harness."""
+def open_judging_stage(tasks: Sequence[Any]) -> Iterator[Callable[[Any], Any]]:
+    """Judge these tasks until the end; gives ``JudgingStage.clean_results``, to be called with the results."""
     if not any(_names_protocol(task.config) for task in tasks):
-        yield _Nothing()
+        yield lambda results: results
         return
     from lmms_medtasks.harness.judging_stage import JudgingStage
 
     with JudgingStage(tasks) as judging:
-        yield judging
+        yield judging.clean_results
 
 
 def _names_protocol(config: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What our models have in common: how the harness makes them and their arguments are read; and functions as models."""
+"""The base class of our models, the parsing of their arguments, and functions as models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from lmms_medtasks.errors import UserError, user_errors
 
-_GIVEN_TO_ALL = {"batch_size", "max_batch_size", "device"}  # by the harness, to every model
+_GIVEN_TO_ALL = {"batch_size", "max_batch_size", "device"}  # by the harness
 
 
 class OwnModel(lmms):
@@ -44,7 +44,7 @@ class OwnModel(lmms):
 
 
 def check_model_arguments(given: Iterable[str], allowed: Iterable[str]) -> None:
-    """Raise UserError where a model argument is none of ``allowed`` and none that the harness gives to all models."""
+    """Raise UserError for a model argument that is not ``allowed``; the harness's own ones are."""
     unknown = sorted(set(given) - _GIVEN_TO_ALL - set(allowed))
     if unknown:
         raise UserError(f"Unknown model argument {unknown[0]!r}. Allowed: {', '.join(allowed)}.")
@@ -59,9 +59,9 @@ def parse_whole_number(name: str, value: Any, least: int | None = None) -> int:
 
 
 class FunctionModel(OwnModel):
-    """Asks ``function`` for each reply: it is given the prompt and the question's pictures as 8-bit RGB PIL images.
+    """Calls ``function`` for each reply, with the prompt and the question's pictures as 8-bit RGB PIL images.
 
-    What goes wrong in the function ends the run, as it is.
+    An exception in the function ends the run.
     """
 
     is_simple = True

@@ -1,29 +1,13 @@
-"""How the lmms-eval harness finds us. This module touches the harness's internals, and :mod:`.evaluating`.
+"""How the harness finds us. This module and :mod:`.evaluating` touch the harness's internals.
 
 The harness loads the entry point group ``lmms_eval.models`` when its model registry is built, in every process of a
-multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
-the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
+multi-process launch too. :func:`register` is ours: it returns our models and, once the harness's task manager exists,
+makes it see our tasks (harness 0.7.3 has no entry points for tasks).
 
-What is relied on stands in :mod:`lmms_medtasks.harness.relied_on`, and is looked for when the first task manager is
-made. Where something is missing without which a number of ours could be wrong, our tasks are refused and nothing
-else is done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
-
-- ``initialize_tasks`` also indexes our task YAMLs;
-- ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
-  checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes; it knows
-  the names of degraded tasks (:mod:`lmms_medtasks.harness.degraded_lookup`) and loads them, so that what can't be
-  degraded is refused before that too;
-- ``_load_individual_task_or_group`` loads degraded tasks;
-- ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one, and lets a :class:`UserError` of a
-  task's ``process_docs`` through, which the harness would wrap in one of its retries;
-- ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
-  is also a folder's in the working directory: a contributed task is then loaded by its name;
-- ``_get_config`` puts in the metrics that a task's benchmark declares, hands contributed tasks' settings to their hooks
-  (:mod:`lmms_medtasks.harness.template_hooks`), and completes a task's metadata with what only a run knows
-  (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
-  response cache.
-
-And one function, ``lmms_eval.evaluator.evaluate``: :mod:`lmms_medtasks.harness.evaluating`.
+What we rely on is listed in :mod:`lmms_medtasks.harness.relied_on`, and is checked when the first task manager is made.
+If something is missing without which a number of ours could be wrong, our tasks are refused and nothing else is done
+(:mod:`lmms_medtasks.harness.refusing`). Otherwise the methods of ``lmms_eval.tasks.TaskManager`` in :data:`_METHODS`
+are wrapped, and ``lmms_eval.evaluator.evaluate`` (:mod:`lmms_medtasks.harness.evaluating`).
 """
 
 from __future__ import annotations
@@ -32,7 +16,7 @@ import functools
 import glob
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +48,7 @@ _MARK = "_lmms_medtasks_joined"
 def register() -> list[ModelManifest]:
     """Entry point of the group ``lmms_eval.models``: our models, and our tasks as soon as there is a task manager."""
     wrapt.register_post_import_hook(lambda module: install_plugin(module.TaskManager), "lmms_eval.tasks")
-    if any(relied_on.find_lacking_names(each) for each in relied_on.POINTS if each.name.endswith(":ModelManifest")):
+    if any(relied_on.find_lacking_names(point) for point in relied_on.POINTS if point.name.endswith(":ModelManifest")):
         return []
     from lmms_eval.models.registry_v2 import ModelManifest
 
@@ -84,25 +68,21 @@ def register() -> list[ModelManifest]:
 
 
 def install_plugin(task_manager: type) -> None:
-    """Make ``task_manager`` (the harness's ``TaskManager`` class) know our tasks. Doing it twice changes nothing.
+    """Make ``task_manager`` (the harness's ``TaskManager`` class) know our tasks; once, however often called.
 
-    That is done when the first one is made: by then the harness has imported whatever it will use of its own.
+    It happens when the first instance is made: by then the harness has imported all that it will use.
     """
     if _MARK in vars(task_manager):
         return
     setattr(task_manager, _MARK, True)
-    joined: list[bool] = []
-    original: Any = task_manager.__init__  # type: ignore[misc]
+    join_once = functools.cache(_join_methods)
 
-    @functools.wraps(original)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if not joined:
-            joined.append(True)
-            _join_methods(task_manager)
-        _check_start([])
+    def begin_manager(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+        join_once(task_manager)
+        _check_start(are_ours=False)
         original(self, *args, **kwargs)
 
-    task_manager.__init__ = __init__  # type: ignore[misc]
+    _wrap_method(task_manager, "__init__", begin_manager)
 
 
 def _join_methods(task_manager: type) -> None:
@@ -119,12 +99,12 @@ def _join_methods(task_manager: type) -> None:
     wrapt.register_post_import_hook(_join_evaluator, "lmms_eval.evaluator")
 
 
-def _check_start(ours: Iterable[str]) -> None:
-    """Check the harness's command line where it names tasks of ours; ``ours``: those known to be."""
+def _check_start(*, are_ours: bool) -> None:
+    """Check the harness's command line if it names tasks of ours; ``are_ours``: it is known to."""
     if not is_command_line():
         return
     names = (start_checks.find_option_value(sys.argv, "--tasks") or "").split(",")
-    if ours or any(name.partition(MARK)[0] in task_index() for name in names):
+    if are_ours or any(name.partition(MARK)[0] in task_index() for name in names):
         with user_errors():
             start_checks.check_start_options(sys.argv, names, os.environ)
         ending.outlive_closed_output()
@@ -151,8 +131,8 @@ def _initialize_tasks(original: Any, self: Any, *args: Any, **kwargs: Any) -> di
 def task_index() -> dict[str, dict[str, Any]]:
     """Our tasks and groups in the form of the harness's index.
 
-    The harness parses every YAML for it, 1 to 3 ms a file at every start of every command of every user. All it wants
-    to know is the name, which ours have as the file's name too, and whether it is a group.
+    The harness would parse every YAML, 1 to 3 ms a file at every start. It needs the name, which is that of our file,
+    and whether it is a group.
     """
     index: dict[str, dict[str, Any]] = {}
     for root, _, files in os.walk(folders.suites_root()):
@@ -170,51 +150,39 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
     from lmms_medtasks.harness import evaluating
 
     requested = [task_list] if isinstance(task_list, str) else list(task_list)
-    degraded = [each for each in requested if is_degraded_name(each) and each not in self.task_index]
+    degraded = [name for name in requested if is_degraded_name(name) and name not in self.task_index]
+    undegraded = [name for name in requested if name not in degraded]
+    included_folders = _included_folders(self)
     with user_errors():
-        _begin_modalities(_included_folders(self))
-        sources.add_source_folders(
-            included_folder for included_folder in _included_folders(self) if included_folder.is_dir()
-        )
-        degraded = _list_degraded(self, degraded)
-    undegraded = [each for each in requested if not is_degraded_name(each) or each in self.task_index]
+        if included_folders or os.environ.get(extensions.MODALITIES):
+            from lmms_medtasks.degradations import modality_files
+
+            modality_files.load_run_modalities(included_folders)
+        sources.add_source_folders(folder for folder in included_folders if folder.is_dir())
+        if degraded:
+            from lmms_medtasks.harness import degraded_tasks
+
+            relied_on.check_harness_has(relied_on.DEGRADED, degraded[0])
+            degraded = degraded_tasks.names(self, degraded)  # wildcards resolved
     names = original(self, undegraded, *args, **kwargs)
     if getattr(self, "_lmms_medtasks_runner", None) is None:
-        # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
+        # To warn of a lossy runner before its model is loaded; the evaluator knows the kind only afterwards.
         self._lmms_medtasks_runner = runners.find_runner_kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
-        bases = [each.partition(MARK)[0] for each in degraded]
+        bases = [name.partition(MARK)[0] for name in degraded]
         leaves = _list_our_tasks(self, list(dict.fromkeys([*names, *bases])))
-        configs = {name: _get_config_checked(self, name) for name in leaves}
+        configs = {name: self._get_config(name) for name in leaves}
         _check_asked(self, [*configs, *degraded])
         chosen_settings.check_chosen_names(leaves, list(configs.values()))
         judged.check_judging(list(configs.values()))
         setattr(self, evaluating.OURS, configs)
-        by_definition = [name for name, each in configs.items() if requested_degradation(each.get("metadata"))]
+        by_definition = [name for name in configs if requested_degradation(configs[name].get("metadata"))]
         _load_early(self, [*by_definition, *degraded])
     return sorted({*names, *degraded})
 
 
-def _begin_modalities(folders: list[Path]) -> None:
-    if folders or os.environ.get(extensions.MODALITIES):
-        from lmms_medtasks.degradations import modality_files
-
-        modality_files.load_run_modalities(folders)
-
-
-def _list_degraded(manager: Any, names: list[str]) -> list[str]:
-    """The degraded tasks of these names, those with wildcards resolved."""
-    if not names:
-        return []
-    from lmms_medtasks.harness import degraded_tasks
-
-    relied_on.check_harness_has(relied_on.DEGRADED, names[0])
-    return degraded_tasks.names(manager, names)
-
-
 def _load_early(manager: Any, names: list[str]) -> None:
-    """Load these degraded tasks, as far as that can be done before the model is."""
-    degraded_lookup.forget_base_tasks(manager)
+    """Load these degraded tasks, so that what can't be degraded is refused before the model is loaded."""
     degraded_lookup.keep_base_tasks(manager)
     if names:
         from lmms_medtasks.harness import degraded_tasks
@@ -223,8 +191,8 @@ def _load_early(manager: Any, names: list[str]) -> None:
 
 
 def _check_asked(manager: Any, tasks: list[str]) -> None:
-    """Check what is asked of a run in which there are ``tasks`` of ours; raises UserError."""
-    _check_start(tasks)
+    """Raise UserError for a command line that our ``tasks`` can't be run with."""
+    _check_start(are_ours=bool(tasks))
     name = manager.model_name
     # A library's user has a model without a name.
     if tasks and isinstance(name, str) and is_command_line() and runners.find_runner_kind(name, False) is None:
@@ -233,8 +201,8 @@ def _check_asked(manager: Any, tasks: list[str]) -> None:
 
 def _list_our_tasks(manager: Any, names: list[str]) -> list[str]:
     """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
-    # Tasks that were contributed lie in a folder of --include_path.
-    known_folders = [each.resolve() for each in (folders.suites_root(), *_included_folders(manager))]
+    # Contributed tasks are in a folder of --include_path.
+    known_folders = [folder.resolve() for folder in (folders.suites_root(), *_included_folders(manager))]
     tasks = []
     for name in names:
         entry = manager.task_index[name]
@@ -252,7 +220,7 @@ def _list_our_tasks(manager: Any, names: list[str]) -> list[str]:
 def _included_folders(manager: Any) -> list[Path]:
     """The folders of --include_path."""
     given = manager.include_path or []
-    return [Path(each) for each in ([given] if isinstance(given, str | Path) else given)]
+    return [Path(folder) for folder in ([given] if isinstance(given, str | Path) else given)]
 
 
 def _check_claimed_once(name: str, folders: list[Path]) -> None:
@@ -270,18 +238,15 @@ def _load_task_or_group(
 
     from lmms_medtasks.harness import evaluating, run_options
 
-    degraded_lookup.keep_base_tasks(self)
-    with user_errors():
+    with user_errors(), degraded_lookup.share_base_tasks(self):
         try:
             tasks: dict[str, Any] = original(self, task_list, task_type, *args, **kwargs)
-            run_options.remember_generation_settings(evaluating.iter_tasks(tasks))
-            return tasks
         except RetryError as error:
             if isinstance(error.__cause__, UserError):
                 raise error.__cause__ from None
             raise
-        finally:
-            degraded_lookup.forget_base_tasks(self)
+        run_options.remember_generation_settings(evaluating.iter_tasks(tasks))
+        return tasks
 
 
 def _join_evaluator(module: Any) -> None:
@@ -308,11 +273,8 @@ def _refuse_ours(lost: list[relied_on.HarnessPoint], names: Collection[str], **o
 def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
     with user_errors():
         if not isinstance(config.get("task"), str) or templates.template_of(config) is None:
-            degraded_lookup.keep_base_tasks(self)
-            try:
+            with degraded_lookup.share_base_tasks(self):
                 return original(self, config, *args, **kwargs)
-            finally:
-                degraded_lookup.forget_base_tasks(self)
         if config["task"] not in self.task_index:
             raise UserError(
                 f"The task {config['task']!r} was given as a folder or file. Name it, with --include_path. Where a "
@@ -323,33 +285,29 @@ def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, *
 
 
 def _get_config(original: Any, self: Any, name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    with user_errors():
-        return _get_config_checked(self, name)
-
-
-def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     from lmms_medtasks.harness import evaluating, provenance, run_options
 
-    path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
+    path = self.task_index[name]["yaml_path"] if name in self.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
-    config = read_config(manager, name)
-    if requested_degradation(config.get("metadata")):
-        relied_on.check_harness_has(relied_on.DEGRADED, name)
-    if degraded := degraded_lookup.name_loaded_for(manager):
-        from lmms_medtasks.harness import degraded_tasks
+    with user_errors():
+        config = read_config(self, name)
+        if requested_degradation(config.get("metadata")):
+            relied_on.check_harness_has(relied_on.DEGRADED, name)
+        if degraded := degraded_lookup.name_loaded_for(self):
+            from lmms_medtasks.harness import degraded_tasks
 
-        degraded_tasks.check_base_config(degraded, config)
-    config = template_hooks.bind_hooks(config, path)
-    evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
-    runner = getattr(manager, "_lmms_medtasks_runner", None)
-    config = provenance.add_provenance(config, manager.model_name, runner, path)
-    if "data_digest" in (config.get("metadata") or {}):
-        run_options.check_no_examples(name, config.get("num_fewshot"))
-    return config
+            degraded_tasks.check_base_config(degraded, config)
+        config = template_hooks.bind_hooks(config, path)
+        evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
+        runner = getattr(self, "_lmms_medtasks_runner", None)
+        config = provenance.add_provenance(config, self.model_name, runner, path)
+        if "data_digest" in (config.get("metadata") or {}):
+            run_options.check_no_examples(name, config.get("num_fewshot"))
+        return config
 
 
 def read_config(manager: Any, name: str) -> dict[str, Any]:
-    """What the harness reads of a task's YAML; what is wrong in a declaration that it imports is raised as it is."""
+    """The harness's configuration of a task; raises the UserError of a declaration that it imports."""
     try:
         config: dict[str, Any] = type(manager)._get_config.__wrapped__(manager, name)
     except ImportError as error:
@@ -360,11 +318,17 @@ def read_config(manager: Any, name: str) -> dict[str, Any]:
 
 
 _METHODS = {
+    # Also index our task YAMLs.
     "initialize_tasks": _initialize_tasks,
+    # Check data, runner and judge of the tasks asked for before a model is loaded; resolve names of degraded tasks.
     "match_tasks": _match_tasks,
+    # Note whether the runner is a "chat" or a "simple" one; raise UserErrors that the harness wraps in its retries.
     "load_task_or_group": _load_task_or_group,
+    # Load degraded tasks.
     "_load_individual_task_or_group": degraded_lookup.load_task,
+    # Load a contributed task by its name where --tasks is also the name of a folder in the working directory.
     "load_config": _load_config,
+    # Put in declared metrics, hand settings to hooks, and add to the metadata what only a run knows.
     "_get_config": _get_config,
 }
-"""Method of the task manager -> what stands before it."""
+"""Method of the task manager -> the function that is called in its place, with the original as first argument."""

@@ -1,7 +1,7 @@
-"""What only a run knows about a task: which data and code it reads, and what the runner does to its pictures.
+"""Add to a task's metadata what only a run knows: its data and code, and what the runner does to pictures.
 
-The harness's response cache keys on the YAML's text and the names of hooks only; it would serve old replies after a
-change of pictures or parser. With the digests of these in the task's metadata it does not.
+The keys of the harness's response cache cover the YAML's text and the names of hooks only. The digests in the metadata
+prevent it from serving old replies after a change of pictures or parser.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 
 from lmms_medtasks import digests, extensions
 from lmms_medtasks.data import locate_split, sources
-from lmms_medtasks.data.store import LocatedSplit
 from lmms_medtasks.harness import chosen_settings, runners, scoring
 from lmms_medtasks.suites import paper, registry, templates
 
@@ -35,49 +34,57 @@ def add_provenance(
     """Return a copy of a task's configuration with what only a run knows, in its ``metadata``.
 
     - ``data``: "full" only if all files read are, else "sample" or "mini"; ``data_digest`` changes with every byte of
-      them (of other data than ours it is over the task's local files, "" for data on a hub).
-    - ``data_counts``: how the number of questions differs from that of the whole release, for a sample or for data
-      whose counts were accepted. Data and counts stand in ``task_alias``, which the harness prints in its table, so
-      that nobody takes these numbers for the benchmark's.
+      them (for contributed data it covers the task's local files; "" for data on a hub).
+    - ``data_counts``: how the number of questions differs from the whole release, for a sample or for data with
+      accepted counts. Data and counts are part of ``task_alias``, which the harness prints in its table.
     - ``digests`` of prompt, code and degradations (:func:`task_digests`); ``package_version`` (ours);
       ``package_modified``: whether its files differ from those installed or, in a working copy, committed (left out if
       neither is known); ``libraries``; ``harness``: the version of lmms-eval, of which a result file has only a commit.
     - ``agreement``, if one had to be signed for the data; ``image_encoding``, if the runner re-encodes pictures.
     - ``template`` and ``benchmark``, its folder's name, of a task on a template.
-    - Settings and prompts that the user chose (:mod:`lmms_medtasks.harness.chosen_settings`), which are put in;
+    - Settings and prompts that the user chose (:mod:`lmms_medtasks.harness.chosen_settings`), which are applied;
       ``task_alias`` names the settings too.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
-    Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
+    Raises UserError when the data is missing and can't be prepared.
     """
-    locations = list_data_locations(config)
-    if not locations:
-        return _complete_contributed(config, model_name, runner, yaml_path)
-    config = _on_template(copy.copy(config), yaml_path)
-    config, chosen = chosen_settings.apply_chosen_settings(config, Path(yaml_path).parent if yaml_path else None)
-    _check_settings(config, locations[0][0])
+    folder = Path(yaml_path).parent if yaml_path else None
+    if locations := list_data_locations(config):
+        config = _complete_ours(config, locations, folder)
+    elif folder:
+        config = _complete_contributed(config, folder)
+    metadata = config.get("metadata")
+    if isinstance(metadata, dict) and "data_digest" in metadata:
+        add_image_encoding(metadata, model_name, runner)
+    return config
+
+
+def _complete_ours(config: dict[str, Any], locations: list[tuple[str, str]], folder: Path | None) -> dict[str, Any]:
+    config, chosen = chosen_settings.apply_chosen_settings(_on_template(copy.copy(config), folder), folder)
+    from lmms_medtasks.task_yaml.settings import check_task_settings
+
+    given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    check_task_settings(given, config["task"], sources.source_folder(locations[0][0]))
     located = [locate_split(suite, split) for suite, split in locations]
     metadata = {
         **(config.get("metadata") or {}),
         **_code_metadata(config),
-        "data": _data_kind(located),
-        "data_digest": " ".join(each.digest for each in located),
+        "data": next(kind for kind in ("mini", "sample", "full") if kind in {part.data for part in located}),
+        "data_digest": " ".join(part.digest for part in located),
         "harness": importlib.metadata.version("lmms_eval"),
         **chosen,
     }
     agreement = sources.get(locations[0][0]).agreement
     if agreement:
         metadata["agreement"] = agreement
-    if settings := paper.settings_label(metadata):
-        config["task_alias"] = f"{config.get('task_alias') or config['task']} ({settings} settings)"
-    counts = [f"{split}: {each.counts}" for (_, split), each in zip(locations, located, strict=True) if each.counts]
+    if chosen_name := paper.settings_label(metadata):
+        config["task_alias"] = f"{config.get('task_alias') or config['task']} ({chosen_name} settings)"
+    counts = [f"{split}: {part.counts}" for (_, split), part in zip(locations, located, strict=True) if part.counts]
     if counts:
         metadata["data_counts"] = "; ".join(counts)
     if label := format_data_label(metadata):
         config["task_alias"] = f"{config.get('task_alias') or config['task']}{label}"
-    add_image_encoding(metadata, model_name, runner)
-    config["metadata"] = metadata
-    return config
+    return {**config, "metadata": metadata}
 
 
 def _code_metadata(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
@@ -90,14 +97,8 @@ def _code_metadata(config: Mapping[str, Any], folder: Path | None = None) -> dic
     }
 
 
-def _data_kind(located: Sequence[LocatedSplit]) -> str:
-    """The kind of a task's data: full only if each of its files is."""
-    kinds = {each.data for each in located}
-    return next(kind for kind in ("mini", "sample", "full") if kind in kinds)
-
-
 def format_data_label(metadata: Mapping[str, Any]) -> str:
-    """What stands behind a task's name: `` (sample data, test: 57 questions, 99 expected)``; "" for the benchmark."""
+    """The suffix of a task's name: `` (sample data, test: 57 questions, 99 expected)``; "" for the full benchmark."""
     data, counts = metadata["data"], metadata.get("data_counts", "")
     if data == "full" and not counts:
         return ""
@@ -105,22 +106,15 @@ def format_data_label(metadata: Mapping[str, Any]) -> str:
     return f" ({', '.join(parts)})"
 
 
-def _complete_contributed(
-    config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None
-) -> dict[str, Any]:
-    """The same for a task of which we have no data: its files' digests in the metadata, if it is a contributed one.
-
-    That is a task on a template, or one whose folder declares its measures; ``benchmark`` is its folder's name.
-    """
-    if yaml_path is None:
-        return config
-    folder = Path(yaml_path).parent
+def _complete_contributed(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Complete a task without data of ours, if it is contributed: on a template, or with declared measures."""
     config, chosen = chosen_settings.apply_chosen_settings(config, folder)
     if chosen:
         config = {**config, "metadata": {**(config.get("metadata") or {}), **chosen}}
-    completed = _on_template(config, yaml_path)
-    declares = (folder / "measures.py").is_file() and _is_declared(config)
-    if declares:
+    completed = _on_template(config, folder)
+    listed = config.get("metric_list") or []
+    is_declared = any(getattr(entry.get("aggregation"), "__module__", "") == scoring.__name__ for entry in listed)
+    if is_declared and (folder / "measures.py").is_file():
         registry.add_suite_folders([folder])
     elif completed is config:
         return config
@@ -131,48 +125,32 @@ def _complete_contributed(
         **_code_metadata(config, folder),
         "data_digest": _digest_of_files(_data_files(config)),
     }
-    add_image_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
 
 
-def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any]:
-    """The configuration of a task on a template with that and its folder in the metadata; another as it is."""
+def _on_template(config: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """Add the template and the folder of a task on a template to its metadata."""
     template = templates.template_of(config)
-    if template is None or yaml_path is None:
+    if template is None or folder is None:
         return config
-    metadata = {"template": template.name, "benchmark": Path(yaml_path).parent.name}
+    metadata = {"template": template.name, "benchmark": folder.name}
     return {**config, "metadata": {**(config.get("metadata") or {}), **metadata}}
 
 
-def _is_declared(config: dict[str, Any]) -> bool:
-    """Whether a metric of the task is aggregated by a declaration of ours."""
-    listed = config.get("metric_list") or []
-    return any(getattr(each.get("aggregation"), "__module__", "") == scoring.__name__ for each in listed)
-
-
 def add_image_encoding(metadata: dict[str, Any], model_name: str | None, runner: str | None) -> None:
-    """Add ``image_encoding`` to ``metadata`` where the runner is known to re-encode pictures with loss, and say so."""
+    """If the runner is known to re-encode pictures with loss, warn and add ``image_encoding`` to ``metadata``."""
     encoding = runners.find_image_encoding(model_name, runner) if model_name and runner else None
     if encoding:
         metadata["image_encoding"] = encoding
         runners.warn_of_encoding(str(model_name), encoding)
 
 
-def _check_settings(config: dict[str, Any], suite: str) -> None:
-    """Raises UserError for a setting in the YAML that there is none of, before anything is rendered."""
-    from lmms_medtasks.task_yaml import settings
-
-    given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    settings.check_task_settings(given, config["task"], sources.source_folder(suite))
-
-
 def _data_files(config: dict[str, Any]) -> list[Path]:
     """The local files that a task's data is read from."""
     from lmms_medtasks.harness.template_hooks import binding
 
-    return sorted(binding.list_tables(config)) or sorted(
-        {Path(url) for url in _data_urls(config) if Path(url).is_file()}
-    )
+    local = {Path(url) for url in _data_urls(config) if Path(url).is_file()}
+    return sorted(binding.list_tables(config)) or sorted(local)
 
 
 def _data_urls(config: dict[str, Any]) -> list[str]:
@@ -192,27 +170,23 @@ def list_data_locations(config: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def task_digests(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, str]:
-    """Digests of a task's ``prompt``, of the ``package``, its ``degradations`` and ``own_code``; each where it has it.
+    """Digests of a task's ``prompt``, the ``package``, its ``degradations`` and ``own_code``, as far as it has them.
 
     ``config`` is the task's configuration with its hooks resolved, as the harness's task manager gives it. ``own_code``
-    is over parts of someone's own and all Python files in ``folder``, a contributed task's; ``report.py`` is left out,
-    as what a report looks like moves no number.
+    covers custom parts and the Python files in ``folder``, a contributed task's; not ``report.py``: it moves no number.
     """
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     by_kind = digests.of_settings(settings)
     custom = [*sorted(set(_own_code(config))), *extensions.custom_code_digests(config.get("metadata"))]
-    if folder and (files := sorted(each for each in folder.glob("*.py") if each.name != "report.py")):
+    if folder and (files := sorted(file for file in folder.glob("*.py") if file.name != "report.py")):
         custom.append(digests.of_files(files))
     return {**by_kind, **({"own_code": digests.content_digest(*map(str.encode, custom))} if custom else {})}
 
 
 def _digest_of_files(files: Sequence[Path]) -> str:
-    """A digest of the contents of these files and of the picture files beside them, "" without any file.
-
-    A table's pictures lie in the folders beside it: changing one changes the digest as changing the table does.
-    """
+    """A digest of these files and of the picture files in their folders, which tables name; "" without any file."""
     folders = {file.parent for file in files}
-    pictures = {each for folder in folders for each in folder.rglob("*") if each.suffix.lower() in _PICTURES}
+    pictures = {path for folder in folders for path in folder.rglob("*") if path.suffix.lower() in _PICTURES}
     total = hashlib.sha256()
     for file in [*files, *sorted(pictures)]:
         with file.open("rb") as content:
@@ -227,13 +201,10 @@ def library_versions() -> Mapping[str, str]:
 
 
 def _own_code(value: Any) -> Iterator[str]:
-    """What hooks that are made of data or of code of someone's own say of these (``digested``), at any depth."""
-    if isinstance(value, Mapping):
-        for each in value.values():
-            yield from _own_code(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _own_code(each)
+    """The digests of hooks made of custom data or code (``digested``), at any depth."""
+    if isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _own_code(part)
     elif isinstance(value, functools.partial):
         yield from _own_code(value.func)
         yield from _own_code(value.keywords)

@@ -1,8 +1,8 @@
-"""A user's own marks of thoughts, from ``--reasoning_tags`` or a task's YAML, and the way of replies to scoring hooks.
+"""A user's marks of thoughts, from ``--reasoning_tags`` or a task's YAML, and the way of replies to scoring hooks.
 
-The harness takes marked thoughts away before a hook sees a reply, and hands on a text that says nothing of its ending.
-Replies to our tasks are taken apart by us (:mod:`lmms_medtasks.parsing.reply`), who know more marks and keep what was
-sent: the harness's step is switched off for them, and a hook gets each as a :class:`SentReply` with the user's marks.
+The harness removes marked thoughts before a hook sees a reply, and passes on a plain text, without its ending. That
+step is switched off for our tasks: a hook gets each reply as a :class:`SentReply` with the user's marks, and
+:mod:`lmms_medtasks.parsing.reply`, which knows more marks, splits it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from lmms_medtasks.harness.calls import gather_values, reply_length_limit
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
@@ -25,10 +25,9 @@ METADATA, UNKNOWN = "reasoning_tags", "unknown_marks"
 
 
 def take_over_reasoning_tags(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Tags]:
-    """The tags of each of these tasks, which are ours, by its name; the harness strips nothing of them from here on.
+    """Our task -> its tags, which are put into its metadata; the harness strips nothing from its replies any more.
 
-    ``options``: what the harness's ``evaluate`` was given, by name. The tags stand in the task's metadata too. Raises
-    UserError for tags that are no pairs of marks.
+    ``options``: the arguments of the harness's ``evaluate`` by name. Raises UserError for tags that are not pairs.
     """
     chosen = parse_given_tags(getattr(options.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
     tags_by_task = {}
@@ -51,36 +50,31 @@ def hand_over_reasoning_tags(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> 
     unknown: dict[str, Counter[str]] = {}
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
-            wrapped = _filter_sent(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
-            changed.enter_context(replace_attribute(task, "apply_filters", wrapped))
+            wrapper = functools.partial(_filter_sent, task, tags.get(str(task.config.task), ()), unknown)
+            changed.enter_context(wrap_method(task, "apply_filters", wrapper))
         yield unknown
 
 
-def _filter_sent(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]]) -> Any:
-    @functools.wraps(original)
-    def apply_filters(*args: Any, **kwargs: Any) -> Any:
-        for instance in task.instances:
-            limit = reply_length_limit(instance)
-            instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
-        filtered_result = original(*args, **kwargs)
-        for instance in task.instances:
-            filtered = instance.filtered_resps
-            for name, replies in filtered.items():
-                filtered[name] = _as_sent(replies, instance.resps, tags)
-        unknown_marks = Counter(
-            mark
-            for instance in task.instances
-            for reply in instance.resps
-            if isinstance(reply, SentReply) and (mark := Reply.of(reply).unknown_mark)
-        )
-        unknown[str(task.config.task)] = sum(gather_values(unknown_marks), Counter())
-        return filtered_result
-
-    return apply_filters
+def _filter_sent(
+    task: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]], original: Any, *args: Any, **kwargs: Any
+) -> Any:
+    for instance in task.instances:
+        limit = reply_length_limit(instance)
+        instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
+    filtered_result = original(*args, **kwargs)
+    marks: Counter[str] = Counter()
+    for instance in task.instances:
+        filtered = instance.filtered_resps
+        for name, replies in filtered.items():
+            filtered[name] = _as_sent(replies, instance.resps, tags)
+        marks.update(Reply.of(reply).unknown_mark for reply in instance.resps if isinstance(reply, SentReply))
+    del marks[""]
+    unknown[str(task.config.task)] = sum(gather_values(marks), Counter())
+    return filtered_result
 
 
 def _sent_reply(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
-    """A text as a :class:`SentReply` with these tags; what it does not say of itself is as of ``like``."""
+    """A text as :class:`SentReply` with these tags; a plain text has the ending and limit of ``like``."""
     if not isinstance(reply, str):
         return reply
     known = reply if isinstance(reply, SentReply) else like if isinstance(like, SentReply) else SentReply(reply)
@@ -88,7 +82,7 @@ def _sent_reply(reply: Any, tags: Tags, like: Any = "", limit: int | None = None
 
 
 def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
-    """What a filter gave, which may be new texts: each is told to have ended as the reply that it was made of."""
+    """The output of a filter, which may be new texts: each has the ending of the reply that it was made of."""
     if not isinstance(replies, list):
         return _sent_reply(replies, tags, sent[0] if sent else "")
     whose = sent if len(sent) == len(replies) else [""] * len(replies)
@@ -96,24 +90,26 @@ def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
 
 
 def note_unknown_marks(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
-    """The harness's results with the unknown marks in the tasks' metadata; each is said on stderr.
+    """Return the harness's results with the unknown marks in the tasks' metadata, and print each mark on stderr.
 
-    In a process that has no results nothing is done.
+    A process without results does neither.
     """
-    for task, marks in unknown.items() if results else ():
+    if not results:
+        return results
+    for task, marks in unknown.items():
         config = results["configs"].get(task)
         if marks and config:
             config["metadata"] = {**(config.get("metadata") or {}), UNKNOWN: dict(marks)}
-    for message in _unknown_mark_messages(unknown) if results else ():
+    for message in _unknown_mark_messages(unknown):
         print_message(message)
     return results
 
 
 def _unknown_mark_messages(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """A message for each unknown mark that replies of the run began with."""
-    marks: Counter[str] = sum((Counter(each) for each in unknown.values()), Counter())
+    marks: Counter[str] = sum((Counter(task_marks) for task_marks in unknown.values()), Counter())
     for mark, count in marks.most_common():
-        tasks = sorted(task for task, each in unknown.items() if each.get(mark))
+        tasks = sorted(task for task, task_marks in unknown.items() if task_marks.get(mark))
         closing = mark.replace("<", "</", 1) if mark.startswith("<") and "|" not in mark else "CLOSING MARK"
         pair = json.dumps([[mark, closing]], ensure_ascii=False)
         yield (

@@ -1,4 +1,4 @@
-"""Our tasks refused, and others' run, where :mod:`lmms_medtasks.harness.relied_on` lacks what ours need."""
+"""Refuse our tasks, and run all others, if the harness lacks what ours need (:mod:`.relied_on`)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _DEPTH = 8
 def refuse_our_tasks(
     original: Callable[..., Any], lost: list[HarnessPoint], names: Collection[str], gives_tasks: bool = True
 ) -> Callable[..., Any]:
-    """``original``, a function of the harness that takes tasks, but for ours: it raises UserError for them.
+    """Make ``original``, a function of the harness that takes tasks, raise UserError for ours.
 
-    ``lost``: what the harness lacks; ``names``: of our tasks; ``gives_tasks``: what it returns are tasks too. Nothing
-    is assumed of the function's arguments, but that the first one of a method may have an index of tasks.
+    ``lost``: what the harness lacks; ``names``: of our tasks; ``gives_tasks``: it returns tasks too. Its arguments may
+    be anything; the first one of a method may have an index of tasks.
     """
 
     @functools.wraps(original)
@@ -48,10 +48,7 @@ def _check_none_ours(value: Any, lost: list[HarnessPoint], is_ours: IsOurs) -> N
 
 
 def _is_ours(names: Collection[str], index: Mapping[str, Any], degraded: bool, name: str) -> bool:
-    """Whether a name is one of ours, or the YAML that the harness's index has for it names something of ours.
-
-    ``degraded``: the name of a degraded task is one of ours too.
-    """
+    """Whether a name, or something in its YAML, is ours; ``degraded``: names of degraded tasks are ours too."""
     path = index[name].get("yaml_path") if name in index else None
     of_ours = isinstance(path, str) and _names_ours(Path(path), _DEPTH)
     return name in names or of_ours or (degraded and _DEGRADED.fullmatch(name) is not None)
@@ -62,13 +59,13 @@ def _names_ours(path: Path, depth: int) -> bool:
         return False
     text = path.read_text("utf-8", errors="replace")
     included = re.findall(r"^include: *['\"]?([^'\"\s]+)", text, re.MULTILINE)
-    return _OURS in text or any(_names_ours(path.parent / each, depth - 1) for each in included)
+    return _OURS in text or any(_names_ours(path.parent / file, depth - 1) for file in included)
 
 
 def find_ours(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
-    """The first that is ours of names, configurations and tasks, nested in any way; "" where none is.
+    """The first of nested names, configurations and tasks that is ours; "" if none is.
 
-    Ours are tasks whose names ``is_ours`` holds for, those whose hooks are ours, and those that are to be degraded.
+    A task is ours if ``is_ours`` holds for its name, if a hook is ours, or if it is to be degraded.
     """
     if depth == 0:
         return ""

@@ -1,14 +1,14 @@
-"""What of the harness we rely on: one table, and what becomes of us where a version of the harness lacks a line of it.
+"""The parts of the harness that we rely on, in one table, and what happens if a version of the harness lacks one.
 
-Our plugin is loaded in every ``lmms-eval`` of its environment, whoever's the tasks are. So it is looked up once, when
-it joins (:mod:`lmms_medtasks.harness.plugin`), whether all of :data:`POINTS` are there. Of what is missing:
+Our plugin is loaded in every ``lmms-eval`` of its environment. When it joins (:mod:`lmms_medtasks.harness.plugin`), it
+checks once that all of :data:`POINTS` exist. If one is missing:
 
-- where a number of ours could be wrong without it (``wrong``), what it is for (``part``) refuses to run, with one
-  message: our tasks, or only our degraded tasks, our tasks with ``--use_cache``, and so on;
-- all else is off, and one warning says so, with the version of the harness.
+- if a number of ours could be wrong without it (``wrong``), what needs it (``part``) refuses to run, with one message:
+  our tasks, or only our degraded tasks, our tasks with ``--use_cache``, and so on;
+- otherwise a feature is off, and one warning says so, with the version of the harness.
 
-Tasks that are not ours run in any case. A signature does not show a changed meaning:
-``tests/harness/test_relied_on.py`` compares the numbers of a small evaluation with the installed version.
+Other people's tasks always run. A signature does not show a changed meaning: ``tests/harness/test_relied_on.py``
+compares the numbers of a small evaluation with the installed version.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from types import CodeType
 from typing import Any, Literal
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import runners
 
 TASKS, DEGRADED, JUDGED = "our tasks", "degraded tasks", "judged tasks"
 CACHE, PROCESSES = "our tasks with --use_cache", "our tasks in several processes"
 MODELS, PYTHON, RESCORING = "our models", "lmms_medtasks.evaluate", "scoring from logs"
 
 Kind = Literal["callable", "object", "value", "only", "text"]
-"""What is looked for. callable: a function, method or class with these arguments; object: a class whose instances have
-these attributes; value: something of a module; only: a class whose methods that take ``requests`` are these and no
-others; text: a constant in a function's code."""
+"""callable: a function, method or class with these arguments; object: a class whose instances have these attributes;
+value: a name in a module; only: a class whose methods that take ``requests`` are these and no others; text: a constant
+in a function's code."""
 
 
 @dataclass(frozen=True)
 class HarnessPoint:
-    """One thing of the harness that is relied on.
+    """A part of the harness that we rely on.
 
-    ``name``: ``module:name`` or ``module:Class.name``; ``takes``: see :data:`Kind`; ``why``: what it is used for;
-    ``without``: what is off, or wrong, without it; ``part``: what needs it; ``wrong``: whether a number of that could
-    be wrong without it.
+    ``name``: ``module:name`` or ``module:Class.name``; ``takes``: see :data:`Kind`; ``why``: its use; ``without``: what
+    is off, or wrong, without it; ``part``: what needs it; ``wrong``: whether numbers could be wrong without it.
     """
 
     name: str
@@ -195,37 +195,34 @@ POINTS = (
 def list_missing_points(part: str | None = None) -> list[HarnessPoint]:
     """The points that this version of the harness lacks: of one part, or all.
 
-    Before the harness has imported its evaluator, what it has not imported is not looked for.
+    Before the harness has imported its evaluator, only modules that it has imported are checked.
     """
     evaluates = "lmms_eval.evaluator" in sys.modules or part == RESCORING
     return [
-        each
-        for each in POINTS
-        if part in (None, each.part)
-        # The command's module is not imported by others: it would make this process the command.
-        and (each.module in sys.modules or (evaluates and each.module != "lmms_eval.__main__"))
-        and find_lacking_names(each)
+        point
+        for point in POINTS
+        if part in (None, point.part)
+        # Importing the command's module would make this process the command.
+        and (point.module in sys.modules or (evaluates and point.module != "lmms_eval.__main__"))
+        and find_lacking_names(point)
     ]
 
 
 def list_needed_points(part: str) -> list[HarnessPoint]:
-    """The points that are missing without which a number of this part could be wrong."""
-    return [each for each in list_missing_points(part) if each.wrong]
+    """The missing points without which a number of this part could be wrong."""
+    return [point for point in list_missing_points(part) if point.wrong]
 
 
 def check_harness_has(part: str, whose: str = "") -> None:
-    """Raise UserError where ``part`` lacks something without which a number could be wrong.
-
-    ``whose``: the task, model or option that is asked for.
-    """
+    """Raise UserError if numbers of ``part`` could be wrong; ``whose``: the task, model or option asked for."""
     if lost := list_needed_points(part):
         raise UserError(refusal_message(lost, whose))
 
 
 def refusal_message(lost: list[HarnessPoint], whose: str = "") -> str:
-    """Why what needs these points does not run."""
-    reasons = "; ".join(f"{each.short}, which {each.why}: without it {each.without}" for each in lost)
-    known, installed = known_harness_version(), harness_version()
+    """Why the parts that need these points do not run."""
+    reasons = "; ".join(f"{point.short}, which {point.why}: without it {point.without}" for point in lost)
+    known, installed = str(runners.load_runners()["read_in"]), harness_version()
     way_out = (
         f"This copy of {installed} was changed: install it anew (pip install --force-reinstall --no-deps "
         f"lmms-eval=={installed})"
@@ -240,22 +237,27 @@ def refusal_message(lost: list[HarnessPoint], whose: str = "") -> str:
 
 
 def version_warning() -> str:
-    """What is off, and what refuses to run, with this version of the harness; "" where all is there."""
+    """What is off, and what refuses to run, with this version of the harness; "" if nothing is missing."""
     lost = list_missing_points()
-    off = list(dict.fromkeys(f"{each.short}: {each.without}" for each in lost if not each.wrong))
-    refused = sorted({each.part for each in lost if each.wrong})
+    off = list(dict.fromkeys(f"{point.short}: {point.without}" for point in lost if not point.wrong))
+    refused = sorted({point.part for point in lost if point.wrong})
     sentences = [f"Off: {'; '.join(off)}."] if off else []
     sentences += [f"Refused, since scores could be wrong: {', '.join(refused)}."] if refused else []
     return f"lmms-eval {harness_version()} is not as lmms-medtasks knows it. {' '.join(sentences)}" if sentences else ""
 
 
 def find_lacking_names(point: HarnessPoint) -> tuple[str, ...]:
-    """What of a point is not there: its name, or some of what it takes; () where all is."""
+    """The missing names of a point: its own, or some of those that it takes; () if nothing is missing."""
     target = _find_named(point.name)
     if target is None:
         return (point.name,)
     if point.kind == "callable":
-        return _arguments_lacking(target, point.takes)
+        try:
+            parameters = inspect.signature(target).parameters
+        except (TypeError, ValueError):
+            return point.takes
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        return () if takes_any else tuple(name for name in point.takes if name not in parameters)
     if point.kind == "object":
         return tuple(name for name in point.takes if not _has_attribute(target, name))
     if point.kind == "only":
@@ -274,42 +276,25 @@ def harness_version() -> str:
         return "unknown"
 
 
-def known_harness_version() -> str:
-    """The version of the harness that was read for this table and for ``runners.yaml``."""
-    from lmms_medtasks.harness import runners
-
-    return str(runners.load_runners()["read_in"])
-
-
 def _find_named(name: str) -> Any:
     module, _, path = name.partition(":")
     try:
         target: Any = importlib.import_module(module)
     except ImportError:
         return None
-    for each in path.split("."):
-        target = getattr(target, each, None)
+    for attribute in path.split("."):
+        target = getattr(target, attribute, None)
     return target
-
-
-def _arguments_lacking(function: Any, takes: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return takes
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return ()
-    return tuple(name for name in takes if name not in parameters)
 
 
 def _has_attribute(cls: type, name: str) -> bool:
     """Whether instances have an attribute: one of the class, a declared one, or one that a method sets or reads."""
     if hasattr(cls, name):
         return True
-    for each in cls.__mro__:
-        if name in vars(each).get("__annotations__", {}):
+    for base in cls.__mro__:
+        if name in vars(base).get("__annotations__", {}):
             return True
-        methods = (getattr(inspect.unwrap(value), "__code__", None) for value in vars(each).values() if callable(value))
+        methods = (getattr(inspect.unwrap(value), "__code__", None) for value in vars(base).values() if callable(value))
         if any(name in code.co_names for code in methods if code is not None):
             return True
     return False

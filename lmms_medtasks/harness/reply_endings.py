@@ -1,11 +1,11 @@
-"""Why each reply ended, as far as a runner lets it be known: the replies become :class:`SentReply`.
+"""Find out why each reply ended: the replies become :class:`SentReply`.
 
-Our own runner and those with a client of the ``openai`` package know it from the server. Of others the number of tokens
-tells it: that which the runner counts, or, where it has a tokenizer, that of the reply's text. A reply whose tokens
-reach the request's limit was ended by it ("length"); of all others it is not known whether the model ended them.
+Our own runner and those with a client of the ``openai`` package get it from the server. For others the number of tokens
+decides: the runner's count, or, if it has a tokenizer, that of the reply's text. A reply whose tokens reach the
+request's limit was ended by it ("length"); for all others the ending is unknown.
 
-A model that the limit cuts is named early, while few questions are asked, and once. The limit itself stays: one that
-changed in the middle of a run would make numbers depend on the order of the questions.
+A warning comes early and once if the limit cuts a model's replies. The limit itself stays: changing it in the middle of
+a run would make numbers depend on the order of the questions.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import functools
 import operator
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lmms_medtasks.chat_replies import LONGEST_BODY, describe_too_long_reply
 from lmms_medtasks.harness import chosen_settings
 from lmms_medtasks.harness.calls import PADDING, reply_length_limit
 from lmms_medtasks.harness.failed_requests import failed_request_text
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import replace_attribute, wrap_method
 from lmms_medtasks.parsing.reply import Ending, Reply, SentReply, Tags, is_failed_request
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.suites import paper
@@ -32,56 +32,48 @@ _TOKENIZERS = ("tokenizer", "_tokenizer", "processor.tokenizer", "_processor.tok
 _OF_AN_ENGINE = "client.get_tokenizer"  # vLLM
 
 _LOST = 128
-"""Of so many tokens one may be lost where a reply's text is counted: runners leave out special tokens and blanks."""
+"""One in so many tokens may be missing in a reply's text: runners leave out special tokens and blanks."""
 
 _PADDED = 0.9
-"""Of a batch some runners count the padding too: a reply was cut only if its own tokens are this share of the limit."""
+"""Some runners count a batch's padding too: a reply was cut only if its own tokens are this share of the limit."""
 
 Count = Callable[[str], int | None]
 
 
-@contextlib.contextmanager
 def note_reply_endings(
     lm: Any, tasks: Collection[str], look: Callable[[str, SentReply], object] = lambda task, reply: None
-) -> Iterator[None]:
+) -> contextlib.AbstractContextManager[None]:
     """Let ``lm``'s ``generate_until`` give :class:`SentReply` for requests of these tasks, until the end.
 
     Each call has requests of one task. ``look`` gets each reply with its task's name, as soon as it is there. A reply
     of more than :data:`LONGEST_BODY` characters is a failed request.
     """
-    original = getattr(lm, "generate_until", None)
-    if not callable(original):
-        yield
-        return
     count = _token_counter(lm)
 
-    @functools.wraps(original)
-    def generate_until(requests: list[Any]) -> list[Any]:
+    def generate_until(original: Any, requests: list[Any]) -> list[Any]:
         if not requests or requests[0].task_name not in tasks:
             return list(original(requests))
         task, looked_at = requests[0].task_name, set[int]()
+        on_replies: Any = getattr(lm, "on_replies", None)
 
-        def as_it_came(replies: Mapping[int, Any]) -> None:
-            for place, reply in replies.items():
-                looked_at.add(place)
+        def look_at_replies(replies: Mapping[int, Any]) -> None:
+            looked_at.update(replies)
+            for reply in replies.values():
                 look(task, _reply_text(reply))
             if on_replies is not None:
                 on_replies(replies)
 
-        on_replies = getattr(lm, "on_replies", None)
-        tells = (
-            replace_attribute(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
-        )
-        with tells:
+        with contextlib.ExitStack() as changed:
+            if hasattr(lm, "on_replies"):
+                changed.enter_context(replace_attribute(lm, "on_replies", look_at_replies))
             replies = original(requests)
         sent = [_as_sent_reply(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
-        for place, (reply, request) in enumerate(zip(sent, requests, strict=True)):
-            if place not in looked_at and not (getattr(request, "metadata", None) or {}).get(PADDING):
+        for index, (reply, request) in enumerate(zip(sent, requests, strict=True)):
+            if index not in looked_at and not (getattr(request, "metadata", None) or {}).get(PADDING):
                 look(task, _reply_text(reply))
         return sent
 
-    with replace_attribute(lm, "generate_until", generate_until):
-        yield
+    return wrap_method(lm, "generate_until", generate_until)
 
 
 def _reply_text(reply: Any) -> SentReply:
@@ -90,7 +82,7 @@ def _reply_text(reply: Any) -> SentReply:
 
 
 def _as_sent_reply(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
-    """The reply, its text a :class:`SentReply`; what has no text of its own stays as it is."""
+    """The reply with its text as :class:`SentReply`; one without a text is returned unchanged."""
     from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
 
     text, counts = unwrap_generation_output(reply)
@@ -133,32 +125,31 @@ def _batch_size(lm: Any) -> int:
 
 
 def _token_counter(lm: Any) -> Count | None:
-    """What counts a text's tokens as the runner's tokenizer does, None where it has none."""
-    for path in _TOKENIZERS:
+    """A function that counts a text's tokens with the runner's tokenizer; None if it has none."""
+    for path in (*_TOKENIZERS, _OF_AN_ENGINE):
         with contextlib.suppress(Exception):  # properties of runners raise what they like
             tokenizer = operator.attrgetter(path)(lm)
+            tokenizer = tokenizer() if path == _OF_AN_ENGINE else tokenizer
             if callable(getattr(tokenizer, "encode", None)):
                 return functools.partial(_count_tokens, tokenizer)
-    with contextlib.suppress(Exception):
-        return functools.partial(_count_tokens, operator.attrgetter(_OF_AN_ENGINE)(lm)())
     return None
 
 
 def _count_tokens(tokenizer: Any, text: str) -> int | None:
     try:
         return len(tokenizer.encode(text, add_special_tokens=False))
-    except Exception:  # noqa: BLE001 (a checkpoint's own code; the ending is not known then)
+    except Exception:  # noqa: BLE001 (a checkpoint's own code; the ending is unknown then)
         return None
 
 
 FIRST_REPLIES = 20
-"""Replies of a task after which it is told whether more than half were cut."""
+"""Number of replies of a task after which a warning comes if more than half were cut."""
 
 
 class CutReplies:
-    """Counts the first replies of each task that were cut; speaks in the first process, once a run.
+    """Counts the first replies of each task that were cut; warns in the first process, once a run.
 
-    ``tasks``: task -> its configuration as the harness runs it; ``tags``: task -> the user's own marks of thoughts.
+    ``tasks``: task -> its configuration in this run; ``tags``: task -> the user's marks of thoughts.
     """
 
     def __init__(self, tasks: Mapping[str, Mapping[str, Any]], tags: Mapping[str, Tags]) -> None:
@@ -169,7 +160,7 @@ class CutReplies:
         self._told = os.environ.get("RANK", "0") != "0"
 
     def count_reply(self, task: str, reply: SentReply) -> None:
-        """Count a reply; the last one of the first may be one too many that was cut."""
+        """Count a reply; after the first :data:`FIRST_REPLIES` of a task, warn if too many were cut."""
         if self._told or self._seen[task] >= FIRST_REPLIES:
             return
         self._seen[task] += 1
@@ -179,7 +170,7 @@ class CutReplies:
             self._tell_cut(task)
 
     def tell_rest(self) -> None:
-        """The run has asked all: tell of a task with fewer replies too."""
+        """At the end of the run, warn of a task with fewer replies too."""
         for task in self._seen:
             self._tell_cut(task)
 
@@ -199,6 +190,6 @@ class CutReplies:
 
 
 def is_cut_reply(reply: SentReply) -> bool:
-    """Whether the limit ended a reply before an answer: within thoughts, or without thoughts that it had closed."""
+    """Whether the limit ended a reply before an answer: within thoughts, or without closed thoughts."""
     parsed = Reply.of(reply)
     return parsed.outcome == "cut" or (parsed.ended == "length" and not parsed.thoughts)

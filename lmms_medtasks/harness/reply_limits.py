@@ -1,11 +1,11 @@
-"""How long a reply may be: by question (the setting ``new_tokens``), and within the tokens that a model takes in all.
+"""Limits of a reply's length: by question (the setting ``new_tokens``), and within the context length of a model.
 
 The harness gives all requests of a task one limit. With that setting each request gets the limit of its question, by a
-column of the data. A runner that answers in batches takes the settings of a batch's first request for all of it, so
-requests with one limit make a call (:func:`lmms_medtasks.harness.calls.one_task_a_call`).
+column of the data. A runner takes the settings of a batch's first request for all of it, so a call has requests with
+one limit (:func:`lmms_medtasks.harness.calls.one_task_a_call`).
 
-A server refuses every request that asks for more than its room, and a model that writes past its positions writes
-nonsense. So the limit that ``--settings thinking`` gives is lowered once, before anything is asked, and said so.
+A server refuses requests beyond its context length, and a model past its positions writes nonsense. So the limit of
+``--settings thinking`` is lowered once, before the run, with a warning.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, sampling
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.suites import paper
 
 
 @contextlib.contextmanager
 def limit_replies_by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
-    """Give the requests of each task with the setting its questions' limits, until the end.
+    """Give the requests of each task with the setting the limits of their questions, until the end.
 
-    Raises UserError where the runner ``lm`` has to have all requests of a task in one call, and where a question's
-    value of the column has no limit.
+    Raises UserError if the runner ``lm`` needs all requests in one call, or a value of the column has no limit.
     """
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
@@ -39,30 +38,24 @@ def limit_replies_by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
                     f"{task.config.task}: its settings limit replies by {limits_by_column['column']}, and the runner "
                     f"{type(lm).__name__} takes one limit a run. Choose another runner, or settings without that."
                 )
-            build = task.build_all_requests
-            changed.enter_context(
-                replace_attribute(task, "build_all_requests", _limit_requests(task, build, limits_by_column))
-            )
+            wrapper = functools.partial(_limit_requests, task, limits_by_column)
+            changed.enter_context(wrap_method(task, "build_all_requests", wrapper))
         yield
 
 
-def _limit_requests(task: Any, build: Any, limits_by_column: Mapping[str, Any]) -> Any:
-    @functools.wraps(build)
-    def build_all_requests(*args: Any, **kwargs: Any) -> None:
-        build(*args, **kwargs)
-        column, limits = limits_by_column["column"], limits_by_column["limits"]
-        values = task.eval_docs_no_media[column]
-        for request in task.instances:
-            value = values[request.doc_id]
-            if value not in limits:
-                raise UserError(
-                    f"{task.config.task}: new_tokens has no limit for {column} {value!r}, only for {', '.join(limits)}."
-                )
-            for argument in request.arguments:
-                if isinstance(argument, dict):
-                    argument["max_new_tokens"] = limits[value]
-
-    return build_all_requests
+def _limit_requests(task: Any, limits_by_column: Mapping[str, Any], build: Any, *args: Any, **kwargs: Any) -> None:
+    build(*args, **kwargs)
+    column, limits = limits_by_column["column"], limits_by_column["limits"]
+    values = task.eval_docs_no_media[column]
+    for request in task.instances:
+        value = values[request.doc_id]
+        if value not in limits:
+            raise UserError(
+                f"{task.config.task}: new_tokens has no limit for {column} {value!r}, only for {', '.join(limits)}."
+            )
+        for argument in request.arguments:
+            if isinstance(argument, dict):
+                argument["max_new_tokens"] = limits[value]
 
 
 FOR_THE_PROMPT = 2048
@@ -72,17 +65,15 @@ _ENGINE = "client.llm_engine.model_config.max_model_len"  # vLLM within this pro
 
 
 def find_model_room(lm: Any) -> tuple[int, str] | None:
-    """The tokens that prompt and reply may have together, and who says it; None where it is not known."""
+    """The context length in tokens, and its source; None if unknown."""
     from lmms_medtasks.harness import chat_servers
 
     served = getattr(lm, "serves", None)
-    if isinstance(served, dict) and _token_count(served.get("max_model_len")):
-        return served["max_model_len"], "the server's max_model_len"
-    for model in chat_servers.list_served_models(lm):
-        if model.id == getattr(lm, "model_version", None) and (
-            tokens := _token_count(getattr(model, "max_model_len", None))
-        ):
-            return tokens, "the server's max_model_len"
+    listed = [model for model in chat_servers.list_served_models(lm) if model.id == getattr(lm, "model_version", None)]
+    lengths = [served.get("max_model_len")] if isinstance(served, dict) else []
+    lengths += [getattr(model, "max_model_len", None) for model in listed]
+    for length in filter(None, map(_token_count, lengths)):
+        return length, "the server's max_model_len"
     with contextlib.suppress(AttributeError, TypeError):
         if tokens := _token_count(operator.attrgetter(_ENGINE)(lm)):
             return tokens, "the engine's max_model_len"
@@ -93,7 +84,7 @@ def find_model_room(lm: Any) -> tuple[int, str] | None:
 
 
 def lower_limits_to_room(tasks: Iterable[Any], lm: Any) -> None:
-    """Lower the limit that the settings gave these tasks to the room of ``lm``, in their configurations."""
+    """Lower the limit of ``--settings thinking`` in the tasks' configurations to the context length of ``lm``."""
     configs = [task.config for task in tasks if paper.settings_label(task.config.metadata or {}) == paper.THINKING]
     room = find_model_room(lm) if configs else None
     if room is None:

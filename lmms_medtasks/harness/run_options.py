@@ -1,12 +1,12 @@
-"""Options of the harness's command line that change what a task asks: refused where they can't, noted where they do.
+"""Options of the harness's command line that change what a task asks: refused if they can't, else noted.
 
-Refused, before a model is loaded where that can be told: ``--apply_chat_template`` for a model without that method (no
+Refused, before a model is loaded if possible: ``--apply_chat_template`` for a model without that method (no
 model of lmms-eval 0.7.3 has it), examples (``--num_fewshot``, or ``num_fewshot`` in a YAML), whose pictures the harness
 shows to no model, ``--system_instruction`` for a chat runner, which is not given it where a task shows pictures, and a
 ``max_new_tokens`` in ``--gen_kwargs`` where a task limits replies by a column of its data (``new_tokens``).
 
-Noted in the metadata of our tasks, under :data:`lmms_medtasks.samples.run_options.METADATA`: settings of the generation
-that are not the task's own (``--gen_kwargs``), a system instruction, and the user's own tags of reasoning.
+Noted in the metadata of our tasks, under :data:`lmms_medtasks.samples.run_options.METADATA`: changed settings of the
+generation (``--gen_kwargs``), a system instruction, and the user's tags of reasoning.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _PROMPT_FILE = "lmms-medtasks run --prompt FILE"
 def check_command_options(
     model: str, tasks: Sequence[str], options: Mapping[str, Any], *, is_baseline: bool, lacks_template: bool
 ) -> None:
-    """Raise UserError for options that a model can't be run with; nothing need be loaded for it.
+    """Raise UserError for options that a model can't be run with, before it is loaded.
 
-    ``tasks``: those of ours (contributed ones too) that are asked for; ``options``: the harness's options by name, as
-    far as they are known; ``lacks_template``: whether the model's class has no method ``apply_chat_template``.
+    ``tasks``: ours and contributed ones that are asked for; ``options``: the known options of the harness by name;
+    ``lacks_template``: whether the model's class has no method ``apply_chat_template``.
     """
     if options.get("apply_chat_template") and lacks_template:
         raise UserError(
@@ -55,11 +55,9 @@ def check_command_options(
 
 
 def check_loaded_tasks(lm: Any, ours: Iterable[Any], others: Iterable[Any], options: Mapping[str, Any]) -> None:
-    """Raise UserError for what :func:`check_command_options` refuses and could not be told before the tasks were
-    loaded.
+    """Raise UserError for what :func:`check_command_options` can't know before the tasks are loaded.
 
-    ``ours``, ``others``: the run's tasks of the harness's classes, ours and not; ``options``: what the harness's
-    ``evaluate`` was given, by name.
+    ``ours``, ``others``: the run's task objects; ``options``: the arguments of the harness's ``evaluate`` by name.
     """
     is_own_model = type(lm).__module__.startswith("lmms_medtasks.")
     tasks = list(ours)
@@ -69,8 +67,9 @@ def check_loaded_tasks(lm: Any, ours: Iterable[Any], others: Iterable[Any], opti
     for task in tasks:
         check_no_examples(str(task.config.task), getattr(task.config, "num_fewshot", None))
         _check_limit(task)
-    if options.get("system_instruction") and tasks:
-        _check_instruction(str(tasks[0].config.task), "simple" if lm.is_simple else "chat")
+    check_system_instruction(
+        "simple" if tasks and lm.is_simple else "chat", [task.config.task for task in tasks], options
+    )
     for task in others if is_own_model else ():
         shots = getattr(task.config, "num_fewshot", None)
         if shots and not hasattr(task, "sampler"):
@@ -81,33 +80,32 @@ def check_loaded_tasks(lm: Any, ours: Iterable[Any], others: Iterable[Any], opti
 
 
 def check_no_examples(task: str, shots: object) -> None:
-    """Raise UserError where a task of ours is to show examples, whose number is ``shots``."""
+    """Raise UserError if a task of ours is to show examples; ``shots``: their number."""
     if shots:
         raise _shows_no_examples(f"num_fewshot: {shots}", task)
 
 
 def check_system_instruction(runner: str | None, tasks: Sequence[str], options: Mapping[str, Any]) -> None:
     """Raise UserError where a system instruction would not reach the model. ``runner``: "chat", "simple" or None."""
-    if options.get("system_instruction") and tasks and runner:
-        _check_instruction(tasks[0], runner)
+    if options.get("system_instruction") and tasks and runner == "chat":
+        raise UserError(
+            f"--system_instruction: the harness gives it to no chat runner where a task shows images, so {tasks[0]} "
+            f"would be asked without it. Write it into a prompt file ({_PROMPT_FILE}), or take a simple runner "
+            "(--force_simple, where the model has one)."
+        )
 
 
 def remember_generation_settings(tasks: Iterable[Any]) -> None:
-    """Note on each task, as it was loaded, the settings of its generation: options change them later in place."""
+    """Keep a copy of each loaded task's generation settings: options change them later in place."""
     for task in tasks:
         setattr(task, _OWN, copy.deepcopy(getattr(task.config, "generation_kwargs", None) or {}))
 
 
 def note_changed_options(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
-    """Write into the metadata of these tasks, which are ours, in what options made them others than they are.
-
-    ``options``: what the harness's ``evaluate`` was given, by name.
-    """
+    """Write into the metadata of our tasks what options changed; ``options``: those of the harness's ``evaluate``."""
     for task in tasks:
         changed_options: dict[str, Any] = {}
-        task_settings: Mapping[str, Any] | None = getattr(task, _OWN, None)
-        used = task.config.generation_kwargs or {}
-        if task_settings is not None and (changed := _changed_settings(task_settings, used)):
+        if changed := _changed_settings(task):
             changed_options[GENERATION] = changed
         if instruction := options.get("system_instruction"):
             changed_options[SYSTEM_INSTRUCTION] = digests.content_digest(str(instruction).encode())
@@ -118,8 +116,10 @@ def note_changed_options(tasks: Iterable[Any], options: Mapping[str, Any]) -> No
             task.config.metadata = {**task.config.metadata, METADATA: changed_options}
 
 
-def _changed_settings(task_settings: Mapping[str, Any], run_settings: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Setting -> [the task's, the run's], None where one has none."""
+def _changed_settings(task: Any) -> dict[str, list[Any]]:
+    """Setting -> [the task's, the run's], None where one has none; {} for a task whose settings were not kept."""
+    run_settings: Mapping[str, Any] = task.config.generation_kwargs or {}
+    task_settings: Mapping[str, Any] = getattr(task, _OWN, run_settings)
     return {
         name: [task_settings.get(name), run_settings.get(name)]
         for name in sorted({*task_settings, *run_settings})
@@ -130,25 +130,12 @@ def _changed_settings(task_settings: Mapping[str, Any], run_settings: Mapping[st
 def _check_limit(task: Any) -> None:
     """Raise UserError where an option limits replies and the task does so for each question, which would win."""
     limits = ((getattr(task.config, "lmms_eval_specific_kwargs", None) or {}).get("default") or {}).get("new_tokens")
-    task_settings: Mapping[str, Any] | None = getattr(task, _OWN, None)
-    if not limits or task_settings is None:
-        return
-    changed = _changed_settings(task_settings, task.config.generation_kwargs or {})
-    if "max_new_tokens" in changed:
+    if limits and "max_new_tokens" in (changed := _changed_settings(task)):
         listed = ", ".join(f"{value} {limit}" for value, limit in limits["limits"].items())
         raise UserError(
             f"--gen_kwargs max_new_tokens={changed['max_new_tokens'][1]}: {task.config.task} limits each reply by "
             f"{limits['column']} ({listed}), and these limits would count. Leave max_new_tokens out, or choose "
             "settings without such limits (leave --settings out)."
-        )
-
-
-def _check_instruction(task: str, runner: str) -> None:
-    if runner == "chat":
-        raise UserError(
-            f"--system_instruction: the harness gives it to no chat runner where a task shows images, so {task} "
-            f"would be asked without it. Write it into a prompt file ({_PROMPT_FILE}), or take a simple runner "
-            "(--force_simple, where the model has one)."
         )
 
 

@@ -1,16 +1,15 @@
-"""The secrets of a run out of what its model replies, before anything keeps or scores that, and out of its results."""
+"""Remove the secrets of a run from replies, before anything stores or scores them, and from its results."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from lmms_medtasks import redacting
 from lmms_medtasks.errors import is_command_line
-from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.parsing import is_failed_request
 from lmms_medtasks.parsing.reply import SentReply
 
@@ -30,34 +29,23 @@ def collect_run_secrets(options: Mapping[str, Any]) -> redacting.Secrets:
     )
 
 
-@contextlib.contextmanager
-def leave_secrets_out(lm: Any, secrets: redacting.Secrets) -> Iterator[None]:
-    """Let ``lm``, the harness's model, reply without these secrets until the end, also where it tells as they come."""
-    original = getattr(lm, "generate_until", None)
-    if not callable(original):
-        yield
-        return
+def leave_secrets_out(lm: Any, secrets: redacting.Secrets) -> contextlib.AbstractContextManager[None]:
+    """Let ``lm``, the harness's model, reply without these secrets until the end, also to its ``on_replies``."""
 
-    @functools.wraps(original)
-    def generate_until(requests: list[Any]) -> list[Any]:
-        with contextlib.ExitStack() as changed:
-            if callable(on_replies_before := getattr(lm, "on_replies", None)):
+    def on_replies(original: Any, replies: Mapping[int, Any]) -> None:
+        original({index: _redact_reply(reply, secrets) for index, reply in replies.items()})
 
-                def on_replies(replies: Mapping[int, Any]) -> None:
-                    on_replies_before({place: _redact_reply(each, secrets) for place, each in replies.items()})
+    def generate_until(original: Any, requests: list[Any]) -> list[Any]:
+        with wrap_method(lm, "on_replies", on_replies):
+            return [_redact_reply(reply, secrets) for reply in original(requests)]
 
-                changed.enter_context(replace_attribute(lm, "on_replies", on_replies))
-            return [_redact_reply(each, secrets) for each in original(requests)]
-
-    with replace_attribute(lm, "generate_until", generate_until):
-        yield
+    return wrap_method(lm, "generate_until", generate_until)
 
 
 def redact_results(results: dict[str, Any] | None, secrets: redacting.Secrets) -> None:
     """Redact the harness's results in place. Samples are made of replies, which have no secret any more."""
-    for name, value in (results or {}).items():
-        if results and name != "samples":
-            results[name] = secrets.redacted_tree(value)
+    if results:
+        results.update({name: secrets.redacted_tree(value) for name, value in results.items() if name != "samples"})
 
 
 def _redact_reply(reply: Any, secrets: redacting.Secrets) -> Any:

@@ -1,4 +1,4 @@
-"""What is known of models and their runners: names, what they do to images, and whom they ask (``runners.yaml``)."""
+"""Facts about runners of models: names, what they do to images, and which server they ask (``runners.yaml``)."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ OWN_MODELS = (*BASELINES, ADAPTED_MODEL, SERVER_MODEL)
 
 @functools.cache
 def load_runners() -> dict[str, dict[str, Any]]:
-    """``runners.yaml``: what is known of each module, by the file's headings."""
+    """``runners.yaml``: heading -> module -> fact."""
     import yaml
 
     return yaml.safe_load(importlib.resources.files(__package__).joinpath("runners.yaml").read_text("utf-8"))
 
 
 def find_image_encoding(model_name: str, runner: str) -> str | None:
-    """How the runner re-encodes pictures with loss ("JPEG quality 85"), or None when it is not known to do so.
+    """How the runner of ``--model`` re-encodes pictures with loss ("JPEG quality 85"); None if it is not known to.
 
-    ``model_name`` is what stands after ``--model``; ``runner`` is "chat" or "simple", the kind that was chosen.
+    ``runner`` is "chat" or "simple", the kind that was chosen.
     """
     from lmms_eval.models import MODEL_REGISTRY_V2
 
@@ -58,36 +58,34 @@ def find_module_encoding(name: str) -> str | None:
 
 
 def answering_module(lm: Any) -> str:
-    """The module that a runner's ``generate_until`` is from, as ``runners.yaml`` names it: "simple.claude".
+    """The module of ``generate_until``, as ``runners.yaml`` names it: "simple.claude"; "" for no runner of the harness.
 
-    A class derived from a runner of the harness has that runner's faults as long as it has its method. "" for a method
-    that is not the harness's.
+    A class derived from a runner of the harness has its faults as long as it inherits the method.
     """
-    owner = next((each for each in type(lm).__mro__ if "generate_until" in vars(each)), None)
+    owner = next((base for base in type(lm).__mro__ if "generate_until" in vars(base)), None)
     name = owner.__module__ if owner else ""
     return ".".join(name.split(".")[-2:]) if name.startswith("lmms_eval.models.") else ""
 
 
 def why_runner_is_unknown(module: str) -> str:
-    """Why nothing is known of a runner of the harness in this module (:func:`answering_module`); "" where it was
-    read."""
+    """Why a runner of the harness in this module (:func:`answering_module`) is not known; "" if it is."""
     read, installed = str(load_runners()["read_in"]), importlib.metadata.version("lmms_eval")
     if not module or installed == read:
         return ""
     return f"not known for this version of the harness ({installed}; {read} was read)"
 
 
-def why_trials_may_depend(lm: Any, ranks: int, settings_reached: bool) -> str | None:
-    """Why trials of a task that samples may be no independent draws from the model's distribution; None if they are.
+def why_trials_may_depend(lm: Any, ranks: int, *, settings_reached: bool) -> str | None:
+    """Why trials of a task that samples may not be independent draws from the model's distribution; None if they are.
 
-    ``settings_reached``: whether the runner holds a transformers model, whose settings are set for these tasks.
+    ``settings_reached``: the runner holds a transformers model, whose settings we set.
     """
     module = answering_module(lm)
     known = load_runners()["sampling"].get(module, {})
     if "unknown" in known or "greedy" in known:
         return known.get("unknown", known.get("greedy"))
     if type(lm).__module__.startswith("lmms_medtasks."):
-        return getattr(lm, "doubt", None)  # one that asks a server knows it of that
+        return getattr(lm, "doubt", None)
     if not settings_reached and (why := why_runner_is_unknown(module)):
         return f"what settings reach its sampler is {why}"
     if settings_reached or module in load_runners()["seeded_requests"]:
@@ -98,8 +96,10 @@ def why_trials_may_depend(lm: Any, ranks: int, settings_reached: bool) -> str | 
 
 
 def find_server_access(name: str) -> str | None:
-    """How the runner in a module of the harness, or of ours, asks a server: "client", to the one that its client names;
-    or a clause that says who is asked. None if it is not known to ask one."""
+    """How the runner in a module asks a server: "client" for the one that its client names, or a clause that names it.
+
+    None if it is not known to ask one.
+    """
     if name == _OWN_CLIENT:
         return "client"
     if not name.startswith("lmms_eval.models."):
@@ -108,7 +108,7 @@ def find_server_access(name: str) -> str | None:
 
 
 def find_runner_kind(model_name: str | None, force_simple: bool) -> str | None:
-    """Which runner the harness takes for a model, "chat" or "simple"; None for an unknown model."""
+    """The kind of runner that the harness takes for a model, "chat" or "simple"; None for an unknown model."""
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     try:
@@ -119,7 +119,7 @@ def find_runner_kind(model_name: str | None, force_simple: bool) -> str | None:
 
 @functools.cache
 def warn_of_encoding(model_name: str, encoding: str) -> None:
-    """Say once a process, on stderr through the harness's log, that the pictures are re-encoded."""
+    """Warn once per process, in the harness's log, that the pictures are re-encoded."""
     logger: Any
     from loguru import logger
 
@@ -132,7 +132,7 @@ def warn_of_encoding(model_name: str, encoding: str) -> None:
 
 
 def names() -> list[str]:
-    """All names after --model that the harness knows, of other packages' models too; [] where it does not list them."""
+    """All names after --model that the harness knows; [] if it does not list them."""
     from lmms_eval import models
 
     listed = getattr(getattr(models, "MODEL_REGISTRY_V2", None), "list_model_names", list)
@@ -140,11 +140,11 @@ def names() -> list[str]:
 
 
 def find_model_class(model_name: str, force_simple: bool) -> type | None:
-    """The class that the harness makes a model of; None where it has none of that name, or it can't be imported."""
+    """The class of a model; None for an unknown name and for a class that can't be imported."""
     try:
         from lmms_eval.models import get_model
 
         runner_class: type = get_model(model_name, force_simple)
-    except Exception:  # noqa: BLE001 (the harness imports it again and says what is wrong)
+    except Exception:  # noqa: BLE001 (the harness imports it again and reports the error)
         return None
     return runner_class

@@ -1,16 +1,16 @@
-"""Sampling settings that a checkpoint ships, set aside so that T trials are T draws from the model's own distribution.
+"""Set aside the sampling settings of a checkpoint, so that T trials are T draws from the model's own distribution.
 
-A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) stands above the task's
-settings wherever the harness's runner does not pass them on, and most runners pass temperature and top_p only: trials
-then come out identical. Where it ships no top_k, transformers itself fills in 50. And a runner that passes no
-``do_sample`` draws in a task that asks for greedy decoding, where the checkpoint says ``do_sample: true``.
+A checkpoint's ``generation_config.json`` (``top_k: 1``, ``top_p: 0.001``, a repetition penalty) overrides the task's
+settings that the harness's runner does not pass on, and most runners pass temperature and top_p only: trials are then
+identical. Without a top_k there, transformers fills in 50. And where the checkpoint has ``do_sample: true``, a runner
+that does not pass ``do_sample`` draws in a task with greedy decoding.
 
 This reaches every ``generation_config`` of the transformers model that the runner holds, also that of a language model
-within it that generates by itself (internvl3). It does not reach what remote code fills in on its own, an engine
+within it that generates by itself (internvl3). It does not reach remote code that fills in its own settings, an engine
 (vLLM, SGLang), or a model behind a server: see ``sampling`` in ``runners.yaml``.
 
-The settings are set aside only while tasks of ours are answered (:mod:`lmms_medtasks.harness.calls`): other tasks in
-the same run are answered with what the checkpoint ships, so that no score depends on what else was run.
+The settings are set aside only while our tasks are answered (:mod:`lmms_medtasks.harness.calls`), so that the scores of
+other tasks do not depend on whether ours were run.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ GREEDY: Settings = {"do_sample": False}
 
 
 def trial_sampling_settings(generation_kwargs: Settings) -> Settings:
-    """What a task that samples needs, by its ``generation_kwargs``; what these do not name gets its neutral value."""
+    """The settings of a task that samples: its ``generation_kwargs``, and neutral values for those not named there."""
     given = {name: value for name, value in generation_kwargs.items() if name in NEUTRAL and value is not None}
     return {**NEUTRAL, **given}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Replacement:
     config: Any
     where: str  # the inner model's name with a full stop, "" for the model itself
@@ -81,15 +81,15 @@ def _iter_replacements(model: Any, settings: Settings) -> Iterator[_Replacement]
             held = getattr(config, name, None)
             acting = filled_in.get(name) if held is None else held
             if acting is not None and acting != value:
-                yield _Replacement(config, f"{module_name}." if module_name else "", name, held, acting, value)
+                where = f"{module_name}." if module_name else ""
+                yield _Replacement(config=config, where=where, name=name, held=held, acting=acting, value=value)
 
 
 def find_differing_settings(model: Any, settings: Settings) -> dict[str, tuple[Any, Any]]:
-    """The settings that are to be replaced: what acts now, and what is to act.
+    """Setting -> (value that acts now, value that is to act), of those that :func:`set_settings_aside` replaces.
 
     ``settings``: made by :func:`trial_sampling_settings`, or :data:`GREEDY`. A setting of an inner model is named after
-        it,
-    ``language_model.top_k``.
+    it, ``language_model.top_k``.
     """
     return {
         replacement.where + replacement.name: (replacement.acting, replacement.value)
@@ -101,26 +101,13 @@ def find_differing_settings(model: Any, settings: Settings) -> dict[str, tuple[A
 def set_settings_aside(model: Any, settings: Settings) -> Iterator[None]:
     """Replace the settings that differ, and put them back at the end."""
     changed = list(_iter_replacements(model, settings))
-    for each in changed:
-        setattr(each.config, each.name, each.value)
+    for replacement in changed:
+        setattr(replacement.config, replacement.name, replacement.value)
     try:
         yield
     finally:
-        for each in changed:
-            setattr(each.config, each.name, each.held)
-
-
-def describe_sampling_changes(model: Any, settings_by_task: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
-    """What :func:`set_settings_aside` replaces for each task, as {"task": {"top_k": "1 -> 0"}}.
-
-    ``settings_by_task``: for each task what :func:`set_settings_aside` is given.
-    """
-    return {
-        task: {
-            name: f"{acting} -> {value}" for name, (acting, value) in find_differing_settings(model, settings).items()
-        }
-        for task, settings in settings_by_task.items()
-    }
+        for replacement in changed:
+            setattr(replacement.config, replacement.name, replacement.held)
 
 
 def find_held_model(lm: Any) -> Any:

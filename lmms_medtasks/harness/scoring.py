@@ -1,9 +1,9 @@
 """The values of metrics that the harness gets for a scored question, and their aggregation over all questions.
 
 A scoring hook makes a :class:`~lmms_medtasks.record.QuestionRecord` and returns :func:`metric_values` of it; that of a
-declared benchmark is a :class:`ScoringHook`. Every metric of every benchmark has :func:`aggregate` as its aggregation:
-the value itself knows whose it is. Which metrics a task has is declared (:mod:`lmms_medtasks.suites.suite`), and the
-plugin puts them in where a YAML says ``metric_list: !function lmms_medtasks.harness.scoring.DECLARED``.
+declared benchmark is a :class:`ScoringHook`. Every metric has :func:`aggregate` as its aggregation: each value knows
+its metric. The metrics of a task are declared (:mod:`lmms_medtasks.suites.suite`), and the plugin puts them in where a
+YAML says ``metric_list: !function lmms_medtasks.harness.scoring.DECLARED``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ CLUSTER = "cluster"
 
 
 class MetricValue(dict[str, Any]):
-    """A question's value of a metric. What the log shows is a mapping; in memory it carries the whole record.
+    """A question's value of a metric: a mapping for the log, with the whole record as an attribute.
 
-    The mapping has ``score`` and ``cluster`` where the harness is to print a standard error (with bounds and counts of
-    a judged measure), is the record itself under :data:`~lmms_medtasks.record.KEY`, and is empty elsewhere.
+    The mapping has ``score`` and ``cluster`` if the harness is to print a standard error (with bounds and counts of a
+    judged measure), is the record itself under :data:`~lmms_medtasks.record.KEY`, and otherwise is empty.
     """
 
     __slots__ = ("metric", "record", "suite")
@@ -47,11 +47,11 @@ def metric_values(suite: Suite, kind: str, record: QuestionRecord) -> dict[str, 
 
 
 class ScoringHook:
-    """The scoring hook of a kind of tasks of a declared benchmark: a question and its replies -> its metrics' values.
+    """The scoring hook of a kind of tasks of a declared benchmark: question and replies -> values of its metrics.
 
     Attributes:
         suite, kind: whose metrics (a key of ``suite.tasks``). record: makes a question's record of its replies.
-        metrics_of: of judged replies, the values of a logged record, as ``records.scored_by`` has it.
+        metrics_of: for judged replies, logged record -> values.
     """
 
     metrics_of: Callable[[QuestionRecord], dict[str, MetricValue]]
@@ -63,9 +63,9 @@ class ScoringHook:
         record: Callable[[Any, Any], QuestionRecord],
         remeasured: Callable[[QuestionRecord], QuestionRecord] | None = None,
     ) -> None:
-        """``remeasured``: makes the measures of a record anew from its judgement."""
+        """``remeasured``: recomputes the measures of a record from its judgement."""
         self.suite, self.kind, self.record = suite, kind, record
-        # Whose code it is: the harness's response cache keys on it.
+        # The key of the harness's response cache has these.
         self.__module__ = getattr(record, "func", record).__module__
         self.__qualname__ = f"scoring of {suite.name}, {kind}"
         if remeasured is not None:
@@ -82,7 +82,7 @@ class ScoringHook:
 
 
 class _DeclaredMetrics:
-    """Stands for a task's metrics in its YAML. What is not put in by the plugin ends the run, before data are read."""
+    """Placeholder for a task's metrics in its YAML; without the plugin it ends the run, before data are read."""
 
     def __iter__(self) -> Iterator[NoReturn]:
         raise UserError(
@@ -98,15 +98,12 @@ DECLARED = _DeclaredMetrics()
 
 
 def metric_entry(metric: Metric) -> dict[str, Any]:
-    """A metric as the harness takes it in a ``metric_list``."""
+    """A metric's entry in a ``metric_list`` of the harness."""
     return {"metric": metric.name, "aggregation": aggregate, "higher_is_better": metric.higher_is_better}
 
 
 def with_declared_metrics(config: dict[str, Any]) -> dict[str, Any]:
-    """``config`` with its metric list put in, if it says :data:`DECLARED`; else as it is.
-
-    Raises UserError where the task's scoring hook declares none.
-    """
+    """``config`` with :data:`DECLARED` replaced by metrics; UserError if the task's scoring hook declares none."""
     if config.get("metric_list") is not DECLARED:
         return config
     hook = config.get("process_results")
@@ -136,7 +133,7 @@ def _logged_value(metric: Metric, record: QuestionRecord, row: dict[str, Any]) -
     value = record.measures.get(estimate.measure)
     if value is None or not all(_is_fulfilled(row.get(name), expected) for name, expected in estimate.where.items()):
         return {}
-    known = {name: each for name in FIELDS if (each := getattr(value, name)) is not None}
+    known = {name: field for name in FIELDS if (field := getattr(value, name)) is not None}
     if record.judgement and value.requested is not None:
         known["status"] = record.judgement.status
     return {**known, CLUSTER: record.cluster} if known else {}
@@ -147,12 +144,12 @@ def _is_fulfilled(value: object, expected: object) -> bool:
 
 
 def aggregate(values: Sequence[MetricValue]) -> float | int | None:
-    """The metric's number over all questions, however they were spread over processes; None where it has none."""
+    """The metric over all questions, independent of their spread over processes; None if undefined."""
     if not values:
         return None
     first = values[0]
     metric = registry.get(first.suite).metric(first.metric)
-    rows = _question_table(_Records(tuple(value.record for value in values)))
+    rows = _question_table(_Records(value.record for value in values))
     number = metric.estimate.value(rows)
     notice = metric.notice(rows, number)
     if notice:
@@ -165,8 +162,7 @@ def aggregate(values: Sequence[MetricValue]) -> float | int | None:
 def group_mean(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool) -> float | None:
     """Aggregation of a group of tasks: the mean of their values, weighted by their numbers of questions or not.
 
-    The harness's own ``mean`` ends the run with a TypeError where a task has no value; here that task is left out, and
-    a group without any value has none.
+    The harness's ``mean`` raises TypeError for a task without a value; here it is left out. None without any value.
     """
     known = [
         (value, size if weight_by_size else 1) for value, size in zip(metrics, sizes, strict=True) if value is not None
@@ -175,20 +171,16 @@ def group_mean(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_
     return math.fsum(value * weight for value, weight in known) / total if total else None
 
 
-class _Records:
-    """Records as a key: two are equal if they hold the same objects. The records are held, so no id is used twice."""
+class _Records(tuple[QuestionRecord, ...]):
+    """Records as a cache key, hashed by identity; the cache keeps them alive, so that no id is used again."""
 
-    def __init__(self, records: tuple[QuestionRecord, ...]) -> None:
-        self.records, self._ids = records, tuple(map(id, records))
+    __slots__ = ()
 
     def __hash__(self) -> int:
-        return hash(self._ids)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Records) and self._ids == other._ids
+        return hash(tuple(map(id, self)))
 
 
 @functools.lru_cache(maxsize=1)
-def _question_table(key: _Records) -> QuestionTable:
-    """The table of a task's questions: its metrics are asked for one after the other, of the same records."""
-    return QuestionTable.of_records(key.records)
+def _question_table(records: _Records) -> QuestionTable:
+    """Cached: the metrics of a task are aggregated one after the other, from the same records."""
+    return QuestionTable.of_records(records)

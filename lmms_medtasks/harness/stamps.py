@@ -1,6 +1,6 @@
-"""A stamp of its own for each run's files: the harness names them by the second, and appends to a log that is there.
+"""Give each run's files a stamp of its own: the harness names them by the second, and appends to an existing log.
 
-Two runs that end in one folder with one stamp lose both: one result file, and a log with the rows of two.
+Two runs that end in one folder with one stamp would lose both: one result file, and a log with the rows of two.
 """
 
 from __future__ import annotations
@@ -20,15 +20,8 @@ WRITTEN = "MEDTASKS_WRITTEN"
 
 
 def find_result_file(holder: Any) -> Path | None:
-    """The result file that was written by this tracker or command (its options), None where none was."""
+    """The result file that this tracker or command (its options) wrote; None if it wrote none."""
     return getattr(holder, _MARK, None)
-
-
-def note_result_file(path: Path, *holders: Any) -> None:
-    """Note that trackers and commands wrote this result file."""
-    for holder in holders:
-        if holder is not None:
-            setattr(holder, _MARK, path)
 
 
 def give_own_stamp(tracker: Any, options: Any = None) -> None:
@@ -45,9 +38,10 @@ def give_own_stamp(tracker: Any, options: Any = None) -> None:
         folder = Path(tracker.output_path) / (tracker.general_config_tracker.model_name_sanitized or "")
         try:
             path = reserve_result_file(folder, datetime_str.replace(":", "-"))
-        except OSError:  # which the harness says in its own words, and goes on
+        except OSError:  # the harness reports it and goes on
             return original(results=results, samples=samples, datetime_str=datetime_str)
-        note_result_file(path, tracker, options)
+        for holder in filter(None, (tracker, options)):
+            setattr(holder, _MARK, path)
         if name := os.environ.get(WRITTEN):
             with open(name, "a", encoding="utf-8") as written:
                 written.write(f"{path.absolute()}\n")
@@ -59,10 +53,7 @@ def give_own_stamp(tracker: Any, options: Any = None) -> None:
 
 
 def reserve_result_file(folder: Path, stamp: str) -> Path:
-    """A result file of this stamp, or of the next second that is free, now there and empty: nobody else takes it.
-
-    Raises OSError where the folder can't be written.
-    """
+    """Create an empty result file with this stamp or the next free second. Raises OSError if it can't be written."""
     folder.mkdir(parents=True, exist_ok=True)
     while True:
         path = folder / f"{stamp}{result_files.SUFFIX}"

@@ -1,8 +1,7 @@
 """Check the harness's own options and the environment before anything is loaded or asked.
 
-The harness reports these mistakes below a traceback with status 0, or after all replies came. ``lmms-medtasks run``
-checks its arguments before it starts the harness, the plugin those of plain ``lmms-eval`` if tasks of ours are asked
-for.
+The harness reports these mistakes below a traceback with status 0, or after all replies. ``lmms-medtasks run`` calls
+this before it starts the harness, the plugin for plain ``lmms-eval`` with tasks of ours.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 from lmms_medtasks.errors import UnwritableFile, UserError, nearest_path
 
 _NAMING = ("peft", "delta", "pretrained", "model", "model_version", "model_name", "model_id", "path", "engine")
-"""The arguments of a model that the harness names the folder of results by, the first one that is given."""
+"""The first of these model arguments that is given names the folder of results."""
 _LOADED = ("pretrained", "peft", "delta", "base")
 _FOR_SAMPLES = "YYYYMMDD_HHMMSS_samples_.jsonl"
 _CACHE_VARIABLES = (("LMMS_EVAL_DATASETS_CACHE", ""), ("HF_DATASETS_CACHE", ""), ("HF_HOME", "datasets"))
@@ -38,7 +37,7 @@ def check_start_options(arguments: Sequence[str], tasks: Sequence[str], variable
 
     ``tasks``: the names of those asked for; ``variables``: of the environment.
     """
-    model_args = dict(_split_model_args(find_option_value(arguments, "--model_args") or ""))
+    model_args = parse_model_arguments(find_option_value(arguments, "--model_args") or "")
     _check_limit(find_option_value(arguments, "--limit"))
     _check_output(find_option_value(arguments, "--output_path"))
     _check_names(model_args, tasks)
@@ -50,7 +49,7 @@ def _check_limit(given: str | None) -> None:
     try:
         limit = float(given or 0)
     except ValueError:
-        return  # the harness reports what is no number
+        return  # the harness reports it
     if limit < 0 and limit != -1:
         raise UserError(
             f"--limit {given} is below 0. Give a number of questions, a share below 1, or leave it out for all."
@@ -112,5 +111,6 @@ def _check_cache(variables: Mapping[str, str]) -> None:
         return
 
 
-def _split_model_args(given: str) -> list[tuple[str, str]]:
-    return [(name.strip(), value.strip()) for name, _, value in (each.partition("=") for each in given.split(","))]
+def parse_model_arguments(given: str) -> dict[str, str]:
+    """Parse ``--model_args`` of the form ``name=value,name=value``."""
+    return {name.strip(): value.strip() for name, _, value in (part.partition("=") for part in given.split(","))}

@@ -127,7 +127,7 @@ class Task:
 
 def test_a_task_has_as_many_requests_on_every_rank_until_it_is_filtered(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setattr(calls, "_largest_count", lambda own: max(own, 4))
+    monkeypatch.setattr(calls, "gather_values", lambda count: [count, 4])
     short, full, empty = Task(3), Task(4), Task(0)
     with calls.pad_requests_of_ranks([short, full, empty, short]):
         for task in (short, full, empty):

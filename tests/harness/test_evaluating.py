@@ -30,10 +30,10 @@ def test_terms_hold_for_a_task_of_ones_own_too():
     with pytest.raises(UserError, match="may not be asked 'own': Anthropic is a third party"):
         evaluating._check_model(runner, [config])
     with pytest.raises(UserError, match="--write_out prints prompts of own"):
-        evaluating._check_write_out([config], True)
+        evaluating._check_write_out([config])
     settings["default"]["judge"] = "sure_open"
     evaluating._check_model(runner, [config])
-    evaluating._check_write_out([config], True)
+    evaluating._check_write_out([config])
 
 
 @pytest.mark.parametrize("by_place", [True, False])

@@ -17,7 +17,10 @@ TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_ne
 def trials(lm, number=3):
     asked = chat_request(**TASK)
     served = bool(chat_servers.server_kind(lm))
-    with calls.one_reply_each(lm, {"t": sampling.trial_sampling_settings(TASK)}, served), calls.one_task_a_call(lm):
+    with (
+        calls.one_reply_each(lm, {"t": sampling.trial_sampling_settings(TASK)}, served=served),
+        calls.one_task_a_call(lm),
+    ):
         return lm.generate_until([asked] * number)
 
 

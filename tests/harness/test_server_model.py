@@ -294,7 +294,7 @@ def test_a_server_that_answers_something_else_ends_the_run_before_anything_is_as
 )
 def test_trials_of_a_server_that_can_t_be_told_all_settings_are_in_doubt(stub, owner, arguments, doubted):
     stub.owner = owner
-    why = runners.why_trials_may_depend(model(stub, **arguments), 1, False)
+    why = runners.why_trials_may_depend(model(stub, **arguments), 1, settings_reached=False)
     assert bool(why) == doubted
     assert not doubted or "top_k" in why
 

@@ -17,9 +17,8 @@ def configs(judge):
 
 def test_prompts_are_not_printed():
     with pytest.raises(UserError, match="--write_out prints prompts of a_task"):
-        evaluating._check_write_out(configs(["sure_mimic_open", "sure_mimic_closed"]), True)
-    evaluating._check_write_out(configs(["sure_mimic_open"]), False)
-    evaluating._check_write_out(configs(["sure_open"]), True)
+        evaluating._check_write_out(configs(["sure_mimic_open", "sure_mimic_closed"]))
+    evaluating._check_write_out(configs(["sure_open"]))
 
 
 def test_the_digest_of_a_reply_does_not_tell_it(tmp_path, monkeypatch):
