@@ -34,7 +34,6 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
     return hooks.doc_to_text({**doc, "question": question}, settings)
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------
 def _questions_of_task(dataset: Dataset, task: str) -> Dataset:
     rows = [row for row, name in enumerate(dataset["task"]) if name == task]
     if not rows:
@@ -57,7 +56,6 @@ t4, t5, t6, t7 = (functools.partial(_questions_of_task, task=task) for task in _
 t4_report, t5_report, t6_report, t7_report = (functools.partial(_with_report, task=task) for task in _ASKED)
 
 
-# --- images of others -------------------------------------------------------------------------------------------------
 def t3_swapped(dataset: Dataset) -> Dataset:
     """Task III with each question's images exchanged for those of another case, of another disease if that can be.
 

@@ -63,8 +63,6 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of a multiple-choice question, or of one rotation of it."""
     return option_record(doc, results, _record_tags(doc))
@@ -130,7 +128,6 @@ def _record_tags(doc: Mapping[str, Any], protocol: JudgeProtocol | None = None) 
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 ACCURACY = Mean()
 
 
@@ -199,8 +196,6 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 def _remeasured_record(record: QuestionRecord) -> QuestionRecord:
     """A record that was judged again, with the measures of its new judgement."""
     return with_measures(record, judged_measures(record.judgement)) if record.judgement else record

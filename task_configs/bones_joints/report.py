@@ -20,29 +20,8 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import READINGS, outcome_count
 from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean, Unit, Units
 from lmms_medtasks.suites.judged_measures import bounded_mean, judgement_counts
-from lmms_medtasks.task_configs.bones_joints import report_paper
-from lmms_medtasks.task_configs.bones_joints.measures import (
-    ACCURACY,
-    AS_PUBLISHED,
-    NO_IMAGE,
-    REPORTS,
-    ROTATED,
-    SUITE,
-    SWAPPED,
-)
-from lmms_medtasks.task_configs.bones_joints.report_published import (
-    INTERVALS,
-    PATHWAY,
-    PATHWAY_OF_MODELS,
-    PUBLISHED_TABLE,
-    SHOWN,
-    asked_imaging,
-    judged_marks,
-    label_of,
-    pathway_chart,
-    results_by_condition,
-    where_asked,
-)
+from lmms_medtasks.task_configs.bones_joints import measures, report_paper
+from lmms_medtasks.task_configs.bones_joints import report_published as published
 from lmms_medtasks.task_configs.bones_joints.source_forms import paper_share, site_names, task_forms
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
@@ -50,8 +29,6 @@ STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6
 
 
 # --- Tasks ------------------------------------------------------------------------------------------------------------
-
-
 def _judgement_count(place: int) -> Count:
     """Judgements obtained (0) or requested (1); none where nothing is judged."""
     return Count(function=lambda rows: judgement_counts(rows, "accuracy")[place] if any(rows.values("judge")) else None)
@@ -59,8 +36,10 @@ def _judgement_count(place: int) -> Count:
 
 def _asked_once(sources: Sequence[ModelResults]) -> list[RowSpec]:
     """A row a task and condition; copies with rotated options have a section of their own."""
-    found = [(task, condition) for task, condition in asked_imaging(sources[0]) if condition != ROTATED]
-    return [RowSpec((f"{label_of(*each)}: {each[0].name}",), where_asked(*each)) for each in found]
+    found = [
+        (task, condition) for task, condition in published.asked_imaging(sources[0]) if condition != measures.ROTATED
+    ]
+    return [RowSpec((f"{published.label_of(*each)}: {each[0].name}",), published.where_asked(*each)) for each in found]
 
 
 TASKS = TableSpec(
@@ -70,7 +49,7 @@ TASKS = TableSpec(
     _asked_once,
     (
         ColumnSpec("questions", row_count, "count"),
-        ColumnSpec("accuracy", ACCURACY, mark=judged_marks),
+        ColumnSpec("accuracy", measures.ACCURACY, mark=published.judged_marks),
         ColumnSpec("Unclear", Mean(measure="unclear_rate"), bare=True),
         ColumnSpec("all judgements agree", Mean(measure="unanimous"), bare=True),
         ColumnSpec("steps found", Mean(measure="steps_found"), bare=True),
@@ -81,7 +60,7 @@ TASKS = TableSpec(
         *(ColumnSpec(name, outcome_count(name), "count") for name in READINGS),
     ),
     (
-        INTERVALS,
+        published.INTERVALS,
         "Open answers: mean over the judgements (three, or one by a judge at temperature 0), Correct 1, Incorrect and "
         "Unclear 0. Task VIII: 1 where the answer names the contradiction. Steps found: of the experts' chain, Tasks V "
         "and VII.",
@@ -93,8 +72,8 @@ TASKS = TableSpec(
 
 
 def _contradiction_rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
-    found = [each for each in asked_imaging(sources[0]) if each[0].form == "contradiction"]
-    rows = [RowSpec((label_of(*each),), where_asked(*each)) for each in found]
+    found = [each for each in published.asked_imaging(sources[0]) if each[0].form == "contradiction"]
+    rows = [RowSpec((published.label_of(*each),), published.where_asked(*each)) for each in found]
     return [row for row in rows if len(sources[0].rows.where(row.where).scored("accuracy"))]
 
 
@@ -104,41 +83,42 @@ CONTRADICTIONS = TableSpec(
     ("task",),
     _contradiction_rows,
     (
-        ColumnSpec("named", ACCURACY, mark=judged_marks),
+        ColumnSpec("named", measures.ACCURACY, mark=published.judged_marks),
         ColumnSpec("of these: went on all the same", Mean(measure="went_on")),
         ColumnSpec("missed", Mean(measure="missed")),
         ColumnSpec("objected to something else", Mean(measure="objected_otherwise")),
         ColumnSpec("Unclear", Mean(measure="unclear_rate")),
     ),
-    ("Shares of the judgements.", INTERVALS),
+    ("Shares of the judgements.", published.INTERVALS),
     marks=judged_tables.MEANINGS,
 )
 
 
 # --- Multiple choice and open answers ---------------------------------------------------------------------------------
-
-
 def _format_gap(structured: Sequence[str], imaging: str) -> MacroContrast:
     """Multiple choice less open answers: each side is the mean over its tasks' accuracies, all tasks weighing alike."""
     return MacroContrast(
         first=tuple({"paper_task": task, "condition": imaging} for task in OPEN),
-        second=tuple({"paper_task": task, "condition": AS_PUBLISHED} for task in structured),
+        second=tuple({"paper_task": task, "condition": measures.AS_PUBLISHED} for task in structured),
     )
 
 
 GAP_ESTIMATES: Mapping[tuple[str, str], MacroContrast] = {
-    ("I to III less IV to VII", "images"): _format_gap(STRUCTURED, AS_PUBLISHED),
-    ("I and II less IV to VII", "images"): _format_gap(TEXT_ONLY, AS_PUBLISHED),
+    ("I to III less IV to VII", "images"): _format_gap(STRUCTURED, measures.AS_PUBLISHED),
+    ("I and II less IV to VII", "images"): _format_gap(TEXT_ONLY, measures.AS_PUBLISHED),
     # With reports only the texts of Tasks I and II are of the same kind.
-    ("I and II less IV to VII", "reports"): _format_gap(TEXT_ONLY, REPORTS),
+    ("I and II less IV to VII", "reports"): _format_gap(TEXT_ONLY, measures.REPORTS),
 }
 
 
 def _gap_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     for (name, imaging), estimate in GAP_ESTIMATES.items():
         if sources[0].intervals(estimate):
-            judged = {"paper_task": OPEN, "condition": REPORTS if imaging == "reports" else AS_PUBLISHED}
-            label = Cell(name, mark=judged_marks(sources[0].rows.where(judged)))
+            judged = {
+                "paper_task": OPEN,
+                "condition": measures.REPORTS if imaging == "reports" else measures.AS_PUBLISHED,
+            }
+            label = Cell(name, mark=published.judged_marks(sources[0].rows.where(judged)))
             estimates = dict.fromkeys(("multiple choice", "open answers", "gap"), estimate)
             yield RowSpec((label, imaging), estimates=estimates)
 
@@ -163,11 +143,9 @@ GAPS = TableSpec(
 
 
 # --- Does it look -----------------------------------------------------------------------------------------------------
-
-
 def _read_twice(rows: QuestionTable, condition: str) -> list[tuple[str, str, str]]:
     """The case, and the letters read with the images and under ``condition``, where both were read."""
-    shown, other = (rows.where({"paper_task": "t3", "condition": each}) for each in (AS_PUBLISHED, condition))
+    shown, other = (rows.where({"paper_task": "t3", "condition": each}) for each in (measures.AS_PUBLISHED, condition))
     shown, other = shown.paired(other, ("id",))
     columns = (shown.column("case_id"), shown.column("trials"), other.column("trials"))
     found = [(case, one[0], two[0]) for case, one, two in zip(*columns, strict=True)]
@@ -186,7 +164,7 @@ def _by_chance(rows: QuestionTable, condition: str) -> float | None:
     return sum(one[each] * other[each] for each in sorted(one)) / len(found) ** 2 if found else None
 
 
-_DONE = {"taken away": NO_IMAGE, "swapped": SWAPPED}
+_DONE = {"taken away": measures.NO_IMAGE, "swapped": measures.SWAPPED}
 SAME_ANSWERS = {
     said: Units(units=functools.partial(_unchanged_answers, condition=each)) for said, each in _DONE.items()
 }
@@ -219,7 +197,7 @@ SHORTCUT = TableSpec(
         "cases. The measure is ours; the paper describes the tendency.",
     ),
 )
-_BENEFIT = Contrast(first={"condition": NO_IMAGE}, second={"condition": AS_PUBLISHED}, pair=("id",))
+_BENEFIT = Contrast(first={"condition": measures.NO_IMAGE}, second={"condition": measures.AS_PUBLISHED}, pair=("id",))
 WITHOUT_IMAGES = TableSpec(
     "without_images",
     "With and without the images",
@@ -238,28 +216,31 @@ WITHOUT_IMAGES = TableSpec(
     (
         "Over the questions that have a score both ways. Without: the case's text alone, no report in the images' "
         "place. Tasks I and II have no images. Of Task VIII: how often a contradiction is named that can't be seen.",
-        f"{INTERVALS} Benefits are of the same questions both ways.",
+        f"{published.INTERVALS} Benefits are of the same questions both ways.",
     ),
 )
 
 
 # --- Sites ----------------------------------------------------------------------------------------------------------
-
-
 def _site_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
     """How many questions the paper's way, and a column a task and condition: the accuracy at a row's site.
 
     None for a task without an accuracy.
     """
     rows = sources[0].rows
-    found = [each for each in asked_imaging(sources[0]) if each[1] != ROTATED]
+    found = [each for each in published.asked_imaging(sources[0]) if each[1] != measures.ROTATED]
     return (
         ColumnSpec("of the paper's questions", _paper_share),
-        ColumnSpec("questions", row_count, "count", within={"condition": SHOWN}),
+        ColumnSpec("questions", row_count, "count", within={"condition": published.SHOWN}),
         *(
-            ColumnSpec(label_of(*each), ACCURACY, within=where_asked(*each), mark=judged_marks)
+            ColumnSpec(
+                published.label_of(*each),
+                measures.ACCURACY,
+                within=published.where_asked(*each),
+                mark=published.judged_marks,
+            )
             for each in found
-            if len(rows.where(where_asked(*each)).scored("accuracy"))
+            if len(rows.where(published.where_asked(*each)).scored("accuracy"))
         ),
     )
 
@@ -279,18 +260,16 @@ SITES = TableSpec(
     ("site",),
     _site_rows,
     _site_columns,
-    (INTERVALS, "Task VIII is by the site of the text."),
+    (published.INTERVALS, "Task VIII is by the site of the text."),
     marks=judged_tables.MEANINGS,
 )
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
-
-
 def judged_caveats(source: ModelResults) -> Iterator[ReportNotice]:
     """Who judged and what is missing, which tasks were not asked, whether the model looks."""
     yield from judged_tables.judging_notices(judged_tables.by_task(source))
-    shown = {task.key for task, condition in asked_imaging(source) if condition in SHOWN}
+    shown = {task.key for task, condition in published.asked_imaging(source) if condition in published.SHOWN}
     missing = [task.numeral for key, task in task_forms().items() if key not in shown]
     if missing:
         yield ReportNotice("note", f"Not asked here: Task {', '.join(missing)}.")
@@ -327,12 +306,12 @@ _TITLES = {
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """The accuracy of each task as the paper asks it."""
     for key, title in _TITLES.items():
-        where = {"paper_task": key, "condition": AS_PUBLISHED}
+        where = {"paper_task": key, "condition": measures.AS_PUBLISHED}
         rows = source.rows.where(where)
         if len(rows.scored("accuracy")):
             chance = chance_of_options(rows)
-            printed = published_span(SUITE, str(rows.values("task")[0]), "accuracy")
-            yield Number(title, f"at {title}", ACCURACY, where, chance=chance, published=printed)
+            printed = published_span(measures.SUITE, str(rows.values("task")[0]), "accuracy")
+            yield Number(title, f"at {title}", measures.ACCURACY, where, chance=chance, published=printed)
 
 
 HEADLINE = Headline(
@@ -346,34 +325,34 @@ HEADLINE = Headline(
         BoardColumn("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
     ),
     most=3,
-    sketch=pathway_chart,
+    sketch=published.pathway_chart,
 )
 
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
     views=(
-        SectionSpec("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
+        SectionSpec("main", "Beside the paper", (published.PUBLISHED_TABLE,), (published.PATHWAY,)),
         SectionSpec("tasks", "Tasks", (TASKS, CONTRADICTIONS)),
         SectionSpec("gap", "Multiple choice and open answers", (GAPS,)),
         SectionSpec("shortcut", "Does it look", (WITHOUT_IMAGES, SHORTCUT)),
         rotation_view(
-            {"condition": ROTATED},
-            INTERVALS,
+            {"condition": measures.ROTATED},
+            published.INTERVALS,
             groups={f"Task {task_forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
         ),
         SectionSpec("sites", "Sites", (SITES,)),
         SectionSpec("judgements", "Judgements", judged_tables.judging_tables()),
     ),
     compared=(
-        SectionSpec("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),
+        SectionSpec("main", "Beside the paper", (published.PUBLISHED_TABLE,), (published.PATHWAY_OF_MODELS,)),
         SectionSpec("paper-tests", "As the paper tests it", (report_paper.kruskal_table, report_paper.dunn_table)),
     ),
     caveats=judged_caveats,
     compared_caveats=compared_caveats,
-    sources=results_by_condition,
+    sources=published.results_by_condition,
     tests=lambda source: {
-        f"Task {label_of(*each)}": question_ids(source.rows.where(where_asked(*each)))
-        for each in asked_imaging(source)
-        if each[1] in SHOWN
+        f"Task {published.label_of(*each)}": question_ids(source.rows.where(published.where_asked(*each)))
+        for each in published.asked_imaging(source)
+        if each[1] in published.SHOWN
     },
 )

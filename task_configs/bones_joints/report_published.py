@@ -30,9 +30,6 @@ SHOWN = tuple(IMAGING.values())
 IMAGING_HEAD = "imaging in IV to VII"
 
 
-# --- What was asked ---------------------------------------------------------------------------------------------------
-
-
 def results_by_condition(
     suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
 ) -> list[ModelResults]:
@@ -61,9 +58,6 @@ def label_of(task: PathwayTask, condition: str) -> str:
 def judged_marks(rows: QuestionTable) -> str:
     """What limits a number over these questions where they were judged, as marks."""
     return judging_marks(*judgings_by_protocol(rows).values())
-
-
-# --- Accuracy in the eight tasks --------------------------------------------------------------------------------------
 
 
 _ACCURACIES = {(key, each): Mean({"paper_task": key, "condition": each}) for key in task_forms() for each in SHOWN}

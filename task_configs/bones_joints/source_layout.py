@@ -19,16 +19,7 @@ from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import Row, Spellings
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.bones_joints.source_forms import column_aliases as known_columns
-from lmms_medtasks.task_configs.bones_joints.source_forms import (
-    fold_name,
-    option_columns,
-    task_forms,
-    task_of_file,
-    tasks_named,
-    tasks_read,
-    weak_task_columns,
-)
+from lmms_medtasks.task_configs.bones_joints import source_forms as forms
 
 Layout = Literal["task column", "file name", "cases"]
 
@@ -67,7 +58,7 @@ class ReleaseTable:
     def tasks_of(self, row: Row) -> tuple[str, ...]:
         """The tasks that a row is a question of."""
         if self.layout == "task column":
-            return tasks_named(str(row.get(self.task_column) or ""))
+            return forms.tasks_named(str(row.get(self.task_column) or ""))
         return tuple(self.tasks)
 
     @property
@@ -104,15 +95,15 @@ def read_release_rows(release: Release, table: ReleaseTable) -> Iterator[Row | N
 
 def _match_columns(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Concept -> column; the image columns; the option columns in the order of their letters."""
-    by_name = {fold_name(name): name for name in reversed(columns)}
+    by_name = {forms.fold_name(name): name for name in reversed(columns)}
     used: dict[str, str] = {}
-    for concept, names in known_columns().items():
-        found = next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
+    for concept, names in forms.column_aliases().items():
+        found = next((by_name[forms.fold_name(name)] for name in names if forms.fold_name(name) in by_name), None)
         if found is not None:
             used[concept] = found
     options = []
     for letter in LETTERS[:MOST_OPTIONS]:
-        spellings = [fold_name(name) for name in option_columns(letter)]
+        spellings = [forms.fold_name(name) for name in forms.option_columns(letter)]
         place = next((by_name[spelling] for spelling in spellings if spelling in by_name), None)
         if place is None:
             break
@@ -122,10 +113,10 @@ def _match_columns(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, .
 
 def _image_columns(columns: Sequence[str], found: str | None) -> tuple[str, ...]:
     """The image column, or image_1, image_2 ... in the order of their numbers."""
-    stems = {fold_name(name) for name in known_columns()["image"]}
+    stems = {forms.fold_name(name) for name in forms.column_aliases()["image"]}
     numbered = []
     for name in columns:
-        match = re.fullmatch(r"(.*?)(\d+)", fold_name(name))
+        match = re.fullmatch(r"(.*?)(\d+)", forms.fold_name(name))
         if match and match.group(1) in stems:
             numbered.append((int(match.group(2)), name))
     return (*([found] if found else []), *(name for _, name in sorted(numbered)))
@@ -137,12 +128,14 @@ def _find_layout(
     path = release.file(name)
     if "task" in used:
         return "task column", used["task"], _tasks_in(path, used["task"], name)
-    by_name = {fold_name(each): each for each in columns}
-    for column in (by_name[fold_name(weak)] for weak in weak_task_columns() if fold_name(weak) in by_name):
+    by_name = {forms.fold_name(each): each for each in columns}
+    for column in (
+        by_name[forms.fold_name(weak)] for weak in forms.weak_task_columns() if forms.fold_name(weak) in by_name
+    ):
         if found := _tasks_in(path, column):
             return "task column", column, found
     count = sum(1 for _ in any_tables.iter_table_rows(path))
-    if task := task_of_file(name):
+    if task := forms.task_of_file(name):
         return "file name", "", {task: count}
     tasks = [task for task, concepts in REFERENCES.items() if any(concept in used for concept in concepts)]
     if tasks and any(each in used for each in (*CASE_TEXT, "question")):
@@ -163,25 +156,25 @@ def _tasks_in(path: Path, column: str, certain: str = "") -> Mapping[str, int]:
     column every row must name a task: otherwise it holds something else, {}.
     """
     counts: Counter[str] = Counter()
-    spellings = Spellings({column: tasks_read})
+    spellings = Spellings({column: forms.tasks_read})
     for number, row in enumerate(any_tables.iter_table_rows(path), start=1):
         text = str((row or {}).get(column) or "")
-        if not tasks_named(text) and not certain:
+        if not forms.tasks_named(text) and not certain:
             return {}
-        counts.update(tasks_named(text))
+        counts.update(forms.tasks_named(text))
         spellings.look(number, {column: text})
     spellings.check(certain)
-    return {task: counts[task] for task in task_forms() if task in counts}
+    return {task: counts[task] for task in forms.task_forms() if task in counts}
 
 
 def _list_aliases(concept: str) -> str:
-    return ", ".join(known_columns()[concept])
+    return ", ".join(forms.column_aliases()[concept])
 
 
 def _check_table(table: ReleaseTable, release: Release) -> None:
     """``UserError`` unless the table has the columns that its tasks need."""
     missing: dict[str, str] = {}
-    for task in map(task_forms().__getitem__, table.tasks):
+    for task in map(forms.task_forms().__getitem__, table.tasks):
         texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)
         if not any(concept in table.used for concept in texts):
             missing["the text"] = "; ".join(map(_list_aliases, texts))

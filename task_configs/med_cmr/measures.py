@@ -86,8 +86,6 @@ MEASURES = (
 
 
 # --- A multiple-choice question ---------------------------------------------------------------------------------------
-
-
 def choice_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
     """The record of a multiple-choice question, or of one rotation of it."""
     tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
@@ -95,8 +93,6 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> QuestionRecor
 
 
 # --- An open question -------------------------------------------------------------------------------------------------
-
-
 def open_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
     """The record of an open question, with the verdicts that the judging stage has got.
 
@@ -152,7 +148,6 @@ def _part_count(rows: QuestionTable, outcomes: tuple[str, ...]) -> int:
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 BY_DIMENSION: Mapping[str, Mapping[str, Any]] = {name: {"dimension": name} for name in DIMENSIONS}
 ACCURACY, EXACT = Mean(), Mean(measure="exact_match")
 RANGES = {measure.name: measure.range for measure in MEASURES}
@@ -247,8 +242,6 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "mcq", choice_record)
 process_results_circular = ScoringHook(SUITE, "circular", choice_record)
 process_results_open = ScoringHook(SUITE, "open", open_record, record_with_verdicts)

@@ -11,18 +11,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown_name_error
-from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.cells import (
-    NONE,
-    count_column,
-    decimal_column,
-    label_column,
-    make_frame,
-    number_cell,
-    p_value,
-    p_value_cell,
-    percent_cell,
-)
+from lmms_medtasks.report import cells, judged_tables
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, ReportNotice, ReportSection
 from lmms_medtasks.report.report_options import ReportOptions
@@ -33,20 +22,8 @@ from lmms_medtasks.statistics.rank_tests import PairedTest, paired_tests
 from lmms_medtasks.statistics.significance import adjust_known_p_values
 from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Contrast, Mean
-from lmms_medtasks.task_configs.med_cmr.measures import (
-    ACCURACY,
-    BY_DIMENSION,
-    DIMENSIONS,
-    RANGES,
-    SCORES,
-    TOTAL,
-)
-from lmms_medtasks.task_configs.med_cmr.report_published import (
-    MEASURE_OF,
-    form_restriction,
-    paper_text_findings,
-    was_asked,
-)
+from lmms_medtasks.task_configs.med_cmr import measures
+from lmms_medtasks.task_configs.med_cmr import report_published as published
 
 _FORMS = {"mcq": "multiple choice", "open": "open total"}
 _TESTS = (
@@ -76,8 +53,6 @@ def paper_sections(sources: Sequence[ModelResults], options: ReportOptions) -> I
 
 
 # --- The models together ----------------------------------------------------------------------------------------------
-
-
 def comparison_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
     """That models were judged by different judges: no table has two."""
     judges = sorted(", ".join(map(judged_tables.judge_label, each)) for each in judged_tables.group_by_judge(sources))
@@ -90,8 +65,6 @@ def comparison_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice
 
 
 # --- Base and tuned ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Pair:
     """A base and its tuned model in one form of questions, on those that both were asked.
@@ -110,7 +83,7 @@ class Pair:
 
     def cells(self, dimension: str) -> list[Cell]:
         """Base, tuned and change, percent and points for multiple choice."""
-        cell = percent_cell if self.form == "mcq" else number_cell
+        cell = cells.percent_cell if self.form == "mcq" else cells.number_cell
         return [cell(self.changes[dimension].get(side)) for side in ("first", "second", "change")]
 
 
@@ -129,7 +102,7 @@ def compare_tuned_pairs(
             raise UserError(f"--pair {base}={tuned}: the two are the same model.")
         both = sources[base], sources[tuned]
         for form in _FORMS:
-            if not all(was_asked(each, form) for each in both):
+            if not all(published.was_asked(each, form) for each in both):
                 lacking.append(f"{base} and {tuned}: not both were asked the {form} questions.")
             elif form == "open" and len(judged_tables.group_by_judge(both)) > 1:
                 lacking.append(f"{base} and {tuned}: their open answers were judged by different judges.")
@@ -145,21 +118,23 @@ def _check_names(names: Sequence[str], sources: Mapping[str, ModelResults], opti
 
 
 def _compare_pair(name: str, base: ModelResults, tuned: ModelResults, form: str) -> Pair:
-    sides = [each.rows.where(form_restriction(form)) for each in (base, tuned)]
+    sides = [each.rows.where(published.form_restriction(form)) for each in (base, tuned)]
     origins = [{column: rows.column(column)[0] for column in ("run", "task")} for rows in sides]
-    measure = MEASURE_OF[form]
-    change = Contrast(measure=measure, bounds=RANGES[measure], first=origins[0], second=origins[1], pair=("id",))
+    measure = published.MEASURE_OF[form]
+    change = Contrast(
+        measure=measure, bounds=measures.RANGES[measure], first=origins[0], second=origins[1], pair=("id",)
+    )
     # A source of its own: what is kept of the base model's rows is not of both models' rows.
     both = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
     changes = {
         dimension: both.intervals(change, where)
-        for dimension, where in {"": {}, **BY_DIMENSION}.items()
+        for dimension, where in {"": {}, **measures.BY_DIMENSION}.items()
         if not dimension or len(sides[1].where(where))
     }
     paired = sides[0].scored(measure).paired(sides[1].scored(measure), ["id"])
     first, second = (rows.column(f"{measure}.score") for rows in paired)
     one, other = (partial(side.where, {}) for side in sides)
-    by_image = paired_change(one, other, Mean(measure=measure, bounds=RANGES[measure]))
+    by_image = paired_change(one, other, Mean(measure=measure, bounds=measures.RANGES[measure]))
     images = len(by_image.contributions.clusters) if by_image.contributions else 0
     return Pair(name, form, changes, paired_tests((second - first).tolist()), images, by_image.p)
 
@@ -167,7 +142,7 @@ def _compare_pair(name: str, base: ModelResults, tuned: ModelResults, form: str)
 def over_dimensions(found: Sequence[Pair], form: str) -> PairedTest:
     """The paper's tests where each pair's change in each dimension is one value."""
     steps = [each.changes[name]["change"].estimate for each in found if each.form == form
-             for name in DIMENSIONS if name in each.changes]  # fmt: skip
+             for name in measures.DIMENSIONS if name in each.changes]  # fmt: skip
     return paired_tests([step for step in steps if step is not None])
 
 
@@ -175,26 +150,26 @@ def _test_table(found: Sequence[Pair]) -> Frame | None:
     adjusted = adjust_known_p_values([each.p for each in found])
     rows: list[Sequence[Any]] = [
         (each.name, _FORMS[each.form], "questions", each.cells("")[-1], *_change_counts(each.questions), each.images,
-         p_value_cell(each.p), p_value_cell(p), *_paper_tests(each.questions))
+         cells.p_value_cell(each.p), cells.p_value_cell(p), *_paper_tests(each.questions))
         for each, p in zip(found, adjusted, strict=True)
     ]  # fmt: skip
     for form in dict.fromkeys(each.form for each in found):
         test = over_dimensions(found, form)
-        rows.append(("all pairs", _FORMS[form], "dimensions", NONE, *_change_counts(test), NONE, NONE, NONE,
+        rows.append(("all pairs", _FORMS[form], "dimensions", cells.NONE, *_change_counts(test), cells.NONE, cells.NONE, cells.NONE,
                      *_paper_tests(test)))  # fmt: skip
     columns = (
-        *map(label_column, ("pair", "questions", "tested over")),
+        *map(cells.label_column, ("pair", "questions", "tested over")),
         _CHANGE,
-        *map(count_column, ("better", "same", "worse", "images")),
-        *map(p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
+        *map(cells.count_column, ("better", "same", "worse", "images")),
+        *map(cells.p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
         FrameColumn("effect", digits=2, signed=True),
     )
-    paper = paper_text_findings()["medical_fine_tuning"]
+    paper = published.paper_text_findings()["medical_fine_tuning"]
     said = (
         f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
         f"answers p about {paper['open']['p']}."
     )
-    return make_frame("pairs", "Base against fine-tuned: tests", columns, rows, (*_TESTS, said, f"{_CHANGES}."))
+    return cells.make_frame("pairs", "Base against fine-tuned: tests", columns, rows, (*_TESTS, said, f"{_CHANGES}."))
 
 
 def _change_counts(test: PairedTest) -> tuple[int, int, int]:
@@ -202,11 +177,11 @@ def _change_counts(test: PairedTest) -> tuple[int, int, int]:
 
 
 def _paper_tests(test: PairedTest) -> tuple[Cell, Cell, Cell]:
-    return p_value_cell(test.sign_p), p_value_cell(test.wilcoxon_p), Cell(test.effect)
+    return cells.p_value_cell(test.sign_p), cells.p_value_cell(test.wilcoxon_p), Cell(test.effect)
 
 
 def _dimension_table(found: Sequence[Pair]) -> Frame | None:
-    columns = (*map(label_column, ("pair", "questions", "dimension")), count_column("n"),
+    columns = (*map(cells.label_column, ("pair", "questions", "dimension")), cells.count_column("n"),
                FrameColumn("base", digits=2), FrameColumn("fine-tuned", digits=2), _CHANGE)  # fmt: skip
     rows: list[Sequence[Any]] = [
         (each.name, _FORMS[each.form], name or "all", each.changes[name]["second"].n, *each.cells(name))
@@ -217,7 +192,7 @@ def _dimension_table(found: Sequence[Pair]) -> Frame | None:
         f"Percent and points for multiple choice, 0 to 100 for the open total. {_CHANGES}; not corrected for the "
         "number of rows.",
     )
-    return make_frame("pair_dimensions", "Base against fine-tuned: dimensions", columns, rows, notes, long=True)
+    return cells.make_frame("pair_dimensions", "Base against fine-tuned: dimensions", columns, rows, notes, long=True)
 
 
 TUNED = Chart(
@@ -234,21 +209,22 @@ TUNED = Chart(
 
 
 # --- Size and score ---------------------------------------------------------------------------------------------------
-
-
 def dimension_scores(sources: Sequence[ModelResults]) -> dict[str, dict[str, float]]:
     """By form of questions and what of it: each model's value, in percent or the judge's points.
 
     Open answers are left out where the models had different judges.
     """
-    wanted = {f"MCQ {name}": ("mcq", ACCURACY, where, 100.0) for name, where in {"all": {}, **BY_DIMENSION}.items()}
+    wanted = {
+        f"MCQ {name}": ("mcq", measures.ACCURACY, where, 100.0)
+        for name, where in {"all": {}, **measures.BY_DIMENSION}.items()
+    }
     if len(judged_tables.group_by_judge(sources)) == 1:
-        opened = {**SCORES, "all": TOTAL}
+        opened = {**measures.SCORES, "all": measures.TOTAL}
         wanted |= {f"Open {name.replace('_', ' ')}": ("open", each, {}, 1.0) for name, each in opened.items()}
     found: dict[str, dict[str, float]] = {}
     for name, (form, estimate, where, factor) in wanted.items():
         for source in sources:
-            value = source.interval(estimate, {**form_restriction(form), **where}).estimate
+            value = source.interval(estimate, {**published.form_restriction(form), **where}).estimate
             if value is not None:
                 found.setdefault(name, {})[source.name] = factor * value
     return found
@@ -281,14 +257,16 @@ def _size_section(parameters: Mapping[str, float], sources: Mapping[str, ModelRe
     ]
     if not rows:
         said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
-    paper = paper_text_findings()["scale"]
+    paper = published.paper_text_findings()["scale"]
     choice, visual = paper["mcq_r"], paper["open_visual_accuracy_r"]
     note = (
         "Descriptive, over these models alone: no hypothesis is tested, and models are no sample of others. The paper: "
         f"r from {choice['from']} to {choice['to']} for multiple choice in {choice['of']}, {visual} for the visual "
         "accuracy of open answers; it does not say whether the number of parameters or its logarithm is meant."
     )
-    heads = (decimal_column(head, signed=True) for head in ("Pearson r, log size", "Pearson r, size"))
+    heads = (cells.decimal_column(head, signed=True) for head in ("Pearson r, log size", "Pearson r, size"))
     title = "Correlation with the number of parameters"
-    table = make_frame("scale", title, (label_column("figure"), count_column("models"), *heads), rows, (note,))
+    table = cells.make_frame(
+        "scale", title, (cells.label_column("figure"), cells.count_column("models"), *heads), rows, (note,)
+    )
     return ReportSection("scale", "Size and score", tuple(said), (table,) if table else ())

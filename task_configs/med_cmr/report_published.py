@@ -65,9 +65,6 @@ def open_judging(source: ModelResults, image_shown: bool = True) -> JudgingSumma
     return JudgingSummary.of(source.rows.where(form_restriction("open", image_shown)))
 
 
-# --- The main table ---------------------------------------------------------------------------------------------------
-
-
 FOLDER = Path(__file__).parent
 PUBLISHED_ROWS = PublishedRowsSpec(FOLDER, {"source": "main table"})
 _OPEN = "Open All"
@@ -113,10 +110,6 @@ MAIN = TableSpec(
         "§": "Probably the numbers of the other of the two columns: compares with no run.",
     },
 )
-
-
-# --- The dimensions ---------------------------------------------------------------------------------------------------
-
 
 _PRINTED = 7
 """Published models that are drawn, evenly spaced by rank; the table has them all."""

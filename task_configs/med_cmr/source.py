@@ -190,8 +190,6 @@ def _image_paths(row: Row) -> list[str]:
 
 
 # --- Dimensions -------------------------------------------------------------------------------------------------------
-
-
 def dimension_name(text: str) -> str:
     """The short name ("SOD" ... "MSI") for a release's spelling of a dimension.
 
@@ -233,8 +231,6 @@ def dimension_counts(of: str) -> Mapping[str, int]:
 
 
 # --- The source -------------------------------------------------------------------------------------------------------
-
-
 def examine_release(record: DataSource, readers: Mapping[str, RowReader]) -> ReleaseExamination:
     """The numbers of questions here, in the release and in the paper; of multiple choice for each dimension too."""
     sizes, findings = [], []

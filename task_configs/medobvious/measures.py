@@ -56,8 +56,6 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def read_answer(doc: Mapping[str, Any], reply: Reply | str | None) -> ParsedAnswer:
     """What a reply to the question says: a position or "none", or "yes" or "no" for a highlighted panel."""
     if doc["task_type"] == VISUAL:
@@ -187,8 +185,6 @@ def _hyphenated_text(text: str) -> str:
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
-
 def format_agreement(rows: QuestionTable, sign: int | None = None) -> list[Unit]:
     """Whether the answers about an item agree with each other, right or wrong: 1, 0, or None where it can't be said.
 
@@ -338,8 +334,6 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "all", grid_question_record)
 process_results_tier = ScoringHook(SUITE, "tier", grid_question_record)
 process_results_format = ScoringHook(SUITE, "format", grid_question_record)

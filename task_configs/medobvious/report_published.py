@@ -14,37 +14,23 @@ from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, TableS
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Estimate, Macro, Mean
-from lmms_medtasks.task_configs.medobvious.measures import (
-    ACCURACY,
-    BALANCED_ACCURACY,
-    FORMATS,
-    PAPER_AVERAGE,
-    PAPER_RULE,
-    PAPER_RULE_HOSTED,
-    ROTATED,
-    SIGNS,
-    TABLE_2,
-    TIERS,
-)
+from lmms_medtasks.task_configs.medobvious import measures
 
 FOLDER = Path(__file__).parent
-SHORT = dict(zip(FORMATS, ("A detection MCQ", "B detection open", "C referring MCQ", "D referring open",
+SHORT = dict(zip(measures.FORMATS, ("A detection MCQ", "B detection open", "C referring MCQ", "D referring open",
                            "E visual referring"), strict=True))  # fmt: skip
 """Table 2's formats by the paper's letters and names."""
 
-POSITIVES, NEGATIVES = ({"negative": sign} for sign in SIGNS.values())
+POSITIVES, NEGATIVES = ({"negative": sign} for sign in measures.SIGNS.values())
 CHANCE = Mean(measure="chance", exact=True)
-CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values()))
+CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(measures.TABLE_2.values()))
 TIER_MEAN, TIER_CHANCE = Macro(by="tier"), Macro(measure="chance", exact=True, by="tier")
 INTERVALS = f"In brackets: {LEVEL} interval over items."
 
 
 def is_rotated(source: ModelResults) -> bool:
     """Whether a source is copies of questions with their options rotated: no part of the paper."""
-    return ROTATED in source.condition
-
-
-# --- The paper's tables -----------------------------------------------------------------------------------------------
+    return measures.ROTATED in source.condition
 
 
 def _own_labels(source: ModelResults) -> tuple[str, ...]:
@@ -61,9 +47,10 @@ def _guessing_rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence
 
 PRINTED_FORMATS = PublishedRowsSpec(FOLDER, {"source": "Table 2"})
 _COLUMNS = {
-    name: ColumnSpec(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()
+    name: ColumnSpec(SHORT.get(name, name), measures.ACCURACY, within=where, key=name)
+    for name, where in measures.TABLE_2.items()
 }
-_AVERAGE = ColumnSpec("Avg", PAPER_AVERAGE, key="average")
+_AVERAGE = ColumnSpec("Avg", measures.PAPER_AVERAGE, key="average")
 _GUESSING = (
     "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the first "
     "row."
@@ -73,8 +60,8 @@ FORMATS_TABLE = TableSpec(
     "formats",
     "Accuracy by format (Table 2)",
     ("model", "source"),
-    _guessing_rows(dict.fromkeys(FORMATS, CHANCE)),
-    tuple(_COLUMNS[name] for name in FORMATS),
+    _guessing_rows(dict.fromkeys(measures.FORMATS, CHANCE)),
+    tuple(_COLUMNS[name] for name in measures.FORMATS),
     (
         "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
         "was asked for.",
@@ -90,18 +77,18 @@ SIGNS_TABLE = TableSpec(
     ("model", "source"),
     _guessing_rows(
         {
-            **dict.fromkeys((*SIGNS, "all questions"), CHANCE),
+            **dict.fromkeys((*measures.SIGNS, "all questions"), CHANCE),
             "average": CHANCE_AVERAGE,
             "balanced": None,
             "questions": None,
         }
     ),
     (
-        *(_COLUMNS[name] for name in SIGNS),
+        *(_COLUMNS[name] for name in measures.SIGNS),
         _AVERAGE,
-        ColumnSpec("all questions", ACCURACY),
-        ColumnSpec("balanced", BALANCED_ACCURACY),
-        ColumnSpec("questions", ACCURACY, "n"),
+        ColumnSpec("all questions", measures.ACCURACY),
+        ColumnSpec("balanced", measures.BALANCED_ACCURACY),
+        ColumnSpec("questions", measures.ACCURACY, "n"),
     ),
     (
         "Avg is the paper's: the plain mean of the five formats and both signs. It is no share of correct answers: "
@@ -113,10 +100,10 @@ SIGNS_TABLE = TableSpec(
 )
 _SCRIPTS = {
     script: {
-        **dict.fromkeys(TABLE_2, Mean(measure=measure)),
-        "average": Macro(measure=measure, groups=tuple(TABLE_2.values())),
+        **dict.fromkeys(measures.TABLE_2, Mean(measure=measure)),
+        "average": Macro(measure=measure, groups=tuple(measures.TABLE_2.values())),
     }
-    for script, measure in (("open weights", PAPER_RULE), ("hosted", PAPER_RULE_HOSTED))
+    for script, measure in (("open weights", measures.PAPER_RULE), ("hosted", measures.PAPER_RULE_HOSTED))
 }
 
 
@@ -144,17 +131,14 @@ TIERS_TABLE = TableSpec(
     "tiers",
     "Accuracy by tier (Table 3)",
     ("model", "source"),
-    _guessing_rows({**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
+    _guessing_rows({**{f"T{tier}": CHANCE for tier in measures.TIERS}, "all": TIER_CHANCE}),
     (
-        *(ColumnSpec(f"T{tier}", ACCURACY, within={"tier": tier}) for tier in TIERS),
-        ColumnSpec("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(TIERS) else "∂"),
+        *(ColumnSpec(f"T{tier}", measures.ACCURACY, within={"tier": tier}) for tier in measures.TIERS),
+        ColumnSpec("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(measures.TIERS) else "∂"),
     ),
     ("All is the plain mean of the tiers, as in the paper.", INTERVALS),
     PublishedRowsSpec(FOLDER, {"source": "Table 3"}),
 )
-
-
-# --- Charts -----------------------------------------------------------------------------------------------------------
 
 
 def found_by_claiming(rows: QuestionTable) -> Guide:
@@ -190,7 +174,7 @@ FORMAT_POINTS = Chart(
     "Detection and visual referring are asked about grids without an outlier too, referring MCQ "
     f"and open are not. Hollow: the paper's models and its human expert. Bars are {LEVEL} intervals over items.",
     FORMATS_TABLE,
-    FORMATS,
+    measures.FORMATS,
     turned=True,
     axis=("percent correct",),
 )

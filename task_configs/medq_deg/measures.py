@@ -46,8 +46,6 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def choice_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of a question, of its T replies.
 
@@ -129,7 +127,6 @@ def _all_counted(rows: QuestionTable) -> VoteTable:
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 ACCURACY = {level: Mean({"severity": level}) for level in LEVELS}
 FALL = {level: Contrast(first={"severity": 0}, second={"severity": level}) for level in (1, 2)}
 """Accuracy at the level less that at L0, all questions of both, as Table 6 subtracts them."""
@@ -423,8 +420,6 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "all", choice_question_record)
 process_results_calib = ScoringHook(SUITE, "calib", choice_question_record)
 process_results_level = ScoringHook(SUITE, "level", choice_question_record)

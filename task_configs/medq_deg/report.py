@@ -34,51 +34,18 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.reliability import reliability_bins
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
-from lmms_medtasks.task_configs.medq_deg import report_paper
-from lmms_medtasks.task_configs.medq_deg.measures import (
-    ACCURACY,
-    AGREEMENT,
-    DEGRADED,
-    FALL,
-    LEVELS,
-    NO_IMAGE,
-    ROTATED,
-    SUITE,
-    clean_degraded_pairs,
-    count_votes_checked,
-)
-from lmms_medtasks.task_configs.medq_deg.report_published import (
-    CAPABILITIES,
-    CATEGORIES,
-    DEGRADATIONS,
-    HEAT,
-    INTERVALS,
-    MODALITIES,
-    MODALITY_CHART,
-    SEVERITY,
-    TABLE_2,
-    TABLE_3,
-    TABLE_6,
-    asks_otherwise,
-    degradation_heatmap,
-    degraded_levels,
-    level_rows,
-    requested_levels,
-    setup_of,
-    task_sets,
-)
+from lmms_medtasks.task_configs.medq_deg import measures, report_paper
+from lmms_medtasks.task_configs.medq_deg import report_published as published
 
 PAPER_TRIALS = 10
 
 
 # --- Levels -----------------------------------------------------------------------------------------------------------
-
-
 LEVELS_TABLE = TableSpec(
     "levels",
     "Accuracy by level",
     ("level",),
-    level_rows({**dict.fromkeys(("questions", "accuracy"), ACCURACY), "minus L0": FALL}),
+    published.level_rows({**dict.fromkeys(("questions", "accuracy"), measures.ACCURACY), "minus L0": measures.FALL}),
     (
         ColumnSpec("questions", unit="n"),
         ColumnSpec("accuracy", digits=2),
@@ -87,7 +54,7 @@ LEVELS_TABLE = TableSpec(
     (
         "Accuracy is the mean over trials of each question, then over questions (equation 2). Minus L0: all questions "
         "of both levels, as in Table 6.",
-        INTERVALS,
+        published.INTERVALS,
     ),
 )
 REPLIES = replace(
@@ -97,7 +64,6 @@ _IDENTICAL = Mean(measure="identical")
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
-
 _SUSPICIOUS = 0.95
 _FAMILIES = {
     "simulated": (
@@ -109,18 +75,20 @@ _FAMILIES = {
 
 def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
     """Levels that are missing, questions without their clean form, trials that say little, whose images these are."""
-    setup, asked = setup_of(source), requested_levels(source)
-    if asks_otherwise(source):
+    setup, asked = published.setup_of(source), published.requested_levels(source)
+    if published.asks_otherwise(source):
         yield ReportNotice(
             "note", f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it."
         )
         return
-    missing = [f"L{level}" for level in LEVELS if level not in asked]
+    missing = [f"L{level}" for level in measures.LEVELS if level not in asked]
     if missing:
         lacking = " Without L0 there are no drops." if "L0" in missing else ""
         yield ReportNotice("warning", f"Levels missing: {', '.join(missing)}.{lacking} What needs them is left empty.")
-    degraded = len(source.rows.where(DEGRADED))
-    alone = degraded - len(source.rows.where({"severity": 0}).paired(source.rows.where(DEGRADED), ("pair",)).second)
+    degraded = len(source.rows.where(measures.DEGRADED))
+    alone = degraded - len(
+        source.rows.where({"severity": 0}).paired(source.rows.where(measures.DEGRADED), ("pair",)).second
+    )
     if 0 in asked and alone:
         yield ReportNotice(
             "warning",
@@ -154,22 +122,20 @@ def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
 
 
 # --- The image --------------------------------------------------------------------------------------------------------
-
-
 def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
     """The drop to each level beside what the clean image was worth; None without ``medq_deg_noimage`` or without L0."""
     source = sources[0]
-    floor = {} if asks_otherwise(source) else _scores_without_image(source)
+    floor = {} if published.asks_otherwise(source) else _scores_without_image(source)
     if not floor:
         return None
     clean = {"severity": 0}
     comparisons = [
         ImageBenefitRow(
-            (f"L{level}, {SEVERITY[level]}",),
+            (f"L{level}, {published.SEVERITY[level]}",),
             LostBenefit(floor=floor, first=clean, second={"severity": level}, pair=("pair",)),
             {},
         )
-        for level in degraded_levels(source)
+        for level in published.degraded_levels(source)
     ]
     return benefit_table(
         "What is lost of the image's benefit",
@@ -187,16 +153,15 @@ def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
 
 def _scores_without_image(source: ModelResults) -> dict[tuple[str], float]:
     """The scores without images by the ``pair`` of the source's clean questions, which have the same ids there."""
-    by_id = floor_of(rows_without_image(source, {"condition": NO_IMAGE}), "accuracy")
+    by_id = floor_of(rows_without_image(source, {"condition": measures.NO_IMAGE}), "accuracy")
     clean = source.rows.where({"severity": 0})
     ids = zip(clean.column("id"), clean.column("pair"), strict=True)
     return {(pair,): by_id[name,] for name, pair in ids if (name,) in by_id}
 
 
 # --- The first screen, and the chart of levels ------------------------------------------------------------------------
-
 TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
-_SHORT = {f"L{level}": f"{word} (L{level})" for level, word in SEVERITY.items()}
+_SHORT = {f"L{level}": f"{word} (L{level})" for level, word in published.SEVERITY.items()}
 WORDS = {0: "on clean images", 1: "under mild degradation", 2: "under severe degradation"}
 _FEWEST = 20
 """Questions under a degradation below which it is not called the worst. Our choice."""
@@ -207,19 +172,19 @@ _CHANGE = Mean(measure="change")
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """Accuracy by level; none of clean questions that were asked otherwise."""
-    if asks_otherwise(source):
+    if published.asks_otherwise(source):
         return
     chance = chance_of_options(source.rows)
-    for level in LEVELS:
-        printed = published_span(SUITE, f"medq_deg_l{level}", "accuracy")
-        yield Number(TITLES[level], WORDS[level], ACCURACY[level], chance=chance, published=printed)
+    for level in measures.LEVELS:
+        printed = published_span(measures.SUITE, f"medq_deg_l{level}", "accuracy")
+        yield Number(TITLES[level], WORDS[level], measures.ACCURACY[level], chance=chance, published=printed)
 
 
 def _headline_changes(source: ModelResults) -> Iterator[Change]:
     """From clean images to the most severe ones that were asked."""
-    asked = [level for level in LEVELS if source.interval(ACCURACY[level]).n]
+    asked = [level for level in measures.LEVELS if source.interval(measures.ACCURACY[level]).n]
     if asked[-1] and 0 in asked:
-        change = source.interval(FALL[asked[-1]])
+        change = source.interval(measures.FALL[asked[-1]])
         names = join_with_and(worst_group(source, asked[-1])) if is_lost(change) else ""
         yield Change(change, f"under {TITLES[asked[-1]]}", names and f"under {names}")
 
@@ -237,7 +202,7 @@ def _board_columns() -> Iterator[BoardColumn]:
 
 def _fall_sketch(source: ModelResults) -> FindingChart | None:
     """The fall: a line through the levels, those of the paper's models grey; None of one level."""
-    if sum(source.interval(ACCURACY[level]).n > 0 for level in LEVELS) == 1:
+    if sum(source.interval(measures.ACCURACY[level]).n > 0 for level in measures.LEVELS) == 1:
         return None
     printed = len(_SKETCH.published_names([source]))
     return FindingChart(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
@@ -247,7 +212,7 @@ def worst_group(source: ModelResults, level: int) -> list[str]:
     """The degradations of a level that cost most, against the same questions clean: ``bubble (by 33.3 points)``."""
     found = []
     for (name,), rows in (
-        source.derived(clean_degraded_pairs).rows.where({"severity": level}).by(["degradation"]).items()
+        source.derived(measures.clean_degraded_pairs).rows.where({"severity": level}).by(["degradation"]).items()
     ):
         change = _CHANGE.of(rows, with_intervals=False)["mean"].estimate
         if name and change is not None and change < 0 and len(rows) >= _FEWEST:
@@ -271,11 +236,18 @@ def _row_names(sources: Sequence[ModelResults]) -> list[str]:
 
 
 def _is_drawn(sources: Sequence[ModelResults]) -> bool:
-    if any(map(asks_otherwise, sources)):
+    if any(map(published.asks_otherwise, sources)):
         return False
     # A level whose requests all failed has no number, and no place in the chart.
     return (
-        len({level for source in sources for level in requested_levels(source) if source.interval(ACCURACY[level]).n})
+        len(
+            {
+                level
+                for source in sources
+                for level in published.requested_levels(source)
+                if source.interval(measures.ACCURACY[level]).n
+            }
+        )
         > 1
     )
 
@@ -301,8 +273,11 @@ FALL_CHART = Chart(
         "From clean to degraded images",
         ("model",),
         _fall_rows,
-        tuple(ColumnSpec(_SHORT[key], ACCURACY[level], key=key) for level, key in zip(LEVELS, _SHORT, strict=True)),
-        published=TABLE_6.published and replace(TABLE_6.published, labels=("model",)),
+        tuple(
+            ColumnSpec(_SHORT[key], measures.ACCURACY[level], key=key)
+            for level, key in zip(measures.LEVELS, _SHORT, strict=True)
+        ),
+        published=published.TABLE_6.published and replace(published.TABLE_6.published, labels=("model",)),
     ),
     tuple(_SHORT),
     printed=PRINTED,
@@ -321,8 +296,6 @@ _SKETCH = replace(
 
 
 # --- Levels of confidence, and several models -------------------------------------------------------------------------
-
-
 def _reliability_bins_table(sources: Sequence[ModelResults]) -> Frame | None:
     """The reliability diagram's bins that have questions."""
     columns = (
@@ -342,8 +315,10 @@ def _reliability_bins_table(sources: Sequence[ModelResults]) -> Frame | None:
             reliability_bin.confidence,
             reliability_bin.correctness,
         )
-        for level in requested_levels(sources[0])
-        for reliability_bin in reliability_bins(count_votes_checked(sources[0].rows.where({"severity": level})))
+        for level in published.requested_levels(sources[0])
+        for reliability_bin in reliability_bins(
+            measures.count_votes_checked(sources[0].rows.where({"severity": level}))
+        )
         if reliability_bin.n
     ]
     return make_frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
@@ -375,9 +350,12 @@ OVERVIEW = TableSpec(
     ("model and task set",),
     rows_of_sources(lambda source: (source.name,)),
     (
-        *(ColumnSpec(f"L{level}", ACCURACY[level]) for level in LEVELS),
-        *(ColumnSpec(f"L{level}-L0", FALL[level], "points") for level in (1, 2)),
-        *(ColumnSpec(f"agreement less accuracy, L{level}", AGREEMENT[level], "", 3, signed=True) for level in (0, 2)),
+        *(ColumnSpec(f"L{level}", measures.ACCURACY[level]) for level in measures.LEVELS),
+        *(ColumnSpec(f"L{level}-L0", measures.FALL[level], "points") for level in (1, 2)),
+        *(
+            ColumnSpec(f"agreement less accuracy, L{level}", measures.AGREEMENT[level], "", 3, signed=True)
+            for level in (0, 2)
+        ),
         ColumnSpec("data", lambda source, row, rows: Cell(run_extent(source.run, source.tasks)), "text"),
     ),
     (
@@ -389,37 +367,35 @@ OVERVIEW = TableSpec(
 
 
 # --- The sections -----------------------------------------------------------------------------------------------------
-
-
 def _not_rotated(sources: Sequence[ModelResults]) -> bool:
-    return setup_of(sources[0]).variant != ROTATED
+    return published.setup_of(sources[0]).variant != measures.ROTATED
 
 
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
-    sources=task_sets,
+    sources=published.task_sets,
     views=(
         SectionSpec("levels", "From clean to severe", (LEVELS_TABLE,), (FALL_CHART,), shown=_not_rotated),
         SectionSpec(
             "degradations",
             "Where it fails: degradation by capability",
-            (HEAT, DEGRADATIONS),
-            (degradation_heatmap(2), degradation_heatmap(1, folded=True)),
+            (published.HEAT, published.DEGRADATIONS),
+            (published.degradation_heatmap(2), published.degradation_heatmap(1, folded=True)),
         ),
         SectionSpec(
             "reliability",
             "Does it know when it is wrong?",
             (_reliability_bins_table,),
             (RELIABILITY_CHART,),
-            shown=lambda sources: not asks_otherwise(sources[0]),
+            shown=lambda sources: not published.asks_otherwise(sources[0]),
         ),
         SectionSpec("benefit", "Above what language alone gets", (lost_benefit,)),
-        rotation_view({"condition": ROTATED}, INTERVALS),
+        rotation_view({"condition": measures.ROTATED}, published.INTERVALS),
         SectionSpec(
             "groups",
             "Capabilities, categories, modalities",
-            (CAPABILITIES, CATEGORIES, MODALITIES),
-            (MODALITY_CHART,),
+            (published.CAPABILITIES, published.CATEGORIES, published.MODALITIES),
+            (published.MODALITY_CHART,),
             shown=_not_rotated,
             folded=True,
         ),
@@ -427,7 +403,7 @@ REPORT = SuiteReportSpec(
         SectionSpec(
             "published",
             "Beside the published models",
-            (TABLE_6, TABLE_2, TABLE_3),
+            (published.TABLE_6, published.TABLE_2, published.TABLE_3),
             folded=True,
             summary="The paper's tables with a row of this run",
         ),
@@ -435,7 +411,9 @@ REPORT = SuiteReportSpec(
     ),
     compared=(
         SectionSpec("overview", "The models together", (OVERVIEW,), (FALL_CHART_OF_MODELS,)),
-        SectionSpec("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
+        SectionSpec(
+            "published", "Beside the published models", (published.TABLE_6, published.TABLE_2, published.TABLE_3)
+        ),
         report_paper.RANKS,
         report_paper.INTER_MODEL,
     ),

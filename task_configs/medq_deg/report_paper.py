@@ -14,15 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lmms_medtasks.report.cells import (
-    count_column,
-    decimal_column,
-    label_column,
-    make_frame,
-    p_value,
-    percent_column,
-    points_column,
-)
+from lmms_medtasks.report import cells
 from lmms_medtasks.report.document import Frame, ReportNotice, Value
 from lmms_medtasks.report.views import ColumnSpec, ModelResults, SectionSpec, TableSpec
 from lmms_medtasks.samples.runs import distinct_names
@@ -34,29 +26,14 @@ from lmms_medtasks.statistics.ranks import find_significant_swaps, rank_consiste
 from lmms_medtasks.statistics.reliability import BINS
 from lmms_medtasks.statistics.sums import SumGroup, make_sum_group
 from lmms_medtasks.statistics.votes import VoteTable, take_common_questions
-from lmms_medtasks.task_configs.medq_deg.measures import (
-    AGREEMENT,
-    AGREEMENT_CHANGE,
-    CALIBRATION,
-    CALIBRATION_CHANGE,
-    RELIABILITY,
-    count_votes_checked,
-    dunning_kruger,
-)
-from lmms_medtasks.task_configs.medq_deg.report_published import (
-    SEVERITY,
-    counts_by_level,
-    is_of_the_paper,
-    level_rows,
-    setup_of,
-)
+from lmms_medtasks.task_configs.medq_deg import measures
+from lmms_medtasks.task_configs.medq_deg import report_published as published
+
 
 # --- Confidence and shift ---------------------------------------------------------------------------------------------
-
-
 def chance_of_confidence(rows: QuestionTable) -> float | None:
     """Mean C that is expected if every reply is drawn among the options, of the questions that have a C."""
-    table = count_votes_checked(rows)
+    table = measures.count_votes_checked(rows)
     used = (table.replies > 0) & (table.option_counts > 1)
     kinds = list(zip(table.option_counts[used].tolist(), table.replies[used].tolist(), strict=True))
     expected = {kind: chance_confidence(*kind) for kind in set(kinds)}
@@ -64,19 +41,21 @@ def chance_of_confidence(rows: QuestionTable) -> float | None:
 
 
 def _calibrated_shift_of(rows: QuestionTable) -> float | None:
-    return calibrated_shift(count_votes_checked(rows))
+    return calibrated_shift(measures.count_votes_checked(rows))
 
 
 SHIFT = TableSpec(
     "calibration",
-    lambda sources: f"The paper's confidence C and calibration shift, T = {setup_of(sources[0]).trials}",
+    lambda sources: f"The paper's confidence C and calibration shift, T = {published.setup_of(sources[0]).trials}",
     ("level",),
-    level_rows(
+    published.level_rows(
         {
-            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift", "distance from 0"), CALIBRATION),
-            "C by guessing": counts_by_level(chance_of_confidence),
-            "shift if calibrated": counts_by_level(_calibrated_shift_of),
-            "shift minus L0": CALIBRATION_CHANGE,
+            **dict.fromkeys(
+                ("questions", "accuracy", "confidence C", "shift", "distance from 0"), measures.CALIBRATION
+            ),
+            "C by guessing": published.counts_by_level(chance_of_confidence),
+            "shift if calibrated": published.counts_by_level(_calibrated_shift_of),
+            "shift minus L0": measures.CALIBRATION_CHANGE,
         }
     ),
     (
@@ -98,17 +77,18 @@ SHIFT = TableSpec(
         "chance p, a share p were correct. C by guessing is above 0 because few votes cannot spread evenly.",
     ),
 )
-# --- Reliability ------------------------------------------------------------------------------------------------------
 
+
+# --- Reliability ------------------------------------------------------------------------------------------------------
 ERRORS = TableSpec(
     "calibration_errors",
     "Beyond the paper: agreement of trials, and what the majority's share of the votes is worth",
     ("level",),
-    level_rows(
+    published.level_rows(
         {
-            **dict.fromkeys(("agreement", "agreement less accuracy"), AGREEMENT),
-            "agreement less accuracy, minus L0": AGREEMENT_CHANGE,
-            **dict.fromkeys(("questions", "majority right", "ECE", "Brier", "AURC"), RELIABILITY),
+            **dict.fromkeys(("agreement", "agreement less accuracy"), measures.AGREEMENT),
+            "agreement less accuracy, minus L0": measures.AGREEMENT_CHANGE,
+            **dict.fromkeys(("questions", "majority right", "ECE", "Brier", "AURC"), measures.RELIABILITY),
         }
     ),
     (
@@ -136,8 +116,6 @@ ERRORS = TableSpec(
 
 
 # --- Equation 5 -------------------------------------------------------------------------------------------------------
-
-
 def _untested_reason(source: ModelResults) -> str:
     """Why there is no equation 5, "" where there is."""
     both = {level: source.rows.where({"severity": level}) for level in (0, 2)}
@@ -155,19 +133,19 @@ def _dunning_kruger_table(sources: Sequence[ModelResults]) -> Frame | None:
     source = sources[0]
     if _untested_reason(source):
         return None
-    found = dunning_kruger(source.rows, EXCHANGES_OF_LEVELS if source.resamples else 0)
+    found = measures.dunning_kruger(source.rows, EXCHANGES_OF_LEVELS if source.resamples else 0)
     both, null, words = source.rows.where({"severity": (0, 2)}), found.no_change, {True: "yes", False: "no"}
     columns = (
-        label_column("compared"),
-        count_column("questions or pairs"),
-        count_column("images"),
-        label_column("equation 5"),
-        points_column("accuracy, L2 minus L0"),
-        decimal_column("shift, L2 minus L0", signed=True),
-        percent_column("yes if nothing changes"),
-        p_value("p"),
-        p_value("p, accuracy falls"),
-        p_value("p, shift rises"),
+        cells.label_column("compared"),
+        cells.count_column("questions or pairs"),
+        cells.count_column("images"),
+        cells.label_column("equation 5"),
+        cells.points_column("accuracy, L2 minus L0"),
+        cells.decimal_column("shift, L2 minus L0", signed=True),
+        cells.percent_column("yes if nothing changes"),
+        cells.p_value("p"),
+        cells.p_value("p, accuracy falls"),
+        cells.p_value("p, shift rises"),
     )
     tested = (null.holds, null.p, null.accuracy_p, null.shift_p) if null else 4 * (None,)
     sets = (
@@ -190,12 +168,10 @@ def _dunning_kruger_table(sources: Sequence[ModelResults]) -> Frame | None:
         "value: the two sets are no pairs.",
         *([f"No p value: {found.untested}."] if found.untested else []),
     )
-    return make_frame("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
+    return cells.make_frame("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
 
 
 # --- What is compared -------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class RankedCondition:
     """A task set at a level, and the models' votes on the questions that all of them were asked there.
@@ -235,15 +211,15 @@ def model_names(sources: Sequence[ModelResults]) -> list[str]:
 
 def shared_conditions(sources: Sequence[ModelResults]) -> list[RankedCondition]:
     """The task sets and levels that at least two models were asked."""
-    names, setups = model_names(sources), [(setup_of(source), source.condition) for source in sources]
+    names, setups = model_names(sources), [(published.setup_of(source), source.condition) for source in sources]
     found = []
     # Simulated before release: the order of the paper's bump chart.
     for kind in sorted(set(setups), key=lambda kind: (kind[0].family == "release", *kind[0][1:], kind[1])):
         setup, condition = kind
         own = [(name, each) for name, each, other in zip(names, sources, setups, strict=True) if other == kind]
-        for level, severity in SEVERITY.items():
+        for level, severity in published.SEVERITY.items():
             asked = {name: each.rows.where({"severity": level}) for name, each in own}
-            tables = {name: count_votes_checked(rows) for name, rows in asked.items() if len(rows)}
+            tables = {name: measures.count_votes_checked(rows) for name, rows in asked.items() if len(rows)}
             if len(tables) > 1:
                 cut = take_common_questions(tables)
                 questions = len(next(iter(cut.values())))
@@ -274,8 +250,6 @@ def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
 
 
 # --- Equation 6 -------------------------------------------------------------------------------------------------------
-
-
 def _equation_6(sources: Sequence[ModelResults]) -> Frame | None:
     """In how many pairs the less accurate model has the higher shift, beside what models that are alike would show."""
     cases = [condition for condition in shared_conditions(sources) if condition.of_one_t]
@@ -287,16 +261,16 @@ def _equation_6(sources: Sequence[ModelResults]) -> Frame | None:
         counts = (each.questions, dke.images, len(paper.models), paper.pairs, paper.fulfilled)
         rows.append((each.label, *counts, paper.share, dke.alike_share, paper.spearman, dke.alike_spearman))
     columns = (
-        label_column("level and task set"),
-        count_column("questions"),
-        count_column("images"),
-        count_column("models"),
-        count_column("pairs"),
-        count_column("fulfilled"),
-        percent_column("share (the paper's)"),
-        percent_column("share if all models are alike"),
-        decimal_column("Spearman (the paper's)", signed=True),
-        decimal_column("Spearman if all models are alike", signed=True),
+        cells.label_column("level and task set"),
+        cells.count_column("questions"),
+        cells.count_column("images"),
+        cells.count_column("models"),
+        cells.count_column("pairs"),
+        cells.count_column("fulfilled"),
+        cells.percent_column("share (the paper's)"),
+        cells.percent_column("share if all models are alike"),
+        cells.decimal_column("Spearman (the paper's)", signed=True),
+        cells.decimal_column("Spearman if all models are alike", signed=True),
     )
     notes = (
         "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
@@ -308,7 +282,7 @@ def _equation_6(sources: Sequence[ModelResults]) -> Frame | None:
         "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: C is below.",
         *(f"No value: {reason}." for reason in dict.fromkeys(dke.untested for dke in found) if reason),
     )
-    return make_frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
+    return cells.make_frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
 
 
 def _calibration_points(sources: Sequence[ModelResults]) -> Frame | None:
@@ -318,19 +292,17 @@ def _calibration_points(sources: Sequence[ModelResults]) -> Frame | None:
             own = measure_calibration(table)
             rows.append((condition.label, model, own.n, own.accuracy, own.confidence, own.shift))
     columns = (
-        label_column("level and task set"),
-        label_column("model"),
-        count_column("questions"),
-        percent_column("accuracy"),
-        decimal_column("confidence C"),
-        decimal_column("shift", signed=True),
+        cells.label_column("level and task set"),
+        cells.label_column("model"),
+        cells.count_column("questions"),
+        cells.percent_column("accuracy"),
+        cells.decimal_column("confidence C"),
+        cells.decimal_column("shift", signed=True),
     )
-    return make_frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
+    return cells.make_frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
 
 
 # --- Ranks ------------------------------------------------------------------------------------------------------------
-
-
 def _rank_consistency(sources: Sequence[ModelResults]) -> Frame | None:
     """The order of the models in each two conditions, and who changes places beyond chance."""
     rows: list[tuple[Value, ...]] = []
@@ -344,14 +316,14 @@ def _rank_consistency(sources: Sequence[ModelResults]) -> Frame | None:
         rows.append((first.label, second.label, *own))
         untested.append(reason)
     columns = (
-        label_column("first"),
-        label_column("second"),
-        count_column("models"),
-        count_column("images"),
-        decimal_column("Kendall", signed=True),
-        count_column("swaps"),
-        count_column("swaps beyond chance"),
-        label_column("swapped beyond chance"),
+        cells.label_column("first"),
+        cells.label_column("second"),
+        cells.count_column("models"),
+        cells.count_column("images"),
+        cells.decimal_column("Kendall", signed=True),
+        cells.count_column("swaps"),
+        cells.count_column("swaps beyond chance"),
+        cells.label_column("swapped beyond chance"),
     )
     notes = (
         "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
@@ -361,7 +333,7 @@ def _rank_consistency(sources: Sequence[ModelResults]) -> Frame | None:
         "pairs of models of the row. Of two that swapped, the better one in the first stands first.",
         *(f"No swaps beyond chance: {reason}." for reason in dict.fromkeys(untested) if reason),
     )
-    return make_frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
+    return cells.make_frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
 
 
 CALIBRATION_VIEW = SectionSpec(
@@ -369,7 +341,7 @@ CALIBRATION_VIEW = SectionSpec(
     "Confidence and calibration",
     (SHIFT, _dunning_kruger_table, ERRORS),
     paragraphs=lambda sources: tuple(filter(None, [_untested_reason(sources[0])])),
-    shown=is_of_the_paper,
+    shown=published.is_of_the_paper,
     folded=True,
 )
 RANKS = SectionSpec("ranks", "Rank consistency", (_rank_consistency,))

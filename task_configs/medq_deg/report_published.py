@@ -28,29 +28,14 @@ from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Count, Estimate, Macro, Mean
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.medq_deg.measures import (
-    ACCURACY,
-    ACCURACY_BY_RULE,
-    DEGRADED,
-    FALL,
-    FALL_BY_RULE,
-    GROUPS,
-    LEVELS,
-    MACROS,
-    NO_IMAGE,
-    OWN_CONDITIONS,
-    ROTATED,
-    SUITE_NAME,
-    clean_degraded_pairs,
-    task_set,
-)
+from lmms_medtasks.task_configs.medq_deg import measures
 from lmms_medtasks.task_configs.medq_deg.source import category_keys, mid_capability_names
 
 FOLDER = Path(__file__).parent
 
 SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
-_RELEASE = f"{SUITE_NAME}_release"
-_STEMS = (SUITE_NAME, f"{SUITE_NAME}_calib", _RELEASE)
+_RELEASE = f"{measures.SUITE_NAME}_release"
+_STEMS = (measures.SUITE_NAME, f"{measures.SUITE_NAME}_calib", _RELEASE)
 
 
 FAMILIES = {"simulated": "our degradations", "release": "released images"}
@@ -81,15 +66,15 @@ def setup_of(source: ModelResults) -> Setup:
     run, tasks = source.asked[0]
     # Of the release's set the clean level may be lent by tasks of our own.
     rendered = [task for task in tasks if task_settings(run, task).get("rendered")]
-    stem = task_set((rendered or list(tasks))[0])
-    variant = OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else make_printable(stem))
+    stem = measures.task_set((rendered or list(tasks))[0])
+    variant = measures.OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else make_printable(stem))
     trials = max(map(len, source.rows.column("trials")), default=0)
     return Setup("release" if rendered else "simulated", variant, trials)
 
 
 def asks_otherwise(source: ModelResults) -> bool:
     """Whether a source is the clean questions without images, or with rotated options: no part of the paper."""
-    return setup_of(source).variant in (NO_IMAGE, ROTATED)
+    return setup_of(source).variant in (measures.NO_IMAGE, measures.ROTATED)
 
 
 def is_of_the_paper(sources: Sequence[ModelResults]) -> bool:
@@ -112,7 +97,7 @@ def task_sets(
         for chosen in _tasks_by_level(own):
             asked = zip(own.column("task"), own.column("severity"), strict=True)
             rows = own.take(np.array([chosen.get(level) == task for task, level in asked], dtype=bool))
-            tasks = tuple(dict.fromkeys(chosen[level] for level in LEVELS if level in chosen))
+            tasks = tuple(dict.fromkeys(chosen[level] for level in measures.LEVELS if level in chosen))
             source = ModelResults("", rows, table, options.resamples, ((run, tasks),))
             found.append(replace(source, condition=setup_of(source).label))
     alike = Counter((each.run.path, each.condition) for each in found)
@@ -137,17 +122,17 @@ def _tasks_by_level(rows: QuestionTable) -> list[dict[int, str]]:
     whole: list[dict[int, str]] = []
     for (task,), own in rows.by(["task"], key=lambda values: 0).items():
         found = dict.fromkeys(sorted(own.values("severity")), task)
-        if task_set(task) == task:
+        if measures.task_set(task) == task:
             whole.append(found)
         else:
-            stems.setdefault((task_set(task), max(map(len, own.column("trials")))), {}).update(found)
+            stems.setdefault((measures.task_set(task), max(map(len, own.column("trials")))), {}).update(found)
     only_lent = set()
     for (stem, trials), of_level in stems.items():
-        clean = stems.get((SUITE_NAME, trials), {})
+        clean = stems.get((measures.SUITE_NAME, trials), {})
         if stem == _RELEASE and 0 in clean:
             of_level.setdefault(0, clean[0])
             if set(clean) == {0}:
-                only_lent.add((SUITE_NAME, trials))
+                only_lent.add((measures.SUITE_NAME, trials))
     return [*(of_level for key, of_level in stems.items() if key not in only_lent), *whole]
 
 
@@ -163,7 +148,7 @@ def degraded_levels(source: ModelResults) -> tuple[int, ...]:
 
 def counts_by_level(function: Callable[[QuestionTable], float | int | None]) -> dict[int, Count]:
     """What is counted of each level's questions."""
-    return {level: Count({"severity": level}, function=function) for level in LEVELS}
+    return {level: Count({"severity": level}, function=function) for level in measures.LEVELS}
 
 
 LevelEstimates = Mapping[str, Mapping[int, Estimate | CellFunction]]
@@ -179,7 +164,6 @@ def level_rows(columns: LevelEstimates) -> Callable[[Sequence[ModelResults]], li
 
 
 # --- Groups of questions ----------------------------------------------------------------------------------------------
-
 INTERVALS = f"In brackets: {LEVEL} interval over images; of a change between the same images."
 PAIRED = (
     "L0 is the clean form of the same questions, each counted as often as it has degraded forms; a drop is positive "
@@ -190,33 +174,32 @@ _SIGNED = (-1.0, 1.0)
 MEAN, CLEAN_MEAN, CHANGE = Mean(), Mean(measure="before"), Mean(measure="change", bounds=_SIGNED)
 """Accuracy of a group of questions; of pairs their clean forms' accuracy, and its change."""
 
-CLEAN_MACROS = {tag: Macro(measure="before", groups=groups, skip_empty=True) for tag, groups in GROUPS.items()}
+CLEAN_MACROS = {tag: Macro(measure="before", groups=groups, skip_empty=True) for tag, groups in measures.GROUPS.items()}
 CHANGE_MACROS = {
-    tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=_SIGNED) for tag, groups in GROUPS.items()
+    tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=_SIGNED)
+    for tag, groups in measures.GROUPS.items()
 }
 _AGAINST_CLEAN = (
-    ColumnSpec("questions", MEAN, "n", within=DEGRADED),
-    ColumnSpec("accuracy", MEAN, within=DEGRADED),
-    ColumnSpec("accuracy at L0", CLEAN_MEAN, over=clean_degraded_pairs),
-    ColumnSpec("drop", CHANGE, "drop", over=clean_degraded_pairs),
+    ColumnSpec("questions", MEAN, "n", within=measures.DEGRADED),
+    ColumnSpec("accuracy", MEAN, within=measures.DEGRADED),
+    ColumnSpec("accuracy at L0", CLEAN_MEAN, over=measures.clean_degraded_pairs),
+    ColumnSpec("drop", CHANGE, "drop", over=measures.clean_degraded_pairs),
 )
 
 
 # --- Capabilities and categories --------------------------------------------------------------------------------------
-
-
 def _averaged_table(key: str, title: str, tag: str, head: str, titles: Mapping[str, str]) -> TableSpec:
     """A row for each of the paper's groups, and their average."""
-    means: tuple[Estimate, ...] = (MACROS[tag], MACROS[tag], CLEAN_MACROS[tag], CHANGE_MACROS[tag])
+    means: tuple[Estimate, ...] = (measures.MACROS[tag], measures.MACROS[tag], CLEAN_MACROS[tag], CHANGE_MACROS[tag])
     average = dict(zip((column.name for column in _AGAINST_CLEAN), means, strict=True))
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-        if len(sources[0].rows.where(DEGRADED)):
+        if len(sources[0].rows.where(measures.DEGRADED)):
             yield from (RowSpec((said,), {tag: name}) for name, said in titles.items())
             yield RowSpec(("Average over these",), kind="counts", estimates=average)
 
     def notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
-        outside = len(sources[0].rows.where({**DEGRADED, tag: None}))
+        outside = len(sources[0].rows.where({**measures.DEGRADED, tag: None}))
         more = (f"{outside:,} questions are of no {head} of the paper's and in no row.",) if outside else ()
         return (*more, PAIRED, INTERVALS)
 
@@ -239,8 +222,6 @@ CATEGORIES = _averaged_table(
 
 
 # --- Degradations -----------------------------------------------------------------------------------------------------
-
-
 def _degraded_by(
     *tags: str, labels: Callable[..., tuple[str, ...]]
 ) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
@@ -306,7 +287,7 @@ def degradation_heatmap(level: int, *, folded: bool = False) -> Chart:
             rows,
             (
                 *(
-                    ColumnSpec(head, CHANGE, "points", 1, {"mid": mid}, over=clean_degraded_pairs)
+                    ColumnSpec(head, CHANGE, "points", 1, {"mid": mid}, over=measures.clean_degraded_pairs)
                     for mid, head in heads.items()
                 ),
                 ColumnSpec("correct (%)", MEAN, bare=True),
@@ -321,12 +302,10 @@ def degradation_heatmap(level: int, *, folded: bool = False) -> Chart:
 
 
 # --- Modalities -------------------------------------------------------------------------------------------------------
-
-
 def _modality_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
     asked = requested_levels(sources[0])
-    counts = (ColumnSpec(f"n L{level}", ACCURACY[level], "n") for level in asked)
-    return (*counts, *(ColumnSpec(f"L{level}", ACCURACY[level]) for level in asked))
+    counts = (ColumnSpec(f"n L{level}", measures.ACCURACY[level], "n") for level in asked)
+    return (*counts, *(ColumnSpec(f"L{level}", measures.ACCURACY[level]) for level in asked))
 
 
 MODALITIES = TableSpec(
@@ -343,7 +322,10 @@ MODALITY_CHART = Chart(
     "Accuracy by modality",
     "Share correct in percent, lowest first.",
     replace(
-        MODALITIES, columns=tuple(ColumnSpec(f"{SEVERITY[level]} (L{level})", ACCURACY[level]) for level in LEVELS)
+        MODALITIES,
+        columns=tuple(
+            ColumnSpec(f"{SEVERITY[level]} (L{level})", measures.ACCURACY[level]) for level in measures.LEVELS
+        ),
     ),
     (),
     sort="rising",
@@ -351,7 +333,6 @@ MODALITY_CHART = Chart(
 
 
 # --- Beside the paper -------------------------------------------------------------------------------------------------
-
 PAPER_LEVELS = (1, 2)
 ONE_LEVEL = "‡"
 
@@ -369,13 +350,11 @@ def _own_rows(sources: Sequence[ModelResults], told: str = "") -> Iterator[RowSp
 
 
 # --- Table 6 ----------------------------------------------------------------------------------------------------------
-
-
 def _rows_by_reading(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """Two rows for each source: its replies by the paper's rule, to compare with it, and as the suite reads them."""
     readings = {
-        "read by the paper's rule": (ACCURACY_BY_RULE, FALL_BY_RULE),
-        "read as in our accuracy": (ACCURACY, FALL),
+        "read by the paper's rule": (measures.ACCURACY_BY_RULE, measures.FALL_BY_RULE),
+        "read as in our accuracy": (measures.ACCURACY, measures.FALL),
     }
     own = [_own_rows(sources, said) for said in readings]
     for rows in zip(*own, strict=True):
@@ -394,7 +373,7 @@ TABLE_6 = TableSpec(
     ("model", "source"),
     _rows_by_reading,
     (
-        *(ColumnSpec(f"L{level}", None, "", 2) for level in LEVELS),
+        *(ColumnSpec(f"L{level}", None, "", 2) for level in measures.LEVELS),
         *(ColumnSpec(f"L{level}-L0", None, "", 2) for level in PAPER_LEVELS),
     ),
     (
@@ -407,15 +386,15 @@ TABLE_6 = TableSpec(
 
 
 # --- Tables 2 and 3 ---------------------------------------------------------------------------------------------------
-
-
 def _group_columns(tag: str, name: str | None, head: str) -> Iterator[ColumnSpec]:
     """Accuracy over L1 and L2 and its drop from the clean forms; ``name`` None: the macro mean over groups."""
-    mean, change = (MEAN, CHANGE) if name else (MACROS[tag], CHANGE_MACROS[tag])
-    where = {**DEGRADED, tag: name} if name else DEGRADED
+    mean, change = (MEAN, CHANGE) if name else (measures.MACROS[tag], CHANGE_MACROS[tag])
+    where = {**measures.DEGRADED, tag: name} if name else measures.DEGRADED
 
     def marked(source: ModelResults, cell: Cell) -> Cell:
-        fewer = not name and any(not source.interval(MEAN, {**DEGRADED, **each}).n for each in GROUPS[tag])
+        fewer = not name and any(
+            not source.interval(MEAN, {**measures.DEGRADED, **each}).n for each in measures.GROUPS[tag]
+        )
         return Cell(cell.value, mark="∂") if fewer and cell.value is not None else cell
 
     def accuracy(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
@@ -424,7 +403,9 @@ def _group_columns(tag: str, name: str | None, head: str) -> Iterator[ColumnSpec
     def drop(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
         return marked(
             source,
-            percent_cell(negate_estimate(source.derived(clean_degraded_pairs).interval(change, where)), bare=True),
+            percent_cell(
+                negate_estimate(source.derived(measures.clean_degraded_pairs).interval(change, where)), bare=True
+            ),
         )
 
     key = name or "average"

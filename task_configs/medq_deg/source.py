@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from lmms_medtasks.data.releases import Release
     from lmms_medtasks.task_configs.medq_deg.source_reader import MedQDegReader
 
-# --- Names of the paper -----------------------------------------------------------------------------------------------
-
 
 def read_file(name: str) -> Mapping[str, Any]:
     """A YAML file of this folder."""
@@ -82,9 +80,6 @@ def _capability_places() -> Mapping[str, str | None]:
 
 def _fold_name(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
-
-
-# --- The release ------------------------------------------------------------------------------------------------------
 
 
 def question_key(question: str, options: list[str], answer: str, modality: str, source: str) -> str:

@@ -66,8 +66,6 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
     ]
 
 
-# --- The tests of a shift ---------------------------------------------------------------------------------------------
-
 Wanted = Literal["both", "iid", "ood"]
 STRENGTHS = ("low", "medium", "high")
 

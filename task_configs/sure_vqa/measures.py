@@ -58,8 +58,6 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def kind_of(tags: Mapping[str, Any]) -> str:
     """ "open", or "closed" also for a question with two options that may both be right."""
     return "open" if tags["answer_type"] == "open" else "closed"
@@ -122,7 +120,6 @@ def token_match_scores(answer: str, reference: str) -> dict[str, float]:
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 RANGES = {measure.name: measure.range for measure in MEASURES}
 
 ROBUSTNESS = {
@@ -199,7 +196,6 @@ _ONE = (
 
 
 # --- Tasks ------------------------------------------------------------------------------------------------------------
-
 _TASK = re.compile(r"sure_([^_]+_.+?)(?:_(?:iid|ood))?(?:_noimage)?(?:_(?:iid|ood))?")
 
 
@@ -242,7 +238,5 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "pair", judged_question_record, record_with_judged_score)
 process_results_one = ScoringHook(SUITE, "one", judged_question_record, record_with_judged_score)

@@ -34,25 +34,8 @@ from lmms_medtasks.suites.estimates import Macro, MacroContrast, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_paper
+from lmms_medtasks.task_configs.sure_vqa import report_published as published
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_published import (
-    CORRUPTIONS,
-    GUESSING,
-    MAIN_SHIFT,
-    MARKS,
-    OTHER_SHIFTS,
-    SCALE,
-    SHIFT_TABLES,
-    SIDE_NAMES,
-    STATISTICS,
-    PublishedShift,
-    as_cell,
-    checkpoint_name,
-    questions_answered,
-    requested_shifts,
-    shift_groups,
-    words_mark,
-)
 
 SMALL = 100
 """Questions of a kind in an OoD test below which it is called small: the standard error of a share of one half is then
@@ -60,8 +43,6 @@ SMALL = 100
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------
-
-
 def results_by_shift(
     suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
 ) -> list[ModelResults]:
@@ -74,7 +55,7 @@ def results_by_shift(
     if len(again):
         question, shift, run, task, line = (again.column(name)[0] for name in ("id", "shift", "run", "task", "line"))
         raise UserError(
-            f"{runs[run].samples_file(task)}, line {line}: question {question!r} of {PublishedShift.of(shift).label} "
+            f"{runs[run].samples_file(task)}, line {line}: question {question!r} of {published.PublishedShift.of(shift).label} "
             "was asked by another task of this run too. Run a shift's task, or its *_iid and *_ood ones, not both."
         )
     found = sources_by_model(suite, runs, table, options, apart=("condition",), once=("shift", "set"), one_judge=True)
@@ -82,7 +63,6 @@ def results_by_shift(
 
 
 # --- Robustness -------------------------------------------------------------------------------------------------------
-
 _BY_TEST = ("n i.i.d.", "i.i.d.", "n OoD", "OoD", "OoD - i.i.d.", "RR")
 
 ROBUSTNESS_TABLE = TableSpec(
@@ -91,11 +71,11 @@ ROBUSTNESS_TABLE = TableSpec(
     ("shift", "questions"),
     lambda found: [
         RowSpec(
-            (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind))),
+            (shift.label, Cell(kind, mark=published.words_mark(found[0], shift, kind))),
             shift.where(kind),
             estimates=dict.fromkeys(_BY_TEST, ROBUSTNESS[kind]),
         )
-        for shift, kind in shift_groups(found[0])
+        for shift, kind in published.shift_groups(found[0])
     ],
     (
         ColumnSpec("n i.i.d.", unit="n", statistic="first"),
@@ -106,14 +86,14 @@ ROBUSTNESS_TABLE = TableSpec(
         ColumnSpec("RR", unit="", digits=2, statistic="ratio"),
     ),
     (
-        f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least "
+        f"Scores by the judge or by exact match ({published.SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least "
         "0.2 whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0, or a "
         "test was not run.",
         f"In brackets: {LEVEL} interval over images, of each row by itself; an image in both tests counts as one, so "
         "that it stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the i.i.d. "
         "score with that of the run without the image and of the most frequent answers.",
     ),
-    marks=MARKS,
+    marks=published.MARKS,
 )
 
 
@@ -130,16 +110,16 @@ def lost_benefit(found: Sequence[ModelResults]) -> Frame | None:
         list(_benefit_comparisons(source)),
         "image",
         (
-            f"Scores: {SCALE}. The two tests have other questions, so each has a floor of its own: a test whose words "
-            "tell less drops without any loss of what the image gives. Corrupted tests ask the i.i.d. questions again "
-            "and share their floor.",
+            f"Scores: {published.SCALE}. The two tests have other questions, so each has a floor of its own: a test whose "
+            "words tell less drops without any loss of what the image gives. Corrupted tests ask the i.i.d. questions "
+            "again and share their floor.",
         ),
     )
 
 
 def _benefit_comparisons(source: ModelResults) -> Iterator[ImageBenefitRow]:
     blind = rows_without_image(source, {"condition": "no image"})
-    for shift, kind in shift_groups(source):
+    for shift, kind in published.shift_groups(source):
         # A question's answer without its image is the same in every shift of its dataset.
         of_dataset = tuple(each for each in blind.values("shift") if each.partition("_")[0] == shift.dataset)
         floor = floor_of(blind.where({"shift": of_dataset}), kind) if of_dataset else {}
@@ -149,15 +129,13 @@ def _benefit_comparisons(source: ModelResults) -> Iterator[ImageBenefitRow]:
 
 
 # --- Tests, replies, judgements ---------------------------------------------------------------------------------------
-
-
 _JUDGED = {kind: judged_tables.judged_columns("score", Mean(measure=kind, bounds=RANGES[kind]), kind) for kind in KINDS}
 
 
 def _test_rows(found: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    for shift, kind in shift_groups(found[0]):
-        for side, name in SIDE_NAMES.items():
-            labels = (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind)), name)
+    for shift, kind in published.shift_groups(found[0]):
+        for side, name in published.SIDE_NAMES.items():
+            labels = (shift.label, Cell(kind, mark=published.words_mark(found[0], shift, kind)), name)
             of_kind = {column.name: column.of for column in _JUDGED[kind]}
             of_kind["score of the answered"] = of_kind["score"]
             yield RowSpec(labels, shift.where(kind, side), estimates=of_kind)
@@ -172,7 +150,7 @@ TESTS = TableSpec(
         ColumnSpec("asked", row_count, "count"),
         *(ColumnSpec(name, outcome_count(name), "count") for name in ("failed", "empty", "cut", "unreadable")),
         *(replace(column, of=None) for column in _JUDGED["closed"]),
-        ColumnSpec("score of the answered", unit="", digits=2, over=questions_answered),
+        ColumnSpec("score of the answered", unit="", digits=2, over=published.questions_answered),
     ),
     (
         "Failed requests have no score and are left out; a reply that is empty, cut (off in its thoughts) or "
@@ -180,7 +158,7 @@ TESTS = TableSpec(
         "without empty replies, as which the most frequent baseline leaves questions that do not stand in the training "
         "set.",
     ),
-    marks=MARKS,
+    marks=published.MARKS,
     long=True,
 )
 
@@ -193,19 +171,18 @@ def judgings_of_tests(source: ModelResults) -> Mapping[str, judged_tables.Judgin
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
-
-
 def shift_caveats(source: ModelResults) -> Iterator[ReportNotice]:
     """Small tests, judgements, credentialed data."""
     sizes = [
-        (group.label, len(source.rows.where(group.shift.where(group.kind, "ood")))) for group in shift_groups(source)
+        (group.label, len(source.rows.where(group.shift.where(group.kind, "ood"))))
+        for group in published.shift_groups(source)
     ]
     small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
     if small:
         text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
         yield ReportNotice("warning", text + "; ".join(small) + ".")
     yield from judged_tables.judging_notices(judgings_of_tests(source))
-    if any(shift.dataset == "mimic" for shift in requested_shifts(source)):
+    if any(shift.dataset == "mimic" for shift in published.requested_shifts(source)):
         yield ReportNotice(
             "note",
             "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, image or id.",
@@ -213,7 +190,6 @@ def shift_caveats(source: ModelResults) -> Iterator[ReportNotice]:
 
 
 # --- The chart --------------------------------------------------------------------------------------------------------
-
 _KIND = "closed"
 _ROBUST = ROBUSTNESS[_KIND]
 _UNTUNED = "LLaVA-Med 1.5: No fine-tuning"
@@ -222,20 +198,21 @@ _BASELINES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", "Most frequent": "m
 _TESTS = dict(zip(SIDES, ("i.i.d.", "shifted"), strict=True))
 
 
-def _printed_baseline(shift: PublishedShift, baseline: str) -> dict[str, CellFunction | None]:
+def _printed_baseline(shift: published.PublishedShift, baseline: str) -> dict[str, CellFunction | None]:
     """A baseline of the paper on a shift, by test, None where it has no number; {} where the paper has no row of it."""
     found: dict[str, CellFunction | None] = {}
     for row in (each for each in shift.printed().rows() if each.texts["model"] == baseline):
         for side, test in _TESTS.items():
             numbers = row.values(f"{_KIND}_{side}")
-            found[test] = as_cell(Cell(100 * numbers[0])) if numbers else None
+            found[test] = published.as_cell(Cell(100 * numbers[0])) if numbers else None
     return found
 
 
-def _complete_shifts(source: ModelResults) -> list[PublishedShift]:
+def _complete_shifts(source: ModelResults) -> list[published.PublishedShift]:
     """The shifts with both tests, the largest fall first."""
     changes = [
-        (source.interval(_ROBUST, each.where(_KIND), "change").estimate, each) for each in requested_shifts(source)
+        (source.interval(_ROBUST, each.where(_KIND), "change").estimate, each)
+        for each in published.requested_shifts(source)
     ]
     return [shift for _, shift in sorted((change, shift) for change, shift in changes if change is not None)]
 
@@ -243,10 +220,10 @@ def _complete_shifts(source: ModelResults) -> list[PublishedShift]:
 def _shift_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """The shifts of a source, each with the paper's baselines and a guess."""
     (source,) = sources
-    guess = dict.fromkeys(_TESTS.values(), as_cell(Cell(100 * GUESSING[_KIND])))
+    guess = dict.fromkeys(_TESTS.values(), published.as_cell(Cell(100 * published.GUESSING[_KIND])))
     for shift in _complete_shifts(source):
         yield RowSpec(
-            (_shift_label(shift), checkpoint_name(source), "corrupted" if shift.strength else "real"),
+            (_shift_label(shift), published.checkpoint_name(source), "corrupted" if shift.strength else "real"),
             shift.where(_KIND),
         )
         for baseline, said in _BASELINES.items():
@@ -255,7 +232,7 @@ def _shift_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         yield RowSpec((_shift_label(shift), "uniform guessing", ""), kind="counts", estimates=guess)
 
 
-def _shift_label(shift: PublishedShift) -> str:
+def _shift_label(shift: published.PublishedShift) -> str:
     """``MIMIC age``: short enough for a column of a page."""
     dataset, name = shift.label.split(", ")
     return f"{dataset.partition('-')[0]} {name}"
@@ -304,24 +281,24 @@ def _slope_sketch(source: ModelResults) -> FindingChart | None:
 
 
 # --- The first screen -------------------------------------------------------------------------------------------------
-
-
-def _both_tests(source: ModelResults) -> list[PublishedShift]:
+def _both_tests(source: ModelResults) -> list[published.PublishedShift]:
     """The shifts of real data with scored closed questions of both tests, with the image."""
     own = [
-        shift for shift, kind in shift_groups(source) if kind == _KIND and not shift.strength and not source.condition
+        shift
+        for shift, kind in published.shift_groups(source)
+        if kind == _KIND and not shift.strength and not source.condition
     ]
     return [
         each
         for each in own
-        if all(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), STATISTICS[side]).n for side in SIDES)
+        if all(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), published.STATISTICS[side]).n for side in SIDES)
     ]
 
 
-def _headline_shifts(source: ModelResults) -> list[list[PublishedShift]]:
+def _headline_shifts(source: ModelResults) -> list[list[published.PublishedShift]]:
     """The shift that stands for the benchmark first; without it, or beside other shifts, the mean of all."""
     both = _both_tests(source)
-    first = [each for each in both if each == PublishedShift.of(MAIN_SHIFT)] or both
+    first = [each for each in both if each == published.PublishedShift.of(published.MAIN_SHIFT)] or both
     return [each for each in ([first] if len(first) == len(both) else [first, both]) if each]
 
 
@@ -335,7 +312,7 @@ def _headline_numbers(source: ModelResults) -> Iterator[Number]:
             words = said if number or side == "iid" else "on shifted closed questions"
             words += f" ({_name_shifts(chosen)})" if side == "ood" else ""
             yield Number(
-                f"{said}, {_name_shifts(chosen)}", words, estimate, where, chance=GUESSING[_KIND],
+                f"{said}, {_name_shifts(chosen)}", words, estimate, where, chance=published.GUESSING[_KIND],
                 published=published_tables_alone(chosen, side), main=not number and side == "ood",
             )  # fmt: skip
 
@@ -347,11 +324,11 @@ def _headline_changes(source: ModelResults) -> Iterator[Change]:
         yield Change(source.interval(change), f"{'in the' if len(chosen) > 1 else 'under'} {_name_shifts(chosen)}")
 
 
-def _name_shifts(shifts: Sequence[PublishedShift]) -> str:
+def _name_shifts(shifts: Sequence[published.PublishedShift]) -> str:
     return shifts[0].label.replace(", ", " ") if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
 
 
-def published_tables_alone(shifts: Sequence[PublishedShift], side: str) -> Span | None:
+def published_tables_alone(shifts: Sequence[published.PublishedShift], side: str) -> Span | None:
     """Least and most of the paper's methods, each its mean over these shifts; None where the paper lacks one."""
     printed = [
         {row.texts["model"]: value for row in each.printed().rows() for value in row.values(f"{_KIND}_{side}")}
@@ -370,7 +347,9 @@ HEADLINE = Headline(
     _headline_numbers,
     "closed questions under shift",
     (
-        _board_column(f"sure_{MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"),
+        _board_column(
+            f"sure_{published.MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"
+        ),
         _board_column("sure_*", "ood", "on closed questions under shift"),
         BoardColumn("sure_*", "closed*"),
         BoardColumn("sure_*", "*"),
@@ -384,21 +363,20 @@ HEADLINE = Headline(
 
 
 # --- The sections -----------------------------------------------------------------------------------------------------
-
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
-    guessing=GUESSING,
+    guessing=published.GUESSING,
     views=(
         SectionSpec("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
         SectionSpec("benefit", "Above what language alone gets", (lost_benefit,)),
-        SectionSpec("published", "Beside the paper", SHIFT_TABLES),
-        SectionSpec("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
+        SectionSpec("published", "Beside the paper", published.SHIFT_TABLES),
+        SectionSpec("corruptions", "Corruptions beside real shifts", (published.CORRUPTIONS.filled,)),
         SectionSpec("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judgings_of_tests))),
     ),
     compared=(
-        SectionSpec("joined", "Beside the published methods", (*SHIFT_TABLES, OTHER_SHIFTS)),
+        SectionSpec("joined", "Beside the published methods", (*published.SHIFT_TABLES, published.OTHER_SHIFTS)),
         SectionSpec("tested", "More than guessing", (report_paper.baseline_table,)),
-        SectionSpec("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
+        SectionSpec("corruptions", "Corruptions beside real shifts", (published.CORRUPTIONS.filled,)),
         SectionSpec("paper-tests", "As the paper tests it", (report_paper.variance_tables,)),
     ),
     caveats=shift_caveats,

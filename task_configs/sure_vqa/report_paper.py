@@ -18,15 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmms_medtasks.report.cells import (
-    NONE,
-    count_column,
-    decimal_column,
-    label_column,
-    make_frame,
-    p_value,
-    p_value_cell,
-)
+from lmms_medtasks.report import cells
 from lmms_medtasks.report.comparability import with_marks
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, ReportChapter, ReportNotice
 from lmms_medtasks.report.published import PublishedRowsSpec
@@ -35,37 +27,21 @@ from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust_known_p_values
+from lmms_medtasks.task_configs.sure_vqa import report_published as published
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_published import (
-    DATASETS,
-    FOLDER,
-    MOST_FREQUENT_MODEL,
-    PAPER_SHIFTS,
-    SIDE_NAMES,
-    EvaluatedMethod,
-    ShiftCondition,
-    baseline_of,
-    checkpoint_name,
-    group_methods,
-    questions_answered,
-    shift_groups,
-    table_key,
-)
 
 score = functools.partial(FrameColumn, digits=2)
 """A column of scores or of ratios, with two decimals as in the paper."""
 
 
 # --- What is compared -------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class ComparedMethods:
     """The methods of a comparison, those that compete, and the conditions that all of these were run on."""
 
-    methods: list[EvaluatedMethod]
-    competing: list[EvaluatedMethod]
-    conditions: list[ShiftCondition]
+    methods: list[published.EvaluatedMethod]
+    competing: list[published.EvaluatedMethod]
+    conditions: list[published.ShiftCondition]
 
     @classmethod
     def of(cls, sources: Sequence[ModelResults]) -> ComparedMethods:
@@ -76,14 +52,14 @@ class ComparedMethods:
     @classmethod
     def _made(cls, sources: Sequence[ModelResults]) -> ComparedMethods:
         """Methods with images compete, but for baselines; corrupted tests are no real shifts."""
-        found = group_methods(sources)
+        found = published.group_methods(sources)
         competing = [method for method in found if method.image_shown and not method.baseline]
-        asked = [dict.fromkeys(shift_groups(source)) for method in competing for source in method.sources]
+        asked = [dict.fromkeys(published.shift_groups(source)) for method in competing for source in method.sources]
         shared = [each for each in (asked[0] if asked else ()) if all(each in own for own in asked)]
         return cls(found, competing, [each for each in shared if not each.shift.strength])
 
     @functools.cached_property
-    def robustness(self) -> dict[ShiftCondition, CommonRobustness]:
+    def robustness(self) -> dict[published.ShiftCondition, CommonRobustness]:
         """The conditions with RR of each method; none of a method alone."""
         competing = self.competing
         return {
@@ -94,13 +70,15 @@ class ComparedMethods:
     def standings(self) -> list[MethodStanding]:
         """The standing of each competing method under each condition; baselines are looked for among all methods."""
         shown, unseen = ([each for each in self.methods if each.image_shown is seen] for seen in (True, False))
-        frequent = next((each for each in shown if baseline_of(each.sources[0]) == MOST_FREQUENT_MODEL), None)
-        without = {checkpoint_name(each.sources[0]): each for each in unseen if not each.baseline}
+        frequent = next(
+            (each for each in shown if published.baseline_of(each.sources[0]) == published.MOST_FREQUENT_MODEL), None
+        )
+        without = {published.checkpoint_name(each.sources[0]): each for each in unseen if not each.baseline}
         found = []
         for condition in self.conditions:
             guesses = _iid_scores(frequent, condition, only_answered=True)
             for method in self.competing:
-                blind = _iid_scores(without.get(checkpoint_name(method.sources[0])), condition)
+                blind = _iid_scores(without.get(published.checkpoint_name(method.sources[0])), condition)
                 own = _iid_scores(method, condition) or {}
                 known = {NO_IMAGE: blind, MOST_FREQUENT: guesses}
                 tests = {
@@ -127,13 +105,15 @@ def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
 def mark_rows(part: ReportChapter, sources: Sequence[ModelResults]) -> ReportChapter:
     """The comparison with a mark at each method whose seeds were asked other questions of a shift than most methods."""
     asked: dict[Hashable, dict[str, frozenset[str]]] = {}
-    for method, kind, side in itertools.product(group_methods(sources), KINDS, SIDES):
+    for method, kind, side in itertools.product(published.group_methods(sources), KINDS, SIDES):
         for shift in method.shifts:
             own = asked.setdefault((method.cell.value, shift.label), {})
             ids = [frozenset(source.rows.where(shift.where(kind, side)).column("pair")) for source in method.sources]
             if all(ids):
-                own[f"{kind} {SIDE_NAMES[side]}"] = frozenset.intersection(*ids)
-    labels = {table_key(shift, shown): shift.label for shift in PAPER_SHIFTS for shown in (True, False)}
+                own[f"{kind} {published.SIDE_NAMES[side]}"] = frozenset.intersection(*ids)
+    labels = {
+        published.table_key(shift, shown): shift.label for shift in published.PAPER_SHIFTS for shown in (True, False)
+    }
 
     def key_of_row(table: Frame, row: FrameRow) -> Hashable:
         # The shift is the table's own, or stands in the second cell.
@@ -143,8 +123,6 @@ def mark_rows(part: ReportChapter, sources: Sequence[ModelResults]) -> ReportCha
 
 
 # --- Table 20 ---------------------------------------------------------------------------------------------------------
-
-
 class CommonRobustness(NamedTuple):
     """The methods under one condition, on the questions that all of them have a score for.
 
@@ -157,7 +135,9 @@ class CommonRobustness(NamedTuple):
     left_out: int
 
 
-def on_common_questions(condition: ShiftCondition, competing: Sequence[EvaluatedMethod]) -> CommonRobustness:
+def on_common_questions(
+    condition: published.ShiftCondition, competing: Sequence[published.EvaluatedMethod]
+) -> CommonRobustness:
     """RR of each method on the questions that all runs of all methods have a score for."""
     shift, kind = condition
     rows = {method.name: [source.rows.where(shift.where(kind)) for source in method.sources] for method in competing}
@@ -196,13 +176,13 @@ def variance_tables(sources: Sequence[ModelResults]) -> Frame | None:
         (shifts_f, shifts_p), (methods_f, methods_p) = f_test(values), f_test(values.T)
         rows.append(
             (
-                DATASETS.get(dataset, dataset),
+                published.DATASETS.get(dataset, dataset),
                 ", ".join(own[0]),
                 len(own),
                 shifts_f,
-                p_value_cell(shifts_p),
+                cells.p_value_cell(shifts_p),
                 methods_f,
-                p_value_cell(methods_p),
+                cells.p_value_cell(methods_p),
                 spread_over_seeds(values.mean(axis=1)),
                 spread_over_seeds(values.mean(axis=0)),
             )
@@ -210,20 +190,23 @@ def variance_tables(sources: Sequence[ModelResults]) -> Frame | None:
     if not rows:
         return None
     printed = [
-        FrameRow((row.cell("dataset"), row.cell("model"), NONE, row.cell("f"), p_value_cell(*row.values("p")),
-                  *[NONE] * 4), "reference")
-        for row in PublishedRowsSpec(FOLDER, {"source": "Table 20"}).rows()
+        FrameRow(
+            (row.cell("dataset"), row.cell("model"), cells.NONE, row.cell("f"),
+             cells.p_value_cell(*row.values("p")), *[cells.NONE] * 4),
+            "reference",
+        )
+        for row in PublishedRowsSpec(published.FOLDER, {"source": "Table 20"}).rows()
     ]  # fmt: skip
     columns = (
-        label_column("dataset"),
-        label_column("methods"),
-        count_column("conditions"),
+        cells.label_column("dataset"),
+        cells.label_column("methods"),
+        cells.count_column("conditions"),
         score("F between shifts"),
-        p_value("p"),
+        cells.p_value("p"),
         score("F between methods"),
-        p_value("p (methods)"),
-        decimal_column("SD between shifts"),
-        decimal_column("SD between methods"),
+        cells.p_value("p (methods)"),
+        cells.decimal_column("SD between shifts"),
+        cells.decimal_column("SD between methods"),
     )
     notes = (
         "As the paper does it: one-way analysis of variance of RR, a value a condition and method; a condition is a "
@@ -234,7 +217,7 @@ def variance_tables(sources: Sequence[ModelResults]) -> Frame | None:
         "images. SD: between the means over methods, and between those over conditions. Empty with fewer than two "
         "conditions or methods.",
     )
-    return make_frame("depends", "Shifts against methods (Table 20)", columns, [*rows, *printed], notes)
+    return cells.make_frame("depends", "Shifts against methods (Table 20)", columns, [*rows, *printed], notes)
 
 
 def f_test(values: np.ndarray) -> tuple[float | None, float | None]:
@@ -256,7 +239,6 @@ def spread_over_seeds(values: np.ndarray) -> float | None:
 
 
 # --- Better than its baselines ----------------------------------------------------------------------------------------
-
 NO_IMAGE, MOST_FREQUENT = "no image", "most frequent"
 _HOW_TO_RUN = {
     NO_IMAGE: "Run the shift's task with _noimage at its end, with the same model.",
@@ -294,7 +276,7 @@ class MethodStanding:
     """
 
     method: str
-    condition: ShiftCondition
+    condition: published.ShiftCondition
     tests: Mapping[str, Against]
     adjusted: float | None = None
 
@@ -337,7 +319,7 @@ def compare_with_baseline(method: Mapping[str, ImageScore], baseline: Mapping[st
 
 
 def _iid_scores(
-    method: EvaluatedMethod | None, condition: ShiftCondition, *, only_answered: bool = False
+    method: published.EvaluatedMethod | None, condition: published.ShiftCondition, *, only_answered: bool = False
 ) -> dict[str, ImageScore] | None:
     """The i.i.d. scores of the questions that all runs of a method have one for, their mean over the runs.
 
@@ -350,7 +332,7 @@ def _iid_scores(
     scores: dict[str, list[float]] = {}
     images: dict[str, str] = {}
     for rows in asked:
-        own = (questions_answered(rows) if only_answered else rows).scored(condition.kind)
+        own = (published.questions_answered(rows) if only_answered else rows).scored(condition.kind)
         columns = (own.column(name) for name in ("pair", "cluster", f"{condition.kind}.score"))
         for question, image, found in zip(*columns, strict=True):
             scores.setdefault(question, []).append(float(found))
@@ -363,9 +345,14 @@ def _iid_scores(
 def baseline_table(sources: Sequence[ModelResults]) -> Frame | None:
     """Each method against its baselines on the i.i.d. test, a row a condition and method."""
     rows = map(_standing_row, ComparedMethods.of(sources).standings)
-    columns = [label_column("shift and questions"), label_column("method")]
+    columns = [cells.label_column("shift and questions"), cells.label_column("method")]
     for name in _HOW_TO_RUN:
-        columns += [count_column(f"n, {name}"), score(f"method, {name}"), score(name), p_value(f"p, {name}")]
+        columns += [
+            cells.count_column(f"n, {name}"),
+            score(f"method, {name}"),
+            score(name),
+            cells.p_value(f"p, {name}"),
+        ]
     notes = (
         "Rule: on the i.i.d. test a method must be better than its own run without the image, and than the most "
         "frequent answers of the training set, or its robustness says nothing: who guesses has nothing to lose out of "
@@ -374,20 +361,20 @@ def baseline_table(sources: Sequence[ModelResults]) -> Frame | None:
         "answer. Test: no better than the baseline (one-sided sign-flip test). Unit of independence: the image. "
         "Adjusted: the larger of the two p values, corrected with Holm over all rows of this table.",
     )
-    columns += [p_value("adjusted p"), label_column("better than its baselines")]
-    return make_frame("baselines", "Methods against their baselines, i.i.d. test", columns, rows, notes)
+    columns += [cells.p_value("adjusted p"), cells.label_column("better than its baselines")]
+    return cells.make_frame("baselines", "Methods against their baselines, i.i.d. test", columns, rows, notes)
 
 
 def _standing_row(standing: MethodStanding) -> tuple[Cell | str, ...]:
     against_each = [cell for name in _HOW_TO_RUN for cell in _baseline_cells(name, standing.tests.get(name))]
-    adjusted = p_value_cell(standing.adjusted)
+    adjusted = cells.p_value_cell(standing.adjusted)
     return standing.condition.label, standing.method, *against_each, adjusted, _standing_verdict(standing)
 
 
 def _baseline_cells(name: str, found: Against | None) -> tuple[Cell, ...]:
     if found is None or (name == MOST_FREQUENT and not found.n):
-        return (NONE,) * 4
-    return Cell(found.n), Cell(found.method), Cell(found.baseline), p_value_cell(found.p)
+        return (cells.NONE,) * 4
+    return Cell(found.n), Cell(found.method), Cell(found.baseline), cells.p_value_cell(found.p)
 
 
 def _standing_verdict(standing: MethodStanding) -> str:

@@ -164,7 +164,6 @@ def baseline_of(source: ModelResults) -> str:
 
 
 # --- Methods ----------------------------------------------------------------------------------------------------------
-
 _SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
 
 
@@ -253,7 +252,6 @@ def _make_method(name: str, shown: bool, runs: tuple[ModelResults, ...]) -> Eval
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
-
 _NUMBERS = {"iid": "i.i.d.", "ood": "OoD", "rr": "RR"}
 _COLUMNS = tuple(
     ColumnSpec(f"{kind} {said}", None, "", 2, key=f"{kind}_{name}") for kind in KINDS for name, said in _NUMBERS.items()

@@ -16,21 +16,11 @@ from lmms_medtasks.data.releases import LocalRelease, Release, ZipFolder
 from lmms_medtasks.data.row_reader import Row, reject_unless
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import source_shifts
+from lmms_medtasks.task_configs.sure_vqa import source_reader, source_shifts
 from lmms_medtasks.task_configs.sure_vqa.source_mimic import MIMIC
-from lmms_medtasks.task_configs.sure_vqa.source_reader import (
-    NOT_COPIED,
-    TAGS,
-    YES_NO,
-    SureReader,
-    cleaning_reason,
-    document_fields,
-    first_text,
-    yes_no,
-)
+
 
 # --- SLAKE ------------------------------------------------------------------------------------------------------------
-
 _ELSEWHERE = {
     "train.json": ("Slake1.0/train.json",),
     "validation.json": ("validate.json", "Slake1.0/validate.json", "Slake1.0/validation.json"),
@@ -39,7 +29,7 @@ _ELSEWHERE = {
 }
 
 
-class SlakeReader(SureReader):
+class SlakeReader(source_reader.SureReader):
     """Reads one split of SLAKE."""
 
     fields = tuple("qid img_name question answer q_lang answer_type modality content_type location".split())
@@ -58,7 +48,7 @@ class SlakeReader(SureReader):
 
     def image_name(self, row: Row) -> str:
         """The folder of an image and its file."""
-        return first_text(row, "img_name")
+        return source_reader.first_text(row, "img_name")
 
     def left_out(self, row: Row) -> str:
         """The paper takes the questions in English."""
@@ -70,18 +60,25 @@ class SlakeReader(SureReader):
         closed = str(row["answer_type"]).strip().lower() == "closed"
         # What is no text is rejected later, with its number.
         texts = [row[name] for name in ("question", "answer")]
-        return cleaning_reason(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
+        return source_reader.cleaning_reason(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
         kind, answer = (
-            reject_unless(first_text(row, "answer_type").lower(), "answer_type is empty"),
-            first_text(row, "answer"),
+            reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty"),
+            source_reader.first_text(row, "answer"),
         )
-        choices = yes_no(answer) if kind == "closed" else ()
+        choices = source_reader.yes_no(answer) if kind == "closed" else ()
         return {
-            **document_fields(first_text(row, "qid"), self._split, first_text(row, "question"), answer, kind, choices),
-            **{name: first_text(row, name) for name in ("modality", "content_type", "location")},
+            **source_reader.document_fields(
+                source_reader.first_text(row, "qid"),
+                self._split,
+                source_reader.first_text(row, "question"),
+                answer,
+                kind,
+                choices,
+            ),
+            **{name: source_reader.first_text(row, name) for name in ("modality", "content_type", "location")},
         }
 
 
@@ -93,7 +90,7 @@ SLAKE = DataSource(
         SourceSplit("validate", ("validation.json",), "English validation questions", default=False),
         SourceSplit("test", ("test.json",), "English test questions"),
     ),
-    tags={**TAGS, "modality": "text", "content_type": "text", "location": "text"},
+    tags={**source_reader.TAGS, "modality": "text", "content_type": "text", "location": "text"},
     hub_repository="BoKelvin/SLAKE",
     revision="main",
     licence="CC BY 4.0",
@@ -120,7 +117,6 @@ SLAKE = DataSource(
 
 
 # --- OVQA -------------------------------------------------------------------------------------------------------------
-
 _IMAGE = ("image_name", "img_name", "image")
 
 KEPT = {
@@ -131,7 +127,7 @@ KEPT = {
 """The closed questions that stay although their answer is neither yes nor no, and their choices (authors' code)."""
 
 
-class OvqaReader(SureReader):
+class OvqaReader(source_reader.SureReader):
     """Reads one split of OVQA."""
 
     fields = (" or ".join(_IMAGE), "qid", "question", "answer", "answer_type", "question_type", "image_organ")
@@ -146,30 +142,30 @@ class OvqaReader(SureReader):
 
     def image_name(self, row: Row) -> str:
         """An image's file."""
-        return first_text(row, *_IMAGE)
+        return source_reader.first_text(row, *_IMAGE)
 
     def cleaned(self, row: Row) -> str:
         """The cleaning of the authors' code."""
         closed = str(row["answer_type"]).strip().lower() == "closed"
-        return cleaning_reason(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
+        return source_reader.cleaning_reason(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
         kind, answer = (
-            reject_unless(first_text(row, "answer_type").lower(), "answer_type is empty"),
-            first_text(row, "answer"),
+            reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty"),
+            source_reader.first_text(row, "answer"),
         )
         choices: tuple[str, ...] = ()
         if kind == "closed":
             named = [choices for asked, choices in KEPT.items() if asked in str(row["question"])]
-            choices = yes_no(str(row["answer"])) or (named[0] if named else ())
+            choices = source_reader.yes_no(str(row["answer"])) or (named[0] if named else ())
         return {
-            **document_fields(
-                first_text(row, "qid"), self._split, first_text(row, "question"),
-                answer.rstrip(".") if choices == YES_NO else answer, kind, choices,
+            **source_reader.document_fields(
+                source_reader.first_text(row, "qid"), self._split, source_reader.first_text(row, "question"),
+                answer.rstrip(".") if choices == source_reader.YES_NO else answer, kind, choices,
             ),
-            "image_organ": first_text(row, "image_organ"),
-            "question_type": first_text(row, "question_type"),
+            "image_organ": source_reader.first_text(row, "image_organ"),
+            "question_type": source_reader.first_text(row, "question_type"),
         }  # fmt: skip
 
 
@@ -181,7 +177,7 @@ OVQA = DataSource(
         SourceSplit("validate", ("validate.json",), "validation questions", default=False),
         SourceSplit("test", ("test.json",), "test questions"),
     ),
-    tags={**TAGS, "image_organ": "text", "question_type": "text"},
+    tags={**source_reader.TAGS, "image_organ": "text", "question_type": "text"},
     hub_repository="",
     revision="",
     licence="not stated in what we have seen; ask the authors of OVQA",
@@ -194,7 +190,7 @@ OVQA = DataSource(
     open_split=OvqaReader,
     paper={"training questions": 13_492, "validation questions": 1_645, "test questions": 1_657},
     notes=(
-        NOT_COPIED,
+        source_reader.NOT_COPIED,
         "The paper's split sizes are those of Table 2, after the cleaning; the test size is that of Table 4.",
     ),
     elsewhere={"validate.json": ("validation.json", "valid.json", "val.json")},

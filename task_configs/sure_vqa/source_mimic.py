@@ -23,15 +23,7 @@ from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import RejectedRow, Row, check_fields, reject_unless
 from lmms_medtasks.data.sources import DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import source_shifts
-from lmms_medtasks.task_configs.sure_vqa.source_reader import (
-    NOT_COPIED,
-    TAGS,
-    YES_NO,
-    SureReader,
-    document_fields,
-    first_text,
-)
+from lmms_medtasks.task_configs.sure_vqa import source_reader, source_shifts
 
 AGREEMENT = "PhysioNet Credentialed Health Data Use Agreement 1.5.0"
 PROJECTS = {
@@ -157,7 +149,7 @@ def _read_columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
         raise UserError(f"{path} cannot be read: {error}. Is it cut short? Fetch it again.") from error
 
 
-class MimicReader(SureReader):
+class MimicReader(source_reader.SureReader):
     """Reads one split of MIMIC-CXR-VQA, with what MIMIC-IV's tables say of the patients."""
 
     fields = tuple(
@@ -182,16 +174,23 @@ class MimicReader(SureReader):
 
     def image_name(self, row: Row) -> str:
         """An image's path."""
-        return first_text(row, "image_path")
+        return source_reader.first_text(row, "image_path")
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
         kind, choices, answer = _question_fields(row)
-        patient = self._patients[first_text(row, "subject_id")]
+        patient = self._patients[source_reader.first_text(row, "subject_id")]
         return {
-            **document_fields(first_text(row, "idx"), self._split, first_text(row, "question"), answer, kind, choices),
-            "semantic_type": first_text(row, "semantic_type").lower(),
-            "content_type": first_text(row, "content_type"),
+            **source_reader.document_fields(
+                source_reader.first_text(row, "idx"),
+                self._split,
+                source_reader.first_text(row, "question"),
+                answer,
+                kind,
+                choices,
+            ),
+            "semantic_type": source_reader.first_text(row, "semantic_type").lower(),
+            "content_type": source_reader.first_text(row, "content_type"),
             **patient._asdict(),
         }
 
@@ -207,14 +206,14 @@ def _question_fields(row: Row) -> tuple[str, tuple[str, ...], str]:
     reject_unless(
         isinstance(answers, list) and all(isinstance(answer, str) for answer in answers), "answer is no list of texts"
     )
-    asks_sex = first_text(row, "content_type").lower() == "gender"
+    asks_sex = source_reader.first_text(row, "content_type").lower() == "gender"
     named = [_SEX.get(answer, answer) if asks_sex else answer for answer in answers]
-    kind = reject_unless(first_text(row, "semantic_type").lower(), "semantic_type is empty")
+    kind = reject_unless(source_reader.first_text(row, "semantic_type").lower(), "semantic_type is empty")
     if kind == "query":
         return "open", (), ", ".join(named) or NONE
     if kind == "verify":
         reject_unless(named in (["yes"], ["no"]), "the answer to a question of yes or no is neither")
-        return "closed", YES_NO, named[0]
+        return "closed", source_reader.YES_NO, named[0]
     reject_unless(len(named) < 3, f"there are {len(named)} answers to a question with two options")
     options = _template_options(row)
     answer = named[0] if len(named) == 1 else BOTH if named else NONE
@@ -225,7 +224,7 @@ def _question_fields(row: Row) -> tuple[str, tuple[str, ...], str]:
 
 def _template_options(row: Row) -> tuple[str, ...]:
     """The two options that the question's template names ("${attribute_1} or ${attribute_2}"), () if it names none."""
-    found = _OR.search(first_text(row, "template"))
+    found = _OR.search(source_reader.first_text(row, "template"))
     if found is None:
         return ()
     options = []
@@ -253,7 +252,7 @@ MIMIC = DataSource(
         SourceSplit("test", ("test.json", *_TABLES), "test questions"),
     ),
     tags={
-        **TAGS,
+        **source_reader.TAGS,
         "semantic_type": "text",
         "content_type": "text",
         "gender": "text",
@@ -272,7 +271,7 @@ MIMIC = DataSource(
     open_split=MimicReader,
     paper={"training questions": 290_031, "validation questions": 73_567, "test questions": 13_793},
     notes=(
-        NOT_COPIED,
+        source_reader.NOT_COPIED,
         "The paper's split sizes are those of Tables 3 and 4.",
     ),
     images_optional=True,

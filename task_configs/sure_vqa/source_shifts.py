@@ -164,7 +164,6 @@ def paper_sizes(suite: str) -> Mapping[str, Any]:
 
 
 # --- Of a release, for ``data doctor`` --------------------------------------------------------------------------------
-
 _SIDES = {"iid": "i.i.d.", "ood": "OoD"}
 
 Rows = Sequence[Mapping[str, Any]]
