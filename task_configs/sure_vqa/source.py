@@ -19,7 +19,6 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import source_reader, source_shifts
 from lmms_medtasks.task_configs.sure_vqa.source_mimic import MIMIC
 
-
 # --- SLAKE ------------------------------------------------------------------------------------------------------------
 _ELSEWHERE = {
     "train.json": ("Slake1.0/train.json",),
