@@ -47,11 +47,11 @@ _ADDED = (
 def _with_judge_notes(
     form: str, *notes: str, shown: bool = True
 ) -> Callable[[Sequence[ModelResults]], tuple[str, ...]]:
-    """The notes, before them who judged open answers."""
+    """The notes after the judge of open answers."""
 
     def build_notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
-        found = published.open_judging(sources[0], shown)
-        judge = (f"Judge: {found.shown if found else 'none'}.", _MISSING) if form == "open" else ()
+        judging = published.open_judging(sources[0], shown)
+        judge = (f"Judge: {judging.shown if judging else 'none'}.", _MISSING) if form == "open" else ()
         return (*judge, *notes, _INTERVALS)
 
     return build_notes
@@ -73,7 +73,7 @@ _OPEN_COLUMNS = (
 
 
 def _by_dimension(form: str, shown: bool) -> TableSpec:
-    """All questions, the dimensions and sides' means; without the image beside it what the image adds."""
+    """All questions, the dimensions and the means of the sides; without the image also what the image adds."""
     measure, where = published.MEASURE_OF[form], published.form_restriction(form)
     columns = _mean_columns("mcq", 2) if form == "mcq" else _OPEN_COLUMNS
     notes = [_NO_ANSWER, _SIDES] if form == "mcq" else [_SCALE]
@@ -117,7 +117,7 @@ def _by_dimension(form: str, shown: bool) -> TableSpec:
 
 
 def _by_tag(form: str, tag: str) -> TableSpec:
-    """The questions of a form, a row for each text that the release has there."""
+    """The questions of a form, a row for each of the tag's texts in the release."""
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         values: dict[str, list[Any]] = {}
@@ -141,18 +141,13 @@ _ON_CHOICE, _ON_OPEN = "on choice questions", "points of 100 for open answers"
 
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
-    """Of the questions with their image."""
-    printed = {
-        name: published_span(measures.SUITE, f"med_cmr_{name}", of)
-        for name, of in (("mcq", "accuracy"), ("open", "total"))
-    }
+    printed = {form: published_span(measures.SUITE, f"med_cmr_{form}", of) for form, of in published.MEASURE_OF.items()}
     where = published.form_restriction("mcq")
     chance = chance_of_options(source.rows.where(where))
     yield Number("choice questions", _ON_CHOICE, measures.ACCURACY, where, chance=chance, published=printed["mcq"])
-    yield Number(
-        "open answers, points", "of 100 for open answers", measures.TOTAL, published.form_restriction("open"), "points", 1.0,
-        published=printed["open"],
-    )  # fmt: skip
+    where = published.form_restriction("open")
+    words = "of 100 for open answers"
+    yield Number("open answers, points", words, measures.TOTAL, where, "points", 1.0, published=printed["open"])
 
 
 HEADLINE = Headline(
@@ -171,7 +166,6 @@ HEADLINE = Headline(
 def _form_view(form: str, shown: bool) -> SectionSpec:
     key, title = ("choice", "Multiple choice") if form == "mcq" else ("open", "Open answers")
     end = ("", "") if shown else ("_noimage", ", no image")
-    # Without images: what language alone gets, by dimension; the parts' own breakdown is of the benchmark as it is.
     by_tag = (_by_tag(form, tag) for tag in (measures.BREAKDOWNS if shown else ()))
     tables = (_by_dimension(form, shown), *by_tag)
     return SectionSpec(

@@ -1,8 +1,7 @@
 """Med-CMR: 16,655 multiple-choice and 3,999 open questions on images of real cases, in seven dimensions.
 
-The release is one ``dataset.zip``: a JSON list for each kind of question and the images. It is read as it is, or
-unpacked in a folder; images are taken out of the zip one at a time. Nobody has tried this reader on the real release:
-it was written against the fields that public code reads.
+The release is one ``dataset.zip``: a JSON list for each kind of question and the images. It is read packed or unpacked.
+This reader was not tried on the real release: it was written against the fields that public code reads.
 """
 
 from __future__ import annotations
@@ -62,20 +61,19 @@ class MedCMRReader(RowReader):
     """Reads one of the two lists. Field names are compared in lower case, with ``_`` for a space."""
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
-        """Look the list through; ``UserError`` if fields or dimensions are not as expected."""
+        """Read the list; ``UserError`` if fields or dimensions are not as expected."""
         self._split = split.name
         files, name, content = _open_release(release, split)
         folder = PurePosixPath(name).parent
 
-        def place(path: str) -> str:
-            """Images lie beside the folder of the list (``dataset/imgs/...``)."""
+        def image_file(path: str) -> str:
+            """Images are in the list's folder (``dataset/imgs/...``)."""
             parts = PurePosixPath(path).parts
             return str(folder.joinpath(*(parts[1:] if parts[:1] == ("dataset",) else parts)))
 
-        self._images = StoredImages(files, "image_path", place)
-        self._rows = [
-            _fold_record(record) for record in any_tables.iter_json_items(PurePosixPath(name), content=content)
-        ]
+        self._images = StoredImages(files, "image_path", image_file)
+        records = any_tables.iter_json_items(PurePosixPath(name), content=content)
+        self._rows = [_fold_record(record) for record in records]
         self.records = len(self._rows)
         if not self._rows:
             raise UserError(f"{name} is an empty list, expected questions.")
@@ -92,7 +90,7 @@ class MedCMRReader(RowReader):
         for row in rows:
             index = _readable_text(row, "index")
             indices[index] += 1
-            # An index that comes again is another question as far as we know: its document gets a name of its own.
+            # A repeated index may be another question: its document gets an id of its own.
             row["id"] = f"{self._split}-{index}" + (f"-{indices[index]}" if indices[index] > 1 else "")
         self.notes = {
             "file": name,
@@ -115,7 +113,7 @@ class MedCMRReader(RowReader):
         return self._images.missing(_image_paths(row))
 
     def make_document(self, row: Row) -> dict[str, Any]:
-        """The document of a record; RejectedRow with the reason why it is none."""
+        """The document of a record; RejectedRow with the reason why it is unusable."""
         for field in ("index", "question", "answer", "task"):
             reject_unless(_field_text(row, field), f"{field} is empty")
         options = filled_options([_field_text(row, field) for field in OPTIONS]) if self._split == "mcq" else []
@@ -133,30 +131,29 @@ class MedCMRReader(RowReader):
 
 
 def _open_release(release: Release, split: SourceSplit) -> tuple[Release | ZipFolder, str, bytes]:
-    """Where the questions and images are, in the zip or unpacked; the name of the list; its bytes."""
-    found = split.files_in(release)
-    if found is not None and found != (ARCHIVE,):
-        path = release.file(found[0])
+    """The folder or zip with questions and images, the name of the list in it, and the list's bytes."""
+    files = split.files_in(release)
+    if files is not None and files != (ARCHIVE,):
+        path = release.file(files[0])
         try:
-            return release, found[0], path.read_bytes()
+            return release, files[0], path.read_bytes()
         except OSError as error:
             raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     zipped, name = ZipFolder(release.file(ARCHIVE)), LISTS[split.name]
-    places = zipped.find(name)
-    if f"dataset/{name}" in places:  # its own place, whatever backups lie elsewhere
-        places = [f"dataset/{name}"]
-    if len(places) > 1:
-        raise UserError(f"{zipped.path} has {name} in {len(places)} places: {', '.join(places)}.")
-    if not places:
-        names = sorted(zipped.names, key=lambda each: not each.endswith(".json"))
+    paths = zipped.find(name)
+    if f"dataset/{name}" in paths:  # its usual path, whatever backups are elsewhere
+        paths = [f"dataset/{name}"]
+    if len(paths) > 1:
+        raise UserError(f"{zipped.path} has {name} in {len(paths)} places: {', '.join(paths)}.")
+    if not paths:
+        names = sorted(zipped.names, key=lambda name: not name.endswith(".json"))
         shown = ", ".join(names[:_LISTED]) or "nothing"
         more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
         raise UserError(f"{zipped.path} has no {name}. It holds {shown}{more}. Is this Med-CMR's dataset.zip?")
-    return zipped, places[0], zipped.read(places[0])
+    return zipped, paths[0], zipped.read(paths[0])
 
 
 def _fold_record(record: Any) -> dict[str, Any] | RejectedRow:
-    """A record with its field names folded."""
     if not isinstance(record, dict):
         return RejectedRow("the record is no object")
     return {"_".join(str(name).lower().replace("_", " ").split()): value for name, value in record.items()}
@@ -174,7 +171,7 @@ def _field_text(row: Row, field: str) -> str:
 
 
 def _readable_text(row: Row, field: str) -> str:
-    """:func:`_field_text`, with nothing for what is no text: that is said when the record is read."""
+    """As :func:`_field_text`, "" for a field that is not a text: its record is rejected later."""
     try:
         return _field_text(row, field)
     except RejectedRow:
@@ -191,16 +188,11 @@ def _image_paths(row: Row) -> list[str]:
 
 # --- Dimensions -------------------------------------------------------------------------------------------------------
 def dimension_name(text: str) -> str:
-    """The short name ("SOD" ... "MSI") for a release's spelling of a dimension.
-
-    Raises:
-        UserError: no dimension is called so; the allowed names are in the message.
-    """
+    """The short name ("SOD" ... "MSI") for a release's spelling of a dimension; UserError for an unknown one."""
     short = _short_names().get(_fold_text(text))
     if short is None:
-        raise unknown_name_error(
-            "dimension", text, [f"{each} ({row['name']})" for each, row in _dimension_names().items()]
-        )
+        allowed = [f"{dimension} ({row['name']})" for dimension, row in _dimension_names().items()]
+        raise unknown_name_error("dimension", text, allowed)
     return short
 
 
@@ -225,14 +217,14 @@ def _fold_text(text: str) -> str:
 
 
 def dimension_counts(of: str) -> Mapping[str, int]:
-    """How many multiple-choice questions each dimension has: in the "release", or as the paper's table fits ("mcq")."""
+    """Multiple-choice questions by dimension: in the "release", or as the paper's table implies ("mcq")."""
     counts: dict[str, dict[str, int]] = folders.read_yaml(Path(__file__).with_name("reference") / "counts.yml")
     return counts[of]
 
 
 # --- The source -------------------------------------------------------------------------------------------------------
 def examine_release(record: DataSource, readers: Mapping[str, RowReader]) -> ReleaseExamination:
-    """The numbers of questions here, in the release and in the paper; of multiple choice for each dimension too."""
+    """The numbers of questions here, in the release and in the paper; multiple choice also by dimension."""
     sizes, findings = [], []
     for name, reader in readers.items():
         assert isinstance(reader, MedCMRReader)
@@ -240,7 +232,8 @@ def examine_release(record: DataSource, readers: Mapping[str, RowReader]) -> Rel
         if name == "mcq":
             paper, release = dimension_counts("mcq"), dimension_counts("release")
             sizes += [
-                SplitSize(f"mcq, {each}", reader.dimension_counts[each], paper[each], release[each]) for each in release
+                SplitSize(f"mcq, {dimension}", reader.dimension_counts[dimension], paper[dimension], count)
+                for dimension, count in release.items()
             ]
             findings.append(ReleaseFinding("paper's table", "note", _SWAPPED))
     return ReleaseExamination(findings, sizes)
@@ -252,16 +245,12 @@ _SWAPPED = (
 )
 
 
-def _unpacked_places(name: str) -> tuple[tuple[str, ...], ...]:
-    return ((f"dataset/{name}",), (name,))
-
-
 MED_CMR = DataSource(
     name="med_cmr",
     title="Med-CMR",
-    splits=(
-        SourceSplit("mcq", (ARCHIVE,), "multiple-choice questions", instead=_unpacked_places(LISTS["mcq"])),
-        SourceSplit("open", (ARCHIVE,), "open questions", instead=_unpacked_places(LISTS["open"])),
+    splits=tuple(
+        SourceSplit(split, (ARCHIVE,), f"{kind} questions", instead=((f"dataset/{LISTS[split]}",), (LISTS[split],)))
+        for split, kind in (("mcq", "multiple-choice"), ("open", "open"))
     ),
     tags={"dimension": "text", "index": "text", **dict.fromkeys(_TAGS, "text")},
     hub_repository="aaassddaadf/Med-CMR",

@@ -113,7 +113,6 @@ KINDS = TableSpec(
 
 
 def _panel_count(grid: str) -> int:
-    """9 for "3x3"."""
     return len(parse_size(grid).positions)
 
 
@@ -197,18 +196,18 @@ RUNS = TableSpec(
 
 
 def _way_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Questions asked otherwise, against the same run as released, or else another one of the model."""
-    for other in (each for each in sources if each.condition):
-        released = [each for each in sources if not each.condition and other.run in each.runs_of_model.values()]
+    """Each other condition, compared with the same run as released, or else with another run of the model."""
+    for changed in (results for results in sources if results.condition):
+        released = [base for base in sources if not base.condition and changed.run in base.runs_of_model.values()]
         if not released:
             continue
-        base = next((each for each in released if each.run is other.run), released[0])
+        base = next((results for results in released if results.run is changed.run), released[0])
         both = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
-        sides = [{"run": each.rows.column("run")[0], "condition": each.condition} for each in (base, other)]
+        sides = [{"run": side.rows.column("run")[0], "condition": side.condition} for side in (base, changed)]
         change = Contrast(first=sides[0], second=sides[1], pair=("pair",))
         for name, where in (("all", {}), ("positives", published.POSITIVES), ("negatives", published.NEGATIVES)):
             estimates = dict.fromkeys(("pairs", "as released", "so", "difference"), change)
-            yield RowSpec((base.name, other.condition, name), where, "counts" if where else "run", estimates, both)
+            yield RowSpec((base.name, changed.condition, name), where, "counts" if where else "run", estimates, both)
 
 
 WAYS = TableSpec(
@@ -231,27 +230,21 @@ WAYS = TableSpec(
 
 # --- The headline -----------------------------------------------------------------------------------------------------
 
-# A board ranks by accuracy over all questions; the paper's average weighs questions otherwise.
-
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
-    """None for questions that were asked otherwise than in the paper."""
+    """Accuracy, the paper's average and false alarms; nothing under another condition than the paper's."""
     if source.condition:
         return
     whole = set(source.rows.column("task_type")) == set(measures.FORMATS)
     title = "all questions" if whole else "the formats asked"
-    chance, printed = (
-        source.interval(published.CHANCE).estimate,
-        published_span(measures.SUITE, "medobvious", "accuracy") if whole else None,
-    )
+    chance = source.interval(published.CHANCE).estimate
+    printed = published_span(measures.SUITE, "medobvious", "accuracy") if whole else None
     yield Number(title, f"on {title}", measures.ACCURACY, chance=chance, published=printed)
     if whole:
-        level, printed = (
-            source.interval(published.CHANCE_AVERAGE).estimate,
-            published_span(measures.SUITE, "medobvious", "paper_average"),
-        )
+        chance = source.interval(published.CHANCE_AVERAGE).estimate
+        printed = published_span(measures.SUITE, "medobvious", "paper_average")
         words = f"by the paper's average of {len(measures.TABLE_2)} groups of questions"
-        yield Number("the paper's average", words, measures.PAPER_AVERAGE, chance=level, published=printed, main=False)
+        yield Number("the paper's average", words, measures.PAPER_AVERAGE, chance=chance, published=printed, main=False)
     words = "false alarms among the answers about consistent grids"
     yield Number("false alarms", words, measures.FALSE_ALARMS, higher_is_better=False, main=False)
 
@@ -276,7 +269,7 @@ _ALWAYS, _FEW = 0.97, 20
 
 
 def run_caveats(source: ModelResults) -> Iterator[ReportNotice]:
-    """The release's words that tell the sign; a model that says the same of nearly everything."""
+    """Words of the release that tell the sign; a model that gives nearly always the same verdict."""
     if not source.condition and "mini" not in data_kinds(source.run, source.tasks):
         yield ReportNotice(
             "note",
@@ -285,23 +278,16 @@ def run_caveats(source: ModelResults) -> Iterator[ReportNotice]:
         )
     if published.is_rotated(source):  # its trials are letters
         return
-    read = [trials[0] for trials in source.rows.column("trials")]
-    known = [trial for trial in read if trial not in (FAILED, *NO_ANSWER)]
-    if len(known) < _FEW:
+    answers = [trials[0] for trials in source.rows.column("trials") if trials[0] not in (FAILED, *NO_ANSWER)]
+    if len(answers) < _FEW:
         return
-    claims = sum(map(triage.claims_outlier, known)) / len(known)
+    claims = sum(map(triage.claims_outlier, answers)) / len(answers)
     if claims >= _ALWAYS:
-        yield ReportNotice(
-            "warning", f"{claims:.0%} of the answers that were read claim an outlier: it finds one everywhere."
-        )
+        text = f"{claims:.0%} of the answers that were read claim an outlier: it finds one everywhere."
+        yield ReportNotice("warning", text)
     if claims <= 1 - _ALWAYS:
-        yield ReportNotice(
-            "warning", f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere."
-        )
-
-
-def several_sizes(sources: Sequence[ModelResults]) -> bool:
-    return len(sources[0].rows.values("grid")) > 1
+        text = f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere."
+        yield ReportNotice("warning", text)
 
 
 def _asked_once(view: SectionSpec) -> SectionSpec:
@@ -318,7 +304,14 @@ _VIEWS = (
     ),
     SectionSpec("formats", "Formats", (GAPS, AGREEMENT)),
     SectionSpec("alarms", "False alarms and abstentions", (ALARMS,)),
-    SectionSpec("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
+    SectionSpec(
+        "sizes",
+        "Number of panels",
+        (SIZES,),
+        (SCALING,),
+        shown=lambda sources: len(sources[0].rows.values("grid")) > 1,
+        folded=True,
+    ),
     SectionSpec("kinds", "Kinds of outliers", (KINDS,)),
     SectionSpec("replies", "Replies", (REPLIES,)),
 )

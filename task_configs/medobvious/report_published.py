@@ -1,4 +1,4 @@
-"""MedObvious beside the published models: the tables of the paper, what the scripts of its authors read, and charts."""
+"""MedObvious beside the published models: the paper's tables, accuracy by the authors' scripts, and charts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INTERVALS = f"In brackets: {LEVEL} interval over items."
 
 
 def is_rotated(source: ModelResults) -> bool:
-    """Whether a source is copies of questions with their options rotated: no part of the paper."""
+    """Whether the questions are copies with rotated options, which the paper does not have."""
     return measures.ROTATED in source.condition
 
 
@@ -39,10 +39,8 @@ def _own_labels(source: ModelResults) -> tuple[str, ...]:
 
 def _guessing_rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each source that was asked each question once, and one for guessing."""
-    guessing = RowSpec(("uniform guessing", "arithmetic"), kind="counts", estimates=chances)
-    return lambda sources: rows_of_sources(_own_labels, guessing)(
-        [source for source in sources if not is_rotated(source)]
-    )
+    rows = rows_of_sources(_own_labels, RowSpec(("uniform guessing", "arithmetic"), kind="counts", estimates=chances))
+    return lambda sources: rows([source for source in sources if not is_rotated(source)])
 
 
 PRINTED_FORMATS = PublishedRowsSpec(FOLDER, {"source": "Table 2"})
@@ -55,7 +53,7 @@ _GUESSING = (
     "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the first "
     "row."
 )
-# The table of the paper in two: eleven columns with their intervals are too narrow to be read.
+# The paper's table in two: eleven columns with intervals do not fit on a page.
 FORMATS_TABLE = TableSpec(
     "formats",
     "Accuracy by format (Table 2)",
@@ -108,7 +106,6 @@ _SCRIPTS = {
 
 
 def _rule_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Each source by each of the scripts' two readings."""
     for source in sources:
         for script, estimates in _SCRIPTS.items() if not is_rotated(source) else ():
             yield RowSpec((*_own_labels(source), script), estimates=estimates, source=source)
@@ -119,12 +116,12 @@ RULES_TABLE = TableSpec(
     "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
     ("model", "source", "script for"),
     _rule_rows,
-    tuple(replace(each, of=None, bare=True) for each in (*_COLUMNS.values(), _AVERAGE)),
+    tuple(replace(column, of=None, bare=True) for column in (*_COLUMNS.values(), _AVERAGE)),
     (
         "The scripts for open-weight models read the letters A to E only: on 3×3 grids F to J are never right. A row "
         "is to be compared with published rows of its script.",
     ),
-    # People's answers no script read.
+    # The human expert's answers were not read by a script.
     replace(PRINTED_FORMATS, labels=("model", "published", "script")),
 )
 TIERS_TABLE = TableSpec(
@@ -142,9 +139,9 @@ TIERS_TABLE = TableSpec(
 
 
 def found_by_claiming(rows: QuestionTable) -> Guide:
-    """What guesses get that claim an outlier more or less often, from never to always, at a random place.
+    """The line of guesses that claim an outlier, at a random position, from never to always.
 
-    Uniform guessing over ``n`` answers of which one says none is right with 1 / n, over the others with 1 / (n - 1).
+    Uniform guessing among ``n`` answers, one of them "none", is right with 1 / n; among the others with 1 / (n - 1).
     """
     chance = rows.where(POSITIVES).scored("chance").column("chance.score")
     return Guide(0, 0, 100, 100 * float((chance / (1 - chance)).mean()) if len(chance) else 100.0, "guessing")
