@@ -1,8 +1,8 @@
 """The data sets of SURE-VQA: SLAKE and OVQA here, MIMIC-CXR-VQA in ``source_mimic.py``.
 
-SLAKE has questions about CT, MRI and X-ray images; of its two languages English only, as in the paper. Its closed
-questions are cleaned by the paper's rule (:func:`.source_reader.dropped`). OVQA has questions about orthopaedic CT and
-X-ray images, cleaned as the authors' public code does.
+SLAKE has questions about CT, MRI and X-ray images; only those in English, as in the paper. Its closed questions are
+cleaned by the paper's rule (:func:`.source_reader.cleaning_reason`). OVQA has questions about orthopaedic CT and X-ray
+images, cleaned as in the authors' public code.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import Images, ReferredImages, StoredImages
 from lmms_medtasks.data.releases import LocalRelease, Release, ZipFolder
 from lmms_medtasks.data.row_reader import Row, reject_unless
@@ -57,9 +56,9 @@ class SlakeReader(source_reader.SureReader):
     def cleaned(self, row: Row) -> str:
         """The paper's cleaning."""
         closed = str(row["answer_type"]).strip().lower() == "closed"
-        # What is no text is rejected later, with its number.
         texts = [row[name] for name in ("question", "answer")]
-        return source_reader.cleaning_reason(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
+        # A field that is not a text is rejected later, with its number.
+        return source_reader.cleaning_reason(*texts) if closed and all(isinstance(text, str) for text in texts) else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
@@ -94,24 +93,15 @@ SLAKE = DataSource(
     revision="main",
     licence="CC BY 4.0",
     terms="those of the licence: name the authors (Liu et al., SLAKE, ISBI 2021)",
-    # The paper has a training question without an answer (1622) among its 4,866; no task asks it.
-    expected=(
-        ExpectedCounts(("train",), 4_866, unusable=1),
-        ExpectedCounts(("validate",), 1_043),
-        ExpectedCounts(("test",), 1_050),
-    ),
-    open_split=SlakeReader,
-    paper={"training questions": 4_866, "validation questions": 1_043, "test questions": 1_050},
     notes=(
         "The paper's split sizes are those of Table 1, after the cleaning; the test size is that of its i.i.d. and OoD "
         "parts together. One of the training questions has no answer and is rejected.",
         REVISION_NOT_KNOWN,
     ),
     elsewhere=_ELSEWHERE,
-    diagnose=SlakeReader.diagnose,
-    examine=source_shifts.examine_shifts,
-    training_rule=source_shifts.get,
     strata=("modality", "location"),
+    # The paper has a training question without an answer (1622) among its 4,866; no task asks it.
+    **source_shifts.shared_fields(SlakeReader, train=4_866, validate=1_043, test=1_050, unusable=1),
 )
 
 
@@ -123,7 +113,7 @@ KEPT = {
     "Is this an MRI or a CT scan": ("MRI", "CT"),
     "Was this image taken with an MRI or CT scanner": ("MRI", "CT"),
 }
-"""The closed questions that stay although their answer is neither yes nor no, and their choices (authors' code)."""
+"""The closed questions with other answers than yes and no that stay, and their choices (authors' code)."""
 
 
 class OvqaReader(source_reader.SureReader):
@@ -181,13 +171,6 @@ OVQA = DataSource(
     revision="",
     licence="not stated in what we have seen; ask the authors of OVQA",
     terms="not stated in what we have seen; ask the authors of OVQA before questions or images go to anybody else",
-    expected=(
-        ExpectedCounts(("train",), 13_492),
-        ExpectedCounts(("validate",), 1_645),
-        ExpectedCounts(("test",), 1_657),
-    ),
-    open_split=OvqaReader,
-    paper={"training questions": 13_492, "validation questions": 1_645, "test questions": 1_657},
     notes=(
         source_reader.NOT_COPIED,
         "The paper's split sizes are those of Table 2, after the cleaning; the test size is that of Table 4.",
@@ -195,10 +178,8 @@ OVQA = DataSource(
     elsewhere={"validate.json": ("validation.json", "valid.json", "val.json")},
     obtain="OVQA is given out by its authors on request (Huang et al., OVQA, SIGIR 2022): a folder with train.json, "
     "validate.json, test.json and the images in img/.",
-    diagnose=OvqaReader.diagnose,
-    examine=source_shifts.examine_shifts,
-    training_rule=source_shifts.get,
     strata=("image_organ",),
+    **source_shifts.shared_fields(OvqaReader, train=13_492, validate=1_645, test=1_657),
 )
 
 
