@@ -1,6 +1,6 @@
 """MedQ-Deg's report and its first screen. Nothing here can move a number.
 
-``report_published.py`` has task sets, groups of questions and the paper's tables, ``report_paper.py`` what the paper
+``report_published.py`` has task sets, groups of questions and the paper's tables, ``report_paper.py`` the paper's
 tests.
 """
 
@@ -46,11 +46,7 @@ LEVELS_TABLE = TableSpec(
     "Accuracy by level",
     ("level",),
     published.level_rows({**dict.fromkeys(("questions", "accuracy"), measures.ACCURACY), "minus L0": measures.FALL}),
-    (
-        ColumnSpec("questions", unit="n"),
-        ColumnSpec("accuracy", digits=2),
-        ColumnSpec("minus L0", unit="points", digits=2),
-    ),
+    (ColumnSpec("questions", unit="n"), ColumnSpec("accuracy", digits=2), ColumnSpec("minus L0", None, "points", 2)),
     (
         "Accuracy is the mean over trials of each question, then over questions (equation 2). Minus L0: all questions "
         "of both levels, as in Table 6.",
@@ -66,33 +62,30 @@ _IDENTICAL = Mean(measure="identical")
 # --- What a reader must know ------------------------------------------------------------------------------------------
 _SUSPICIOUS = 0.95
 _FAMILIES = {
-    "simulated": (
-        "Degradations are this package's own, rendered on the fly; the paper's numbers are on its release's images."
-    ),
+    "simulated": "Degradations are this package's own, rendered on the fly; the paper's numbers are on its release's "
+    "images.",
     "release": "The release's own degraded images were used, as in the paper.",
 }
 
 
 def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
-    """Levels that are missing, questions without their clean form, trials that say little, whose images these are."""
+    """Missing levels, questions without their clean form, trials that tell little, the origin of the images."""
     setup, asked = published.setup_of(source), published.requested_levels(source)
     if published.asks_otherwise(source):
-        yield ReportNotice(
-            "note", f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it."
-        )
+        text = f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it."
+        yield ReportNotice("note", text)
         return
     missing = [f"L{level}" for level in measures.LEVELS if level not in asked]
     if missing:
         lacking = " Without L0 there are no drops." if "L0" in missing else ""
         yield ReportNotice("warning", f"Levels missing: {', '.join(missing)}.{lacking} What needs them is left empty.")
     degraded = len(source.rows.where(measures.DEGRADED))
-    alone = degraded - len(
-        source.rows.where({"severity": 0}).paired(source.rows.where(measures.DEGRADED), ("pair",)).second
-    )
-    if 0 in asked and alone:
+    pairs = source.rows.where({"severity": 0}).paired(source.rows.where(measures.DEGRADED), ("pair",))
+    unpaired = degraded - len(pairs.second)
+    if 0 in asked and unpaired:
         yield ReportNotice(
             "warning",
-            f"{alone:,} of {degraded:,} degraded questions could not be joined to their clean form: "
+            f"{unpaired:,} of {degraded:,} degraded questions could not be joined to their clean form: "
             "paired drops leave them out.",
         )
     for level in asked:
@@ -105,13 +98,11 @@ def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
             )
     fewer = sum(len(trials) < setup.trials for trials in source.rows.column("trials"))
     if fewer:
-        yield ReportNotice(
-            "warning", f"{fewer:,} questions have fewer trials than T: C of few votes is higher by chance."
-        )
+        text = f"{fewer:,} questions have fewer trials than T: C of few votes is higher by chance."
+        yield ReportNotice("warning", text)
     if setup.trials == 1:
-        yield ReportNotice(
-            "warning", "T = 1: one reply is always unanimous, so there is no confidence to speak of (C is 1)."
-        )
+        text = "T = 1: one reply is always unanimous, so there is no confidence to speak of (C is 1)."
+        yield ReportNotice("warning", text)
     elif setup.trials < PAPER_TRIALS:
         yield ReportNotice(
             "note",
@@ -123,20 +114,15 @@ def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
 
 # --- The image --------------------------------------------------------------------------------------------------------
 def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
-    """The drop to each level beside what the clean image was worth; None without ``medq_deg_noimage`` or without L0."""
+    """The drop to each level and the clean image's benefit; None without ``medq_deg_noimage`` or without L0."""
     source = sources[0]
     floor = {} if published.asks_otherwise(source) else _scores_without_image(source)
     if not floor:
         return None
-    clean = {"severity": 0}
-    comparisons = [
-        ImageBenefitRow(
-            (f"L{level}, {published.SEVERITY[level]}",),
-            LostBenefit(floor=floor, first=clean, second={"severity": level}, pair=("pair",)),
-            {},
-        )
-        for level in published.degraded_levels(source)
-    ]
+    comparisons = []
+    for level in published.degraded_levels(source):
+        lost = LostBenefit(floor=floor, first={"severity": 0}, second={"severity": level}, pair=("pair",))
+        comparisons.append(ImageBenefitRow((f"L{level}, {published.SEVERITY[level]}",), lost, {}))
     return benefit_table(
         "What is lost of the image's benefit",
         ("level",),
@@ -164,14 +150,14 @@ TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degrada
 _SHORT = {f"L{level}": f"{word} (L{level})" for level, word in published.SEVERITY.items()}
 WORDS = {0: "on clean images", 1: "under mild degradation", 2: "under severe degradation"}
 _FEWEST = 20
-"""Questions under a degradation below which it is not called the worst. Our choice."""
+"""A degradation with fewer questions is not called the worst. Our choice."""
 _NAMED = 2
 """Degradations that are named."""
 _CHANGE = Mean(measure="change")
 
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
-    """Accuracy by level; none of clean questions that were asked otherwise."""
+    """Accuracy by level; nothing for clean questions under another condition."""
     if published.asks_otherwise(source):
         return
     chance = chance_of_options(source.rows)
@@ -181,7 +167,7 @@ def _headline_numbers(source: ModelResults) -> Iterator[Number]:
 
 
 def _headline_changes(source: ModelResults) -> Iterator[Change]:
-    """From clean images to the most severe ones that were asked."""
+    """From clean images to the most severe level that was asked."""
     asked = [level for level in measures.LEVELS if source.interval(measures.ACCURACY[level]).n]
     if asked[-1] and 0 in asked:
         change = source.interval(measures.FALL[asked[-1]])
@@ -190,10 +176,10 @@ def _headline_changes(source: ModelResults) -> Iterator[Change]:
 
 
 def _board_columns() -> Iterator[BoardColumn]:
-    """Of three trials first, as the paper's accuracies are (Table 6); those of calibration are of ten."""
-    for task in ("medq_deg", "medq_deg_l2", "medq_deg_calib"):
-        own = ("accuracy", "medq_deg_l0", "accuracy") if task == "medq_deg_l2" else ("accuracy_l2", "", "accuracy_l0")
-        yield BoardColumn(task, own[0], WORDS[2], before=own[1:])
+    """Three trials first, as in the paper (Table 6); the calibration task has ten."""
+    yield BoardColumn("medq_deg", "accuracy_l2", WORDS[2], before=("", "accuracy_l0"))
+    yield BoardColumn("medq_deg_l2", "accuracy", WORDS[2], before=("medq_deg_l0", "accuracy"))
+    yield BoardColumn("medq_deg_calib", "accuracy_l2", WORDS[2], before=("", "accuracy_l0"))
     yield BoardColumn("medq_deg*", "*")
     for level, words in WORDS.items():
         yield BoardColumn("medq_deg*", f"accuracy_l{level}", words, heads=False)
@@ -201,7 +187,7 @@ def _board_columns() -> Iterator[BoardColumn]:
 
 
 def _fall_sketch(source: ModelResults) -> FindingChart | None:
-    """The fall: a line through the levels, those of the paper's models grey; None of one level."""
+    """The fall: a line through the levels, grey for the paper's models; None for one level."""
     if sum(source.interval(measures.ACCURACY[level]).n > 0 for level in measures.LEVELS) == 1:
         return None
     printed = len(_SKETCH.published_names([source]))
@@ -209,15 +195,14 @@ def _fall_sketch(source: ModelResults) -> FindingChart | None:
 
 
 def worst_group(source: ModelResults, level: int) -> list[str]:
-    """The degradations of a level that cost most, against the same questions clean: ``bubble (by 33.3 points)``."""
-    found = []
-    for (name,), rows in (
-        source.derived(measures.clean_degraded_pairs).rows.where({"severity": level}).by(["degradation"]).items()
-    ):
+    """The degradations of a level with the largest losses from the clean questions: ``bubble (by 33.3 points)``."""
+    pairs = source.derived(measures.clean_degraded_pairs).rows.where({"severity": level})
+    losses = []
+    for (name,), rows in pairs.by(["degradation"]).items():
         change = _CHANGE.of(rows, with_intervals=False)["mean"].estimate
         if name and change is not None and change < 0 and len(rows) >= _FEWEST:
-            found.append((change, str(name)))
-    return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(found)[:_NAMED]]
+            losses.append((change, str(name)))
+    return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(losses)[:_NAMED]]
 
 
 HEADLINE = Headline(
@@ -230,7 +215,7 @@ HEADLINE = Headline(
 
 
 def _row_names(sources: Sequence[ModelResults]) -> list[str]:
-    """The models' names; of a model with several sources how each was asked stands behind it."""
+    """The models' names, with the condition if a model has several results."""
     models = [model_name(source.run.content) for source in sources]
     return [model if models.count(model) == 1 else source.name for source, model in zip(sources, models, strict=True)]
 
@@ -238,18 +223,8 @@ def _row_names(sources: Sequence[ModelResults]) -> list[str]:
 def _is_drawn(sources: Sequence[ModelResults]) -> bool:
     if any(map(published.asks_otherwise, sources)):
         return False
-    # A level whose requests all failed has no number, and no place in the chart.
-    return (
-        len(
-            {
-                level
-                for source in sources
-                for level in published.requested_levels(source)
-                if source.interval(measures.ACCURACY[level]).n
-            }
-        )
-        > 1
-    )
+    # A level whose requests all failed has no number, and is not in the chart.
+    return sum(any(source.interval(mean).n for source in sources) for mean in measures.ACCURACY.values()) > 1
 
 
 def _fall_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
@@ -291,7 +266,7 @@ _SKETCH = replace(
     joined=True,
     scale="fitted",
     printed=0,
-    heads={key: said.partition(" ")[0] for key, said in _SHORT.items()},
+    heads={key: head.partition(" ")[0] for key, head in _SHORT.items()},
 )
 
 
@@ -300,26 +275,15 @@ def _reliability_bins_table(sources: Sequence[ModelResults]) -> Frame | None:
     """The reliability diagram's bins that have questions."""
     columns = (
         label_column("level"),
-        decimal_column("above"),
-        decimal_column("up to"),
+        *map(decimal_column, ("above", "up to")),
         count_column("questions"),
-        decimal_column("mean confidence"),
-        decimal_column("share correct"),
+        *map(decimal_column, ("mean confidence", "share correct")),
     )
     rows = [
-        (
-            f"L{level}",
-            reliability_bin.low,
-            reliability_bin.high,
-            reliability_bin.n,
-            reliability_bin.confidence,
-            reliability_bin.correctness,
-        )
+        (f"L{level}", part.low, part.high, part.n, part.confidence, part.correctness)
         for level in published.requested_levels(sources[0])
-        for reliability_bin in reliability_bins(
-            measures.count_votes_checked(sources[0].rows.where({"severity": level}))
-        )
-        if reliability_bin.n
+        for part in reliability_bins(measures.count_votes_checked(sources[0].rows.where({"severity": level})))
+        if part.n
     ]
     return make_frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
 

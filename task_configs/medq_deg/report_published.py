@@ -1,6 +1,6 @@
-"""MedQ-Deg: task sets, tables by groups of questions, and the paper's Tables 2, 3 and 6 with a row of each source.
+"""MedQ-Deg: task sets, tables by groups of questions, and the paper's Tables 2, 3 and 6 with a row for each source.
 
-A task set is what tasks of a run ask of the same questions at up to three levels.
+A task set is the tasks of a run on the same questions at up to three levels.
 """
 
 from __future__ import annotations
@@ -39,15 +39,14 @@ _STEMS = (measures.SUITE_NAME, f"{measures.SUITE_NAME}_calib", _RELEASE)
 
 
 FAMILIES = {"simulated": "our degradations", "release": "released images"}
-"""What reports call the two families of degraded images."""
+"""The names of the two families of degraded images in reports."""
 
 
 class Setup(NamedTuple):
-    """How a task set was asked; what must agree for two models to be compared.
+    """The setup of a task set, which must agree for two models to be compared.
 
-    Attributes:
-        family: "simulated", degraded by us when asked, or "release", the authors' own degraded images.
-        variant: what else sets the tasks apart ("" for the benchmark as it is). trials: T, the most of any question.
+    ``family``: "simulated", degraded by us when asked, or "release", the authors' own degraded images. ``variant``:
+    another condition ("" for the published benchmark). ``trials``: T, the most of any question.
     """
 
     family: str
@@ -62,9 +61,9 @@ class Setup(NamedTuple):
 
 
 def setup_of(source: ModelResults) -> Setup:
-    """How the questions of a source were asked."""
+    """The setup of a source."""
     run, tasks = source.asked[0]
-    # Of the release's set the clean level may be lent by tasks of our own.
+    # The clean level of the release's set may be from a task on our degradations.
     rendered = [task for task in tasks if task_settings(run, task).get("rendered")]
     stem = measures.task_set((rendered or list(tasks))[0])
     variant = measures.OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else make_printable(stem))
@@ -73,13 +72,8 @@ def setup_of(source: ModelResults) -> Setup:
 
 
 def asks_otherwise(source: ModelResults) -> bool:
-    """Whether a source is the clean questions without images, or with rotated options: no part of the paper."""
+    """Whether these are the clean questions without images, or with rotated options, which the paper does not have."""
     return setup_of(source).variant in (measures.NO_IMAGE, measures.ROTATED)
-
-
-def is_of_the_paper(sources: Sequence[ModelResults]) -> bool:
-    """Whether the paper asks so too."""
-    return not asks_otherwise(sources[0])
 
 
 def task_sets(
