@@ -26,6 +26,7 @@ from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.runs import make_printable, model_name, task_settings
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites.estimates import Count, Estimate, Macro, Mean
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.medq_deg import measures
@@ -82,52 +83,46 @@ def task_sets(
     """The task sets of the runs.
 
     Tasks of one level each (``medq_deg_l0``, ``medq_deg_l1`` …) make one set if their T is the same; a task of all
-    levels is a set of its own. Where a run has two that were asked alike, their tasks tell them apart. Clean questions
-    asked beside the release's images are the L0 of those too, and no set if nothing else was asked.
+    levels is a separate set. If a run has two sets of one setup, their conditions name their tasks. Clean questions
+    asked with the release's images are the L0 of those too, and not a set if nothing else was asked.
     """
-    found = []
+    sets = []
     for number, run in enumerate(runs):
-        own = table.where({"run": number})
-        for chosen in _tasks_by_level(own):
-            asked = zip(own.column("task"), own.column("severity"), strict=True)
-            rows = own.take(np.array([chosen.get(level) == task for task, level in asked], dtype=bool))
-            tasks = tuple(dict.fromkeys(chosen[level] for level in measures.LEVELS if level in chosen))
-            source = ModelResults("", rows, table, options.resamples, ((run, tasks),))
-            found.append(replace(source, condition=setup_of(source).label))
-    alike = Counter((each.run.path, each.condition) for each in found)
-    repeated = {condition for (_, condition), count in alike.items() if count > 1}
-    return with_distinct_names(
-        [
-            replace(each, condition=f"{each.condition}, {_tasks_said(each)}") if each.condition in repeated else each
-            for each in found
-        ]
-    )
-
-
-def _tasks_said(source: ModelResults) -> str:
-    """``medq_deg``, or ``medq_deg_l0 to l2``."""
-    first, last = source.tasks[0], source.tasks[-1]
-    return first if first == last else f"{first} to {last.removeprefix('medq_deg_')}"
+        of_run = table.where({"run": number})
+        for task_by_level in _tasks_by_level(of_run):
+            asked = zip(of_run.column("task"), of_run.column("severity"), strict=True)
+            rows = of_run.take(np.array([task_by_level.get(level) == task for task, level in asked], dtype=bool))
+            tasks = tuple(dict.fromkeys(task_by_level[level] for level in measures.LEVELS if level in task_by_level))
+            results = ModelResults("", rows, table, options.resamples, ((run, tasks),))
+            sets.append(replace(results, condition=setup_of(results).label))
+    counts = Counter((results.run.path, results.condition) for results in sets)
+    repeated = {condition for (_, condition), count in counts.items() if count > 1}
+    for index, results in enumerate(sets):
+        if results.condition in repeated:
+            first, last = results.tasks[0], results.tasks[-1]
+            tasks_text = first if first == last else f"{first} to {last.removeprefix('medq_deg_')}"
+            sets[index] = replace(results, condition=f"{results.condition}, {tasks_text}")
+    return with_distinct_names(sets)
 
 
 def _tasks_by_level(rows: QuestionTable) -> list[dict[int, str]]:
-    """For each task set of a run the task that asked each level."""
+    """Level -> task, for each task set of a run."""
     stems: dict[tuple[str, int], dict[int, str]] = {}
     whole: list[dict[int, str]] = []
-    for (task,), own in rows.by(["task"], key=lambda values: 0).items():
-        found = dict.fromkeys(sorted(own.values("severity")), task)
+    for (task,), of_task in rows.by(["task"], key=lambda values: 0).items():
+        levels = dict.fromkeys(sorted(of_task.values("severity")), task)
         if measures.task_set(task) == task:
-            whole.append(found)
+            whole.append(levels)
         else:
-            stems.setdefault((measures.task_set(task), max(map(len, own.column("trials")))), {}).update(found)
+            stems.setdefault((measures.task_set(task), max(map(len, of_task.column("trials")))), {}).update(levels)
     only_lent = set()
-    for (stem, trials), of_level in stems.items():
+    for (stem, trials), levels in stems.items():
         clean = stems.get((measures.SUITE_NAME, trials), {})
         if stem == _RELEASE and 0 in clean:
-            of_level.setdefault(0, clean[0])
+            levels.setdefault(0, clean[0])
             if set(clean) == {0}:
                 only_lent.add((measures.SUITE_NAME, trials))
-    return [*(of_level for key, of_level in stems.items() if key not in only_lent), *whole]
+    return [*(levels for key, levels in stems.items() if key not in only_lent), *whole]
 
 
 def requested_levels(source: ModelResults) -> list[int]:
@@ -136,23 +131,21 @@ def requested_levels(source: ModelResults) -> list[int]:
 
 
 def degraded_levels(source: ModelResults) -> tuple[int, ...]:
-    """L1 and L2, or one of them, or none."""
+    """The levels L1 and L2 that were asked."""
     return tuple(level for level in requested_levels(source) if level)
 
 
 def counts_by_level(function: Callable[[QuestionTable], float | int | None]) -> dict[int, Count]:
-    """What is counted of each level's questions."""
+    """A count over each level's questions."""
     return {level: Count({"severity": level}, function=function) for level in measures.LEVELS}
 
 
-LevelEstimates = Mapping[str, Mapping[int, Estimate | CellFunction]]
-"""Column -> level -> what stands in the level's row; a level that is not there leaves the cell empty."""
-
-
-def level_rows(columns: LevelEstimates) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
-    """A row for each level that the first source was asked."""
+def level_rows(
+    columns: Mapping[str, Mapping[int, Estimate | CellFunction]],
+) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
+    """A row for each level that the first source was asked. ``columns``: column -> level -> estimate, if any."""
     return lambda sources: [
-        RowSpec((f"L{level}",), estimates={name: of.get(level) for name, of in columns.items()})
+        RowSpec((f"L{level}",), estimates={name: of_level.get(level) for name, of_level in columns.items()})
         for level in requested_levels(sources[0])
     ]
 
@@ -166,7 +159,7 @@ PAIRED = (
 
 _SIGNED = (-1.0, 1.0)
 MEAN, CLEAN_MEAN, CHANGE = Mean(), Mean(measure="before"), Mean(measure="change", bounds=_SIGNED)
-"""Accuracy of a group of questions; of pairs their clean forms' accuracy, and its change."""
+"""Accuracy of a group of questions; for pairs the accuracy of their clean forms, and its change."""
 
 CLEAN_MACROS = {tag: Macro(measure="before", groups=groups, skip_empty=True) for tag, groups in measures.GROUPS.items()}
 CHANGE_MACROS = {
@@ -189,7 +182,7 @@ def _averaged_table(key: str, title: str, tag: str, head: str, titles: Mapping[s
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         if len(sources[0].rows.where(measures.DEGRADED)):
-            yield from (RowSpec((said,), {tag: name}) for name, said in titles.items())
+            yield from (RowSpec((label,), {tag: name}) for name, label in titles.items())
             yield RowSpec(("Average over these",), kind="counts", estimates=average)
 
     def notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
@@ -219,9 +212,9 @@ CATEGORIES = _averaged_table(
 def _degraded_by(
     *tags: str, labels: Callable[..., tuple[str, ...]]
 ) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
-    """A row for each combination of tags, the severity among them, that degraded questions have, by their labels."""
-    every = rows_by(*tags, labels=labels)
-    return lambda sources: sorted((row for row in every(sources) if row.where["severity"]), key=lambda row: row.labels)
+    """A row for each combination of tags (one is the severity) of degraded questions, sorted by labels."""
+    rows = rows_by(*tags, labels=labels)
+    return lambda sources: sorted((row for row in rows(sources) if row.where["severity"]), key=lambda row: row.labels)
 
 
 DEGRADATIONS = TableSpec(
@@ -331,30 +324,31 @@ PAPER_LEVELS = (1, 2)
 ONE_LEVEL = "‡"
 
 
-def _own_rows(sources: Sequence[ModelResults], told: str = "") -> Iterator[RowSpec]:
-    """A row for each source, with what sets it apart from the published ones: one degraded level, or what is told."""
+def _own_rows(sources: Sequence[ModelResults], reading: str = "") -> Iterator[RowSpec]:
+    """A row for each source, with its difference from the published ones: ``reading``, or one degraded level."""
     for source in sources:
-        asked = degraded_levels(source)
-        if asks_otherwise(source) or not (told or asked):
+        levels = degraded_levels(source)
+        if asks_otherwise(source) or not (reading or levels):
             continue
         name = source.name if len(sources) > 1 else model_name(source.run.content)
-        one_level = "" if told or len(asked) != 1 else f"L{asked[0]} only"
-        apart = tuple(filter(None, (told, one_level)))
-        yield RowSpec((name, own_cell(source.run, source.tasks, *apart, mark=one_level and ONE_LEVEL)), source=source)
+        one_level = "" if reading or len(levels) != 1 else f"L{levels[0]} only"
+        differences = filter(None, (reading, one_level))
+        mark = one_level and ONE_LEVEL
+        yield RowSpec((name, own_cell(source.run, source.tasks, *differences, mark=mark)), source=source)
 
 
 # --- Table 6 ----------------------------------------------------------------------------------------------------------
 def _rows_by_reading(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Two rows for each source: its replies by the paper's rule, to compare with it, and as the suite reads them."""
+    """Two rows for each source: its replies read by the paper's rule, to compare with the paper, and by our rules."""
     readings = {
         "read by the paper's rule": (measures.ACCURACY_BY_RULE, measures.FALL_BY_RULE),
         "read as in our accuracy": (measures.ACCURACY, measures.FALL),
     }
-    own = [_own_rows(sources, said) for said in readings]
-    for rows in zip(*own, strict=True):
+    for rows in zip(*(_own_rows(sources, reading) for reading in readings), strict=True):
         for row, (accuracy, fall) in zip(rows, readings.values(), strict=True):
             cells = {f"L{level}": _bare_percent(mean) for level, mean in accuracy.items()}
-            yield replace(row, estimates=cells | {f"L{level}-L0": _bare_percent(each) for level, each in fall.items()})
+            cells |= {f"L{level}-L0": _bare_percent(change) for level, change in fall.items()}
+            yield replace(row, estimates=cells)
 
 
 def _bare_percent(estimate: Estimate) -> CellFunction:
@@ -385,26 +379,19 @@ def _group_columns(tag: str, name: str | None, head: str) -> Iterator[ColumnSpec
     mean, change = (MEAN, CHANGE) if name else (measures.MACROS[tag], CHANGE_MACROS[tag])
     where = {**measures.DEGRADED, tag: name} if name else measures.DEGRADED
 
-    def marked(source: ModelResults, cell: Cell) -> Cell:
-        fewer = not name and any(
-            not source.interval(MEAN, {**measures.DEGRADED, **each}).n for each in measures.GROUPS[tag]
-        )
-        return Cell(cell.value, mark="∂") if fewer and cell.value is not None else cell
+    def cell(source: ModelResults, estimate: IntervalEstimate) -> Cell:
+        groups = () if name else measures.GROUPS[tag]
+        is_partial = any(not source.interval(MEAN, {**measures.DEGRADED, **group}).n for group in groups)
+        full = percent_cell(estimate, bare=True)
+        return Cell(full.value, mark="∂") if is_partial and full.value is not None else full
 
-    def accuracy(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-        return marked(source, percent_cell(source.interval(mean, where), bare=True))
-
-    def drop(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-        return marked(
-            source,
-            percent_cell(
-                negate_estimate(source.derived(measures.clean_degraded_pairs).interval(change, where)), bare=True
-            ),
-        )
+    def drop(source: ModelResults) -> IntervalEstimate:
+        return negate_estimate(source.derived(measures.clean_degraded_pairs).interval(change, where))
 
     key = name or "average"
-    yield ColumnSpec(head, accuracy, "", 1, key=key)
-    yield ColumnSpec(f"{head} drop" if name else "drop", drop, "", 1, key=f"{key} drop")
+    yield ColumnSpec(head, lambda source, row, rows: cell(source, source.interval(mean, where)), "", 1, key=key)
+    head = f"{head} drop" if name else "drop"
+    yield ColumnSpec(head, lambda source, row, rows: cell(source, drop(source)), "", 1, key=f"{key} drop")
 
 
 def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> TableSpec:
