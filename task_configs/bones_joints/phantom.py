@@ -210,7 +210,6 @@ def _point_along(shaft: Rod, place: float) -> tuple[Point, Point]:
 
 
 def _fracture_gap(g: CanvasGrid, shaft: Rod) -> Array:
-    """An oblique cut across the shaft."""
     (x, y), (ux, uy) = _point_along(shaft, 0.45)
     reach = shaft.radius * 1.7
     dx, dy = reach * (uy - 0.5 * ux), reach * (ux + 0.5 * uy)
@@ -218,7 +217,6 @@ def _fracture_gap(g: CanvasGrid, shaft: Rod) -> Array:
 
 
 def _plate_and_screws(g: CanvasGrid, shaft: Rod) -> Array:
-    """A plate along the shaft and screws through it."""
     offset = shaft.radius * 0.95
     ends = [_point_along(shaft, place) for place in (0.12, 0.78)]
     plate = [(x + offset * uy, y - offset * ux) for (x, y), (ux, uy) in ends]

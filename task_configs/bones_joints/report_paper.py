@@ -56,12 +56,10 @@ def kruskal_table(sources: Sequence[ModelResults]) -> Frame | None:
     )  # fmt: skip
     columns = (
         label_column("task"),
-        count_column("models"),
-        count_column("answers"),
+        *map(count_column, ("models", "answers")),
         FrameColumn("H", digits=2),
         count_column("df"),
-        p_value("p"),
-        p_value("adjusted p"),
+        *map(p_value, ("p", "adjusted p")),
     )
     notes = (
         _ABOUT,
@@ -81,13 +79,10 @@ def dunn_table(sources: Sequence[ModelResults]) -> Frame | None:
         for pair in dunn_test(scores)
     )
     columns = (
-        label_column("task"),
-        label_column("first"),
-        label_column("second"),
+        *map(label_column, ("task", "first", "second")),
         FrameColumn("difference of mean ranks", digits=1, signed=True),
         FrameColumn("z", digits=2, signed=True),
-        p_value("p"),
-        p_value("adjusted p"),
+        *map(p_value, ("p", "adjusted p")),
     )
     notes = (
         _ABOUT,

@@ -63,7 +63,6 @@ class BonesJointsReader(RowReader):
                                 for task in self._tasks if task.key in named)  # fmt: skip
 
     def read_name(self, row: CaseQuestion) -> str:
-        """The document's id."""
         return row.name
 
     def find_missing(self, row: CaseQuestion) -> list[str]:
@@ -71,7 +70,6 @@ class BonesJointsReader(RowReader):
         return self._cells.missing(row.image_cells, row.table.name)
 
     def make_document(self, row: CaseQuestion) -> dict[str, Any]:
-        """The document of a question; RejectedRow with the reason why it is unusable."""
         return row.document(self._cells)
 
 

@@ -174,7 +174,6 @@ def _list_aliases(concept: str) -> str:
 
 
 def _check_table(table: ReleaseTable, path: Path) -> None:
-    """``UserError`` unless the table has the columns that its tasks need."""
     missing: dict[str, str] = {}
     for task in map(forms.task_forms().__getitem__, table.tasks):
         texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)

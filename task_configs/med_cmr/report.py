@@ -47,8 +47,6 @@ _ADDED = (
 def _with_judge_notes(
     form: str, *notes: str, shown: bool = True
 ) -> Callable[[Sequence[ModelResults]], tuple[str, ...]]:
-    """The notes after the judge of open answers."""
-
     def build_notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
         judging = published.open_judging(sources[0], shown)
         judge = (f"Judge: {judging.shown if judging else 'none'}.", _MISSING) if form == "open" else ()
@@ -78,13 +76,8 @@ def _by_dimension(form: str, shown: bool) -> TableSpec:
     columns = _mean_columns("mcq", 2) if form == "mcq" else _OPEN_COLUMNS
     notes = [_NO_ANSWER, _SIDES] if form == "mcq" else [_SCALE]
     if not shown:
-        change = Contrast(
-            measure=measure,
-            bounds=measures.RANGES[measure],
-            first=published.form_restriction(form, False),
-            second=where,
-            pair=("id",),
-        )
+        blind, bounds = published.form_restriction(form, False), measures.RANGES[measure]
+        change = Contrast(measure=measure, bounds=bounds, first=blind, second=where, pair=("id",))
         columns = (
             *(replace(column, within={"image_shown": False}) for column in columns),
             ColumnSpec("pairs", change, "n", statistic="second"),
@@ -95,45 +88,38 @@ def _by_dimension(form: str, shown: bool) -> TableSpec:
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         yield RowSpec(("All questions",), where)
-        own = sources[0].rows.where(published.form_restriction(form, shown))
+        scored = sources[0].rows.where(published.form_restriction(form, shown)).scored(measure)
         for side, names in measures.SIDES.items():
             if form == "mcq":
-                # Marked where one of the dimensions has no score.
-                mark = "" if all(len(own.where(measures.BY_DIMENSION[name]).scored(measure)) for name in names) else "∂"
-                means = {
-                    **dict.fromkeys(("questions", "accuracy"), measures.SIDE_ACCURACY[side]),
-                    "pairs": None,
-                    "difference": None,
-                }
+                # Marked if one of the dimensions has no score.
+                mark = "" if all(len(scored.where(measures.BY_DIMENSION[name])) for name in names) else "∂"
+                mean = measures.SIDE_ACCURACY[side]
+                means = {"questions": mean, "accuracy": mean, "pairs": None, "difference": None}
                 label = Cell(f"Mean of the {side} dimensions", mark=mark)
                 yield RowSpec((label,), {**where, "dimension": names}, "counts", means)
             yield from (RowSpec((_TITLES[name],), {**where, **measures.BY_DIMENSION[name]}) for name in names)
 
     key, title = ("mcq", "Multiple choice: accuracy") if form == "mcq" else ("open_dimensions", "Open answers: scores")
-    end = ("", "") if shown else ("_noimage", ", no image")
-    return TableSpec(
-        key + end[0], title + end[1], ("dimension",), rows, columns, _with_judge_notes(form, *notes, shown=shown)
-    )
+    if not shown:
+        key, title = f"{key}_noimage", f"{title}, no image"
+    return TableSpec(key, title, ("dimension",), rows, columns, _with_judge_notes(form, *notes, shown=shown))
 
 
 def _by_tag(form: str, tag: str) -> TableSpec:
-    """The questions of a form, a row for each of the tag's texts in the release."""
+    where = published.form_restriction(form)
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         values: dict[str, list[Any]] = {}
-        for value in sources[0].rows.where(published.form_restriction(form)).values(tag):
+        for value in sources[0].rows.where(where).values(tag):
             values.setdefault(make_printable(str(value or "not recorded")), []).append(value)
-        yield from (
-            RowSpec((text,), {**published.form_restriction(form), tag: tuple(values[text])}) for text in sorted(values)
-        )
+        yield from (RowSpec((text,), {**where, tag: tuple(values[text])}) for text in sorted(values))
 
     name = tag.replace("_", " ")
     title = f"{'Multiple choice: accuracy' if form == 'mcq' else 'Open answers: total'} by {name}"
-    # Subtypes are many: a terminal leaves them to the files, the page shows them folded.
+    columns, notes = _mean_columns(form, 1), _with_judge_notes(form)
+    # Subtypes are many: they are only in the files, and folded on the page.
     long = tag == "subtype"
-    return TableSpec(
-        f"{form}_{tag}", title, (name,), rows, _mean_columns(form, 1), _with_judge_notes(form), long=long, folded=long
-    )
+    return TableSpec(f"{form}_{tag}", title, (name,), rows, columns, notes, long=long, folded=long)
 
 
 # --- The headline -----------------------------------------------------------------------------------------------------

@@ -119,10 +119,8 @@ def _check_names(names: Sequence[str], sources: Mapping[str, ModelResults], opti
 def _compare_pair(name: str, base: ModelResults, tuned: ModelResults, form: str) -> Pair:
     sides = [model.rows.where(published.form_restriction(form)) for model in (base, tuned)]
     origins = [{column: rows.column(column)[0] for column in ("run", "task")} for rows in sides]
-    measure = published.MEASURE_OF[form]
-    change = Contrast(
-        measure=measure, bounds=measures.RANGES[measure], first=origins[0], second=origins[1], pair=("id",)
-    )
+    measure, bounds = published.MEASURE_OF[form], measures.RANGES[published.MEASURE_OF[form]]
+    change = Contrast(measure=measure, bounds=bounds, first=origins[0], second=origins[1], pair=("id",))
     # Results of its own, so that nothing cached of the base model's rows is used.
     both = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
     changes = {
@@ -132,8 +130,8 @@ def _compare_pair(name: str, base: ModelResults, tuned: ModelResults, form: str)
     }
     paired = sides[0].scored(measure).paired(sides[1].scored(measure), ["id"])
     first, second = (rows.column(f"{measure}.score") for rows in paired)
-    one, other = (partial(side.where, {}) for side in sides)
-    by_image = paired_change(one, other, Mean(measure=measure, bounds=measures.RANGES[measure]))
+    base_rows, tuned_rows = (partial(side.where, {}) for side in sides)
+    by_image = paired_change(base_rows, tuned_rows, Mean(measure=measure, bounds=bounds))
     images = len(by_image.contributions.clusters) if by_image.contributions else 0
     return Pair(name, form, changes, paired_tests((second - first).tolist()), images, by_image.p)
 

@@ -44,18 +44,12 @@ detection_mcq, detection_open, referring_mcq, referring_open, visual_referring =
 )
 
 
-def detection_mcq_circular(dataset: Dataset) -> Dataset:
-    """The detection questions with options, a copy for each rotation of the options."""
-    return _rotate_questions(detection_mcq(dataset))
+def _rotate_questions(dataset: Dataset, task_type: str) -> Dataset:
+    """A copy of each question for each rotation of its options.
 
-
-def referring_mcq_circular(dataset: Dataset) -> Dataset:
-    """The referring questions with options, a copy for each rotation of the options."""
-    return _rotate_questions(referring_mcq(dataset))
-
-
-def _rotate_questions(dataset: Dataset) -> Dataset:
-    """The copies; UserError if a question lists its options in a form that can't be changed."""
+    Raises UserError if a question lists its options in a form that can't be changed.
+    """
+    dataset = _choose_questions(dataset, "task_type", task_type)
     for name, question, options in zip(*(dataset[column] for column in ("id", "question", "options")), strict=True):
         rotated = question_with_options(question, options, [*options[1:], *options[:1]], name)
         if rotated == question and all(option in question for option in options):
@@ -66,6 +60,8 @@ def _rotate_questions(dataset: Dataset) -> Dataset:
     return rotate_documents(dataset)
 
 
+detection_mcq_circular = functools.partial(_rotate_questions, task_type="detection_mcq")
+referring_mcq_circular = functools.partial(_rotate_questions, task_type="referring_mcq")
 t1, t2, t3, t4, t5 = (functools.partial(_choose_questions, tag="tier", value=tier) for tier in (1, 2, 3, 4, 5))
 
 

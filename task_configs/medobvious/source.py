@@ -29,8 +29,9 @@ NONE = "none"
 
 TAGS: Mapping[str, str] = {
     "tier": "integer",
+    **dict.fromkeys(("task_type", "kind", "item"), "text"),
     "negative": "integer",
-    **dict.fromkeys(("task_type", "kind", "item", "grid", "answer_position", "answer_keywords", "explanation"), "text"),
+    **dict.fromkeys(("grid", "answer_position", "answer_keywords", "explanation"), "text"),
 }
 """``item``: shared by the eight questions of an item; ``kind``: of its outlier, from the middle of the id; ``grid``:
 "2x2"; ``answer_position``: of the outlier, "none" without one, "" if the release does not state it (a highlighted panel
@@ -67,15 +68,12 @@ class MedObviousReader(RowReader):
         return self._lines
 
     def read_name(self, row: Row) -> str:
-        """The question's id."""
         return str(row.get("id") or "")
 
     def find_missing(self, row: Row) -> list[str]:
-        """The question's image, if it is not there."""
         return self._images.missing([_path_in_release(row)] if row.get("image_path") else [])
 
     def make_document(self, row: Row) -> dict[str, Any]:
-        """The document of a line with its image; RejectedRow with the reason why it is unusable."""
         reject_unless(row.get("image_path"), "image_path is missing")
         outlier = self._outliers.get(_item_of_question(row), "")
         return question_document(row, self._images.fields(_path_in_release(row)), outlier)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -19,16 +20,6 @@ DRAWN_PER_QUESTION = 3
 def level_0(dataset: Dataset) -> Dataset:
     """The clean questions."""
     return _start_trials(dataset.add_column("question_id", dataset["id"]))
-
-
-def level_1(dataset: Dataset) -> Dataset:
-    """Each clean question with each of its three degradations, at L1."""
-    return _start_trials(_at_level(dataset, 1))
-
-
-def level_2(dataset: Dataset) -> Dataset:
-    """Each clean question with the same three degradations, at L2."""
-    return _start_trials(_at_level(dataset, 2))
 
 
 def all_levels(dataset: Dataset) -> Dataset:
@@ -59,16 +50,6 @@ def all_release_levels(dataset: Dataset) -> Dataset:
     # All levels need the same clusters, and the release's degraded rows can only be clustered by question.
     joined = dataset.remove_columns("image_id").add_column("question_id", ids).add_column("image_id", ids)
     return _start_trials(_by_question(joined, list(order)))
-
-
-def release_level_1(dataset: Dataset) -> Dataset:
-    """The release's own images at L1."""
-    return _start_trials(_released_questions(dataset, 1))
-
-
-def release_level_2(dataset: Dataset) -> Dataset:
-    """The release's own images at L2."""
-    return _start_trials(_released_questions(dataset, 2))
 
 
 def _by_question(dataset: Dataset, questions: list[str]) -> Dataset:
@@ -116,6 +97,11 @@ def _at_level(dataset: Dataset, severity: int) -> Dataset:
     return datasets.concatenate_datasets(parts)
 
 
+def _simulated_questions(dataset: Dataset, severity: int) -> Dataset:
+    """Each clean question with each of its three degradations, the same at both levels."""
+    return _start_trials(_at_level(dataset, severity))
+
+
 def _released_questions(dataset: Dataset, severity: int) -> Dataset:
     rows = [row for row, level in enumerate(dataset["severity"]) if level == severity]
     if not rows:
@@ -123,4 +109,8 @@ def _released_questions(dataset: Dataset, severity: int) -> Dataset:
         raise UserError(
             f"No question of severity {severity} in medtasks://medq_deg/release. Levels present: {present}."
         )
-    return dataset.add_column("question_id", dataset["id"]).select(rows)
+    return _start_trials(dataset.add_column("question_id", dataset["id"]).select(rows))
+
+
+level_1, level_2 = (functools.partial(_simulated_questions, severity=level) for level in (1, 2))
+release_level_1, release_level_2 = (functools.partial(_released_questions, severity=level) for level in (1, 2))

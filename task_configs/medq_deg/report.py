@@ -167,7 +167,6 @@ def _headline_numbers(source: ModelResults) -> Iterator[Number]:
 
 
 def _headline_changes(source: ModelResults) -> Iterator[Change]:
-    """From clean images to the most severe level that was asked."""
     asked = [level for level in measures.LEVELS if source.interval(measures.ACCURACY[level]).n]
     if asked[-1] and 0 in asked:
         change = source.interval(measures.FALL[asked[-1]])
@@ -272,7 +271,6 @@ _SKETCH = replace(
 
 # --- Levels of confidence, and several models -------------------------------------------------------------------------
 def _reliability_bins_table(sources: Sequence[ModelResults]) -> Frame | None:
-    """The reliability diagram's bins that have questions."""
     columns = (
         label_column("level"),
         *map(decimal_column, ("above", "up to")),

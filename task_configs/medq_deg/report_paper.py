@@ -127,7 +127,6 @@ def _untested_reason(source: ModelResults) -> str:
 
 
 def _dunning_kruger_table(sources: Sequence[ModelResults]) -> Frame | None:
-    """Equation 5, None without L0 and L2."""
     source = sources[0]
     if _untested_reason(source):
         return None

@@ -102,23 +102,19 @@ def _open_split(release: Release, split: SourceSplit) -> MedQDegReader:
     return MedQDegReader(release, split)
 
 
+_CLEAN, _DEGRADED = "MedQ-Robust-good-{}.tsv", "MedQ-Robust-simulate-{}.tsv"
+
 MEDQ_DEG = DataSource(
     name="medq_deg",
     title="MedQ-Deg",
     splits=(
-        SourceSplit("clean", ("MedQ-Robust-good-test.tsv",), "clean questions (L0), test part"),
-        SourceSplit(
-            "release", ("MedQ-Robust-simulate-test.tsv",), "the authors' own degraded images (L1, L2), test part"
-        ),
-        SourceSplit("clean_dev", ("MedQ-Robust-good-dev.tsv",), "clean questions (L0), dev part", default=False),
-        SourceSplit(
-            "release_dev", ("MedQ-Robust-simulate-dev.tsv",), "degraded images (L1, L2), dev part", default=False
-        ),
-        SourceSplit(
-            "train", ("MedQ-Robust-good-dev.tsv",), "answered questions for medtasks_most_frequent", default=False
-        ),
+        SourceSplit("clean", (_CLEAN.format("test"),), "clean questions (L0), test part"),
+        SourceSplit("release", (_DEGRADED.format("test"),), "the authors' own degraded images (L1, L2), test part"),
+        SourceSplit("clean_dev", (_CLEAN.format("dev"),), "clean questions (L0), dev part", default=False),
+        SourceSplit("release_dev", (_DEGRADED.format("dev"),), "degraded images (L1, L2), dev part", default=False),
+        SourceSplit("train", (_CLEAN.format("dev"),), "answered questions for medtasks_most_frequent", default=False),
     ),
-    tags={"severity": "integer", **dict.fromkeys(("modality", "degradation", "capability", "source"), "text")},
+    tags={"modality": "text", "degradation": "text", "severity": "integer", "capability": "text", "source": "text"},
     hub_repository="jiyaoliufd/MedQ-DEG-Bench",
     revision="main",
     licence="not stated in what we have seen; see the dataset page",

@@ -93,7 +93,6 @@ class MedQDegReader(RowReader):
             yield record.number, RejectedRow(wrong) if record.cells is None else record.cells
 
     def read_name(self, row: Cells) -> str:
-        """The row's index."""
         return row.get("index", "").strip()
 
     def find_missing(self, row: Cells) -> list[str]:
@@ -108,7 +107,6 @@ class MedQDegReader(RowReader):
         return []
 
     def make_document(self, row: Cells) -> dict[str, Any]:
-        """The document of a row; RejectedRow with the reason why it is unusable."""
         for column in ("index", "question", "answer", "modality", *self._labels):
             reject_unless(row[column].strip(), f"{column} is empty")
         options = filled_options([row.get(column, "").strip() for column in OPTION_COLUMNS])

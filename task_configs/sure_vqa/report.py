@@ -215,7 +215,6 @@ def _complete_shifts(source: ModelResults) -> list[published.PublishedShift]:
 
 
 def _shift_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """The shifts of a source, each with the paper's baselines and a guess."""
     (source,) = sources
     guess = dict.fromkeys(_TESTS.values(), published.as_cell(Cell(100 * published.GUESSING[_KIND])))
     for shift in _complete_shifts(source):

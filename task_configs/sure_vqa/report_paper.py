@@ -89,8 +89,7 @@ class ComparedMethods:
                     if baseline is not None
                 }
                 standings.append(MethodStanding(method.name, condition, tests))
-        adjusted = adjust_known_p_values([standing.p for standing in standings])
-        return [replace(standing, adjusted=p) for standing, p in zip(standings, adjusted, strict=True)]
+        return corrected_comparisons(standings)
 
 
 def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
@@ -194,15 +193,13 @@ def variance_tables(sources: Sequence[ModelResults]) -> Frame | None:
         for row in PublishedRowsSpec(published.FOLDER, {"source": "Table 20"}).rows()
     ]  # fmt: skip
     columns = (
-        cells.label_column("dataset"),
-        cells.label_column("methods"),
+        *map(cells.label_column, ("dataset", "methods")),
         cells.count_column("conditions"),
         score("F between shifts"),
         cells.p_value("p"),
         score("F between methods"),
         cells.p_value("p (methods)"),
-        cells.decimal_column("SD between shifts"),
-        cells.decimal_column("SD between methods"),
+        *map(cells.decimal_column, ("SD between shifts", "SD between methods")),
     )
     notes = (
         "As the paper does it: one-way analysis of variance of RR, a value a condition and method; a condition is a "
@@ -297,6 +294,12 @@ class MethodStanding:
         return max(test.p for test in self.tests.values() if test.p is not None)
 
 
+def corrected_comparisons(standings: Sequence[MethodStanding]) -> list[MethodStanding]:
+    """The standings with their p values corrected together."""
+    adjusted = adjust_known_p_values([standing.p for standing in standings])
+    return [replace(standing, adjusted=p) for standing, p in zip(standings, adjusted, strict=True)]
+
+
 def compare_with_baseline(method: Mapping[str, ImageScore], baseline: Mapping[str, ImageScore]) -> Against:
     """Compare a method with a baseline by question; the image is the method's."""
     common = sorted(set(method) & set(baseline))
@@ -366,7 +369,6 @@ def _standing_row(standing: MethodStanding) -> tuple[Cell | str, ...]:
 
 
 def _standing_verdict(standing: MethodStanding) -> str:
-    """Whether it is better than its baselines, or why that is unknown."""
     if standing.lacking:
         return f"not known: baseline not run ({', '.join(standing.lacking)})"
     if standing.adjusted is None:

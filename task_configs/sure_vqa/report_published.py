@@ -285,8 +285,6 @@ def table_key(shift: PublishedShift, shown: bool) -> str:
 
 
 def _shift_table(shift: PublishedShift, shown: bool) -> TableSpec:
-    """The table of one of the paper's shifts, with or without images: methods, and the paper's rows."""
-
     def title(sources: Sequence[ModelResults]) -> str:
         source = shift.printed(shown).rows()[0].texts["source"]
         return f"{shift.label}{'' if shown else ', no image'} ({source})"
@@ -318,7 +316,6 @@ OTHER_SHIFTS = TableSpec(
 
 
 def _corruption_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Corrupted tests, and the real shifts of their datasets."""
     shown = [method for method in _methods_shown(sources) if method.image_shown]
     methods = [method for method in shown if any(shift.strength for shift in method.shifts)]
     datasets = {shift.dataset for method in methods for shift in method.shifts if shift.strength}

@@ -45,7 +45,6 @@ class SlakeReader(source_reader.SureReader):
         return StoredImages(zipped, "img_name", lambda name: f"imgs/{name}" if zipped.has(f"imgs/{name}") else name)
 
     def image_name(self, row: Row) -> str:
-        """The folder of an image and its file."""
         return source_reader.first_text(row, "img_name")
 
     def left_out(self, row: Row) -> str:
@@ -61,23 +60,10 @@ class SlakeReader(source_reader.SureReader):
         return source_reader.cleaning_reason(*texts) if closed and all(isinstance(text, str) for text in texts) else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
-        """The fields of a document without its image."""
-        kind, answer = (
-            reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty"),
-            source_reader.first_text(row, "answer"),
-        )
+        kind = reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty")
+        answer = source_reader.first_text(row, "answer")
         choices = source_reader.yes_no(answer) if kind == "closed" else ()
-        return {
-            **source_reader.document_fields(
-                source_reader.first_text(row, "qid"),
-                self._split,
-                source_reader.first_text(row, "question"),
-                answer,
-                kind,
-                choices,
-            ),
-            **{name: source_reader.first_text(row, name) for name in ("modality", "content_type", "location")},
-        }
+        return self.question_fields(row, kind, answer, choices, "modality", "content_type", "location")
 
 
 SLAKE = DataSource(
@@ -130,7 +116,6 @@ class OvqaReader(source_reader.SureReader):
         return ReferredImages(folder, "image")
 
     def image_name(self, row: Row) -> str:
-        """An image's file."""
         return source_reader.first_text(row, *_IMAGE)
 
     def cleaned(self, row: Row) -> str:
@@ -139,23 +124,14 @@ class OvqaReader(source_reader.SureReader):
         return source_reader.cleaning_reason(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
-        """The fields of a document without its image."""
-        kind, answer = (
-            reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty"),
-            source_reader.first_text(row, "answer"),
-        )
+        kind = reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty")
+        answer = source_reader.first_text(row, "answer")
         choices: tuple[str, ...] = ()
         if kind == "closed":
-            named = [choices for asked, choices in KEPT.items() if asked in str(row["question"])]
-            choices = source_reader.yes_no(str(row["answer"])) or (named[0] if named else ())
-        return {
-            **source_reader.document_fields(
-                source_reader.first_text(row, "qid"), self._split, source_reader.first_text(row, "question"),
-                answer.rstrip(".") if choices == source_reader.YES_NO else answer, kind, choices,
-            ),
-            "image_organ": source_reader.first_text(row, "image_organ"),
-            "question_type": source_reader.first_text(row, "question_type"),
-        }  # fmt: skip
+            listed = [choices for text, choices in KEPT.items() if text in str(row["question"])]
+            choices = source_reader.yes_no(str(row["answer"])) or (listed[0] if listed else ())
+        answer = answer.rstrip(".") if choices == source_reader.YES_NO else answer
+        return self.question_fields(row, kind, answer, choices, "image_organ", "question_type")
 
 
 OVQA = DataSource(

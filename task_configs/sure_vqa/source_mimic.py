@@ -130,7 +130,6 @@ def _parse_years(text: str, path: Path, number: str) -> int:
 
 
 def _read_columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
-    """The cells of some columns, row by row."""
     try:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -166,26 +165,13 @@ class MimicReader(source_reader.SureReader):
         return ReferredImages(folder, "image", read=tested, prefix="files/")
 
     def image_name(self, row: Row) -> str:
-        """An image's path."""
         return source_reader.first_text(row, "image_path")
 
     def texts(self, row: Row) -> dict[str, Any]:
-        """The fields of a document without its image."""
         kind, choices, answer = _question_fields(row)
         patient = self._patients[source_reader.first_text(row, "subject_id")]
-        return {
-            **source_reader.document_fields(
-                source_reader.first_text(row, "idx"),
-                self._split,
-                source_reader.first_text(row, "question"),
-                answer,
-                kind,
-                choices,
-            ),
-            "semantic_type": source_reader.first_text(row, "semantic_type").lower(),
-            "content_type": source_reader.first_text(row, "content_type"),
-            **patient._asdict(),
-        }
+        fields = self.question_fields(row, kind, answer, choices, "semantic_type", "content_type")
+        return {**fields, "semantic_type": fields["semantic_type"].lower(), **patient._asdict()}
 
     @classmethod
     def looked_for(cls) -> str:

@@ -102,17 +102,20 @@ class SureReader(RowReader):
         """The name of a record's image in the release, which no other image has."""
         raise NotImplementedError
 
+    def question_fields(self, row: Row, kind: str, answer: str, choices: tuple[str, ...], *tags: str) -> dict[str, Any]:
+        """The fields that all three data sets have, and these tags of the record."""
+        number = first_text(row, "idx" if "idx" in self.fields else "qid")
+        shared = document_fields(number, self._split, first_text(row, "question"), answer, kind, choices)
+        return {**shared, **{tag: first_text(row, tag) for tag in tags}}
+
     def read_rows(self) -> Iterator[tuple[int, Row]]:
-        """The records of the benchmark."""
         rows = enumerate(any_tables.iter_json_items(self._path), start=1)
         return ((number, row) for number, row in rows if not self.left_out(row) and not self.cleaned(row))
 
     def read_name(self, row: Row) -> str:
-        """The question's number in the release."""
         return str(row.get("qid", row.get("idx", "")))
 
     def make_document(self, row: Row) -> dict[str, Any]:
-        """The document of a record; RejectedRow with the reason why it is unusable."""
         document = self.texts(row)
         reject_unless(not empty_fields(document), empty_fields(document))
         return {**document, **self._images.fields(self.image_name(row))}
@@ -126,7 +129,6 @@ class SureReader(RowReader):
         return [] if self._images.has(name) else [name]
 
     def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """As for every reader."""
         self._checked = set[str]()
         return super().missing_images()
 
