@@ -90,8 +90,9 @@ class MedCMRReader(row_reader.RowReader):
     def make_document(self, row: row_reader.Row) -> dict[str, Any]:
         for field in ("index", "question", "answer", "task"):
             row_reader.reject_unless(_field_text(row, field), f"{field} is empty")
-        texts = [_field_text(row, field) for field in OPTIONS]
-        options = row_reader.filled_options(texts) if self._split == "mcq" else []
+        options = []
+        if self._split == "mcq":
+            options = row_reader.filled_options([_field_text(row, field) for field in OPTIONS])
         answer = _field_text(row, "answer")
         return {
             "id": row["id"],
