@@ -202,11 +202,11 @@ def _flesh_absorption(g: CanvasGrid, bones: Sequence[Bone]) -> Array:
     return canvas.unite_masks(wide)
 
 
-def _point_along(shaft: Rod, place: float) -> tuple[Point, Point]:
-    """The point at ``place`` (0 to 1) of a shaft and its direction there."""
+def _point_along(shaft: Rod, fraction: float) -> tuple[Point, Point]:
+    """The point at ``fraction`` (0 to 1) of a shaft and its direction there."""
     (ax, ay), (bx, by) = shaft.points[0], shaft.points[-1]
     length = float(np.hypot(bx - ax, by - ay))
-    return (ax + place * (bx - ax), ay + place * (by - ay)), ((bx - ax) / length, (by - ay) / length)
+    return (ax + fraction * (bx - ax), ay + fraction * (by - ay)), ((bx - ax) / length, (by - ay) / length)
 
 
 def _fracture_gap(g: CanvasGrid, shaft: Rod) -> Array:
@@ -218,11 +218,11 @@ def _fracture_gap(g: CanvasGrid, shaft: Rod) -> Array:
 
 def _plate_and_screws(g: CanvasGrid, shaft: Rod) -> Array:
     offset = shaft.radius * 0.95
-    ends = [_point_along(shaft, place) for place in (0.12, 0.78)]
+    ends = [_point_along(shaft, fraction) for fraction in (0.12, 0.78)]
     plate = [(x + offset * uy, y - offset * ux) for (x, y), (ux, uy) in ends]
     masks = [canvas.stroke_mask(g, plate, 0.035)]
-    for place in (0.18, 0.34, 0.56, 0.72):
-        (x, y), (ux, uy) = _point_along(shaft, place)
+    for fraction in (0.18, 0.34, 0.56, 0.72):
+        (x, y), (ux, uy) = _point_along(shaft, fraction)
         screw = [(x + offset * uy, y - offset * ux), (x - offset * uy, y + offset * ux)]
         masks.append(canvas.stroke_mask(g, screw, 0.018))
     return canvas.unite_masks(masks)

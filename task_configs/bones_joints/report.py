@@ -29,9 +29,9 @@ STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6
 
 
 # --- Tasks ------------------------------------------------------------------------------------------------------------
-def _judgement_count(place: int) -> Count:
+def _judgement_count(index: int) -> Count:
     """Judgements obtained (0) or requested (1); None if the questions are not judged."""
-    return Count(function=lambda rows: judgement_counts(rows, "accuracy")[place] if any(rows.values("judge")) else None)
+    return Count(function=lambda rows: judgement_counts(rows, "accuracy")[index] if any(rows.values("judge")) else None)
 
 
 def _asked_once(sources: Sequence[ModelResults]) -> list[RowSpec]:
@@ -335,8 +335,10 @@ REPORT = SuiteReportSpec(
     compared_caveats=compared_caveats,
     sources=published.results_by_condition,
     tests=lambda source: {
-        f"Task {published.label_of(*each)}": question_ids(source.rows.where(published.where_asked(*each)))
-        for each in published.asked_imaging(source)
-        if each[1] in published.SHOWN
+        f"Task {published.label_of(task, condition)}": question_ids(
+            source.rows.where(published.where_asked(task, condition))
+        )
+        for task, condition in published.asked_imaging(source)
+        if condition in published.SHOWN
     },
 )

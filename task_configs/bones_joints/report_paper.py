@@ -30,7 +30,8 @@ def compared_scores(sources: Sequence[ModelResults]) -> dict[str, dict[str, list
     scores: dict[str, dict[str, list[float]]] = {}
     for source in sources:
         # Reversed: the paper's condition comes first, and is the one that counts.
-        shown = {task: where_asked(task, how) for task, how in reversed(asked_imaging(source)) if how in SHOWN}
+        asked = reversed(asked_imaging(source))
+        shown = {task: where_asked(task, condition) for task, condition in asked if condition in SHOWN}
         for task in sorted(shown, key=lambda task: task.key):
             rows = source.rows.where(shown[task]).scored("accuracy")
             if len(rows):

@@ -60,7 +60,9 @@ def judged_marks(rows: QuestionTable) -> str:
     return judging_marks(*judgings_by_protocol(rows).values())
 
 
-_ACCURACIES = {(key, each): Mean({"paper_task": key, "condition": each}) for key in task_forms() for each in SHOWN}
+_ACCURACIES = {
+    (key, condition): Mean({"paper_task": key, "condition": condition}) for key in task_forms() for condition in SHOWN
+}
 _GUESSES = {
     task.numeral: Count({"paper_task": key, "condition": AS_PUBLISHED}, function=chance_of_options)
     for key, task in task_forms().items()

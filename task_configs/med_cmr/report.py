@@ -64,7 +64,7 @@ def _mean_columns(form: str, digits: int) -> tuple[ColumnSpec, ...]:
 # --- By dimension -----------------------------------------------------------------------------------------------------
 _OPEN_COLUMNS = (
     *judged_columns("total", measures.TOTAL, "total"),
-    *(ColumnSpec(name.replace("_", " "), each, "", 2) for name, each in measures.SCORES.items()),
+    *(ColumnSpec(name.replace("_", " "), mean, "", 2) for name, mean in measures.SCORES.items()),
     ColumnSpec("both parts", measures.SUITE.estimates["both_parts"]),
     ColumnSpec("the reference's words", measures.EXACT),
 )
@@ -170,7 +170,7 @@ REPORT = SuiteReportSpec(
         rotation_view(
             published.form_restriction("circular"),
             _INTERVALS,
-            groups={_TITLES[name]: each for name, each in measures.BY_DIMENSION.items()},
+            groups={_TITLES[name]: where for name, where in measures.BY_DIMENSION.items()},
         ),
         *(_form_view("open", shown) for shown in (True, False)),
         SectionSpec("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(), outcome_table())),

@@ -55,7 +55,9 @@ def paper_sections(sources: Sequence[ModelResults], options: ReportOptions) -> I
 # --- The models together ----------------------------------------------------------------------------------------------
 def comparison_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
     """Models of different judges: no table has two."""
-    judges = sorted(", ".join(map(judged_tables.judge_label, each)) for each in judged_tables.group_by_judge(sources))
+    judges = sorted(
+        ", ".join(map(judged_tables.judge_label, judges)) for judges in judged_tables.group_by_judge(sources)
+    )
     if len(judges) > 1:
         yield ReportNotice(
             "warning",

@@ -144,7 +144,7 @@ DIMENSIONS_CHART = Chart(
         ("asked", "image"),
         _form_rows,
         (
-            *(ColumnSpec(each, ACCURACY, within=BY_DIMENSION[each]) for each in DIMENSIONS),
+            *(ColumnSpec(name, ACCURACY, within=BY_DIMENSION[name]) for name in DIMENSIONS),
             ColumnSpec("all", ACCURACY, key=_ALL),
         ),
         published=replace(PUBLISHED_ROWS, labels=("model", "")),

@@ -70,13 +70,13 @@ ROBUSTNESS_TABLE = TableSpec(
     "robustness",
     "Relative robustness by shift",
     ("shift", "questions"),
-    lambda found: [
+    lambda sources: [
         RowSpec(
-            (shift.label, Cell(kind, mark=published.words_mark(found[0], shift, kind))),
+            (shift.label, Cell(kind, mark=published.words_mark(sources[0], shift, kind))),
             shift.where(kind),
             estimates=dict.fromkeys(_BY_TEST, ROBUSTNESS[kind]),
         )
-        for shift, kind in published.shift_groups(found[0])
+        for shift, kind in published.shift_groups(sources[0])
     ],
     (
         ColumnSpec("n i.i.d.", unit="n", statistic="first"),
@@ -98,9 +98,9 @@ ROBUSTNESS_TABLE = TableSpec(
 )
 
 
-def lost_benefit(found: Sequence[ModelResults]) -> Frame | None:
+def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
     """The drop from the i.i.d. to the OoD test, and the image's benefit; None without a ``_noimage`` task."""
-    source = found[0]
+    source = sources[0]
     if source.condition:
         return None
     return benefit_table(
@@ -133,10 +133,10 @@ def _benefit_comparisons(source: ModelResults) -> Iterator[ImageBenefitRow]:
 _JUDGED = {kind: judged_tables.judged_columns("score", Mean(measure=kind, bounds=RANGES[kind]), kind) for kind in KINDS}
 
 
-def _test_rows(found: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    for shift, kind in published.shift_groups(found[0]):
+def _test_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
+    for shift, kind in published.shift_groups(sources[0]):
         for side, name in published.SIDE_NAMES.items():
-            labels = (shift.label, Cell(kind, mark=published.words_mark(found[0], shift, kind)), name)
+            labels = (shift.label, Cell(kind, mark=published.words_mark(sources[0], shift, kind)), name)
             of_kind = {column.name: column.of for column in _JUDGED[kind]}
             of_kind["score of the answered"] = of_kind["score"]
             yield RowSpec(labels, shift.where(kind, side), estimates=of_kind)

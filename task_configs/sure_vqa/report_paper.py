@@ -173,7 +173,7 @@ def variance_tables(sources: Sequence[ModelResults]) -> Frame | None:
     the figures; the mean of each method's deviation over shifts would not (OVQA with full fine-tuning).
     """
     common = ComparedMethods.of(sources).robustness
-    complete = {condition: each.rr for condition, each in common.items() if None not in each.rr.values()}
+    complete = {condition: of_all.rr for condition, of_all in common.items() if None not in of_all.rr.values()}
     rows = []
     for dataset in dict.fromkeys(condition.shift.dataset for condition in complete):
         of_dataset = [rr for condition, rr in complete.items() if condition.shift.dataset == dataset]

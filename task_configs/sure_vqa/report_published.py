@@ -252,7 +252,7 @@ def _make_method(name: str, shown: bool, runs: tuple[ModelResults, ...]) -> Eval
 # --- Tables -----------------------------------------------------------------------------------------------------------
 _NUMBERS = {"iid": "i.i.d.", "ood": "OoD", "rr": "RR"}
 _COLUMNS = tuple(
-    ColumnSpec(f"{kind} {said}", None, "", 2, key=f"{kind}_{name}") for kind in KINDS for name, said in _NUMBERS.items()
+    ColumnSpec(f"{kind} {head}", None, "", 2, key=f"{kind}_{name}") for kind in KINDS for name, head in _NUMBERS.items()
 )
 _NOTES = (
     f"Scores: {SCALE}. RR: OoD / i.i.d. Several seeds: mean ± standard deviation over them (n - 1), RR the mean of the "

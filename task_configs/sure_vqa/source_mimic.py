@@ -39,8 +39,8 @@ _HOSP = ("{}", "hosp/{}", "mimiciv/hosp/{}", "mimiciv/*/hosp/{}", "physionet.org
          "mimic-cxr-vqa/physionet.org/files/mimiciv/*/hosp/{}")  # fmt: skip
 _TABLES = ("patients.csv", "admissions.csv")
 _ELSEWHERE = {
-    **{name: tuple(place.format(name) for place in _FOLDERS) for name in ("train.json", "valid.json", "test.json")},
-    **{name: tuple(place.format(name + end) for place in _HOSP for end in ("", ".gz")) for name in _TABLES},
+    **{name: tuple(path.format(name) for path in _FOLDERS) for name in ("train.json", "valid.json", "test.json")},
+    **{name: tuple(path.format(name + end) for path in _HOSP for end in ("", ".gz")) for name in _TABLES},
 }
 
 _OR = re.compile(r"\$\{(\w+)\} or (?:the )?\$\{(\w+)\}")

@@ -55,7 +55,7 @@ class SureReader(RowReader):
         self._images = self.images(release, folder)
         left_out = Counter[str]()
         cleaned: dict[str, list[str]] = {}
-        kept: list[str] = []
+        retained: list[str] = []
         checks = {name: functools.partial(_check_value, name, allowed) for name, allowed in self.vocabulary.items()}
         unknown = Spellings(checks)
         for number, row in enumerate(any_tables.iter_json_items(self._path), start=1):
@@ -69,16 +69,16 @@ class SureReader(RowReader):
             if reason:
                 left_out[reason] += 1
             else:
-                kept.append(self.read_name(row))
+                retained.append(self.read_name(row))
                 unknown.look(number, row)
         unknown.check(self._path.name)
-        self.records = len(kept)
+        self.records = len(retained)
         self.notes = {"left_out": dict(left_out)}
         if cleaned:
             dropped_numbers = {number for numbers in cleaned.values() for number in numbers}
-            again = [number for number in kept if number in dropped_numbers]
-            self.notes = {**self.notes, "cleaned": cleaned, "number_of_a_dropped_question": again}
-        if not kept:
+            shared = [number for number in retained if number in dropped_numbers]
+            self.notes = {**self.notes, "cleaned": cleaned, "number_of_a_dropped_question": shared}
+        if not retained:
             reasons = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items()) or "it is empty"
             raise UserError(f"{self._path.name} has no record of this benchmark. {reasons}.")
 
