@@ -73,8 +73,11 @@ TASKS = TableSpec(
 
 
 def _contradiction_rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
-    asked = [asked for asked in published.asked_imaging(sources[0]) if asked[0].form == "contradiction"]
-    rows = [RowSpec((published.label_of(*of_task),), published.where_asked(*of_task)) for of_task in asked]
+    rows = [
+        RowSpec((published.label_of(task, condition),), published.where_asked(task, condition))
+        for task, condition in published.asked_imaging(sources[0])
+        if task.form == "contradiction"
+    ]
     return [row for row in rows if len(sources[0].rows.where(row.where).scored("accuracy"))]
 
 
@@ -335,10 +338,8 @@ REPORT = SuiteReportSpec(
     compared_caveats=compared_caveats,
     sources=published.results_by_condition,
     tests=lambda source: {
-        f"Task {published.label_of(task, condition)}": question_ids(
-            source.rows.where(published.where_asked(task, condition))
-        )
-        for task, condition in published.asked_imaging(source)
-        if condition in published.SHOWN
+        f"Task {published.label_of(*asked)}": question_ids(source.rows.where(published.where_asked(*asked)))
+        for asked in published.asked_imaging(source)
+        if asked[1] in published.SHOWN
     },
 )

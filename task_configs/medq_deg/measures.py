@@ -55,10 +55,12 @@ def choice_question_record(doc: Mapping[str, Any], results: Sequence[str | None]
     replies = [Reply.of(result) for result in results]
     readings = [read_option(reply, doc["options"]) for reply in replies]
     by_rule = [read_first_capital(reply, len(doc["options"])) for reply in replies]
-    measures = {}
-    for name, parsed in {"accuracy": readings, PAPER_RULE: by_rule}.items():
-        correct = [answer.value == doc["answer"] for answer in parsed if answer.status != FAILED]
-        measures[name] = ScoreValue(sum(correct) / len(correct) if correct else None)
+    correct = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
+    capitals = [reading.value == doc["answer"] for reading in by_rule if reading.status != FAILED]
+    measures = {
+        name: ScoreValue(sum(right) / len(right) if right else None)
+        for name, right in (("accuracy", correct), (PAPER_RULE, capitals))
+    }
     sent = [reply.sent for reply, reading in zip(replies, readings, strict=True) if reading.status != FAILED]
     if len(sent) > 1:
         measures["identical"] = ScoreValue(float(len(set(sent)) == 1))

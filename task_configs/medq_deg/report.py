@@ -333,6 +333,8 @@ def _not_rotated(sources: Sequence[ModelResults]) -> bool:
     return published.setup_of(sources[0]).variant != measures.ROTATED
 
 
+_PAPER_TABLES = (published.TABLE_6, published.TABLE_2, published.TABLE_3)
+_PUBLISHED = SectionSpec("published", "Beside the published models", _PAPER_TABLES)
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
     sources=published.task_sets,
@@ -362,20 +364,12 @@ REPORT = SuiteReportSpec(
             folded=True,
         ),
         report_paper.CALIBRATION_VIEW,
-        SectionSpec(
-            "published",
-            "Beside the published models",
-            (published.TABLE_6, published.TABLE_2, published.TABLE_3),
-            folded=True,
-            summary="The paper's tables with a row of this run",
-        ),
+        replace(_PUBLISHED, folded=True, summary="The paper's tables with a row of this run"),
         SectionSpec("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(
         SectionSpec("overview", "The models together", (OVERVIEW,), (FALL_CHART_OF_MODELS,)),
-        SectionSpec(
-            "published", "Beside the published models", (published.TABLE_6, published.TABLE_2, published.TABLE_3)
-        ),
+        _PUBLISHED,
         report_paper.RANKS,
         report_paper.INTER_MODEL,
     ),

@@ -379,13 +379,13 @@ def _group_columns(tag: str, name: str | None, head: str) -> Iterator[ColumnSpec
     mean, change = (MEAN, CHANGE) if name else (measures.MACROS[tag], CHANGE_MACROS[tag])
     where = {**measures.DEGRADED, tag: name} if name else measures.DEGRADED
 
-    def cell(source: ModelResults, estimate: IntervalEstimate) -> Cell:
+    def cell(source: ModelResults, estimate: IntervalEstimate | None) -> Cell:
         groups = () if name else measures.GROUPS[tag]
         is_partial = any(not source.interval(MEAN, {**measures.DEGRADED, **group}).n for group in groups)
         full = percent_cell(estimate, bare=True)
         return Cell(full.value, mark="∂") if is_partial and full.value is not None else full
 
-    def drop(source: ModelResults) -> IntervalEstimate:
+    def drop(source: ModelResults) -> IntervalEstimate | None:
         return negate_estimate(source.derived(measures.clean_degraded_pairs).interval(change, where))
 
     key = name or "average"
