@@ -117,12 +117,9 @@ BONES_JOINTS = DataSource(
         "questions on images (III)": 203,
         "open questions on cases (IV to VII)": 4 * 203,
     },
-    expected=(
-        ExpectedCounts(("t1",), 129),
-        ExpectedCounts(("t2",), 101),
-        ExpectedCounts(("t3",), 203),
-        ExpectedCounts(("open",), 4 * 203),
-        ExpectedCounts(("t8",), 203),
+    expected=tuple(
+        ExpectedCounts((split,), count)
+        for split, count in {"t1": 129, "t2": 101, "t3": 203, "open": 4 * 203, "t8": 203}.items()
     ),
     open_split=BonesJointsReader,
     images_optional=True,

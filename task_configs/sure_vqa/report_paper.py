@@ -55,10 +55,10 @@ class ComparedMethods:
         methods = published.group_methods(sources)
         competing = [method for method in methods if method.image_shown and not method.baseline]
         asked = [dict.fromkeys(published.shift_groups(source)) for method in competing for source in method.sources]
-        shared = [
-            condition for condition in (asked[0] if asked else ()) if all(condition in of_run for of_run in asked)
-        ]
-        return cls(methods, competing, [condition for condition in shared if not condition.shift.strength])
+        conditions = [condition for condition in (asked[0] if asked else ()) if not condition.shift.strength]
+        return cls(
+            methods, competing, [condition for condition in conditions if all(condition in run for run in asked)]
+        )
 
     @functools.cached_property
     def robustness(self) -> dict[published.ShiftCondition, CommonRobustness]:
@@ -69,13 +69,12 @@ class ComparedMethods:
     @functools.cached_property
     def standings(self) -> list[MethodStanding]:
         """The standing of each competing method under each condition; any method may be a baseline."""
-        frequent, without = None, {}
-        for method in reversed(self.methods):
-            source = method.sources[0]
-            if method.image_shown and published.baseline_of(source) == published.MOST_FREQUENT_MODEL:
-                frequent = method
-            elif not method.image_shown and not method.baseline:
-                without.setdefault(published.checkpoint_name(source), method)
+        shown = [method for method in self.methods if method.image_shown]
+        names = [published.baseline_of(method.sources[0]) for method in shown]
+        has_frequent = published.MOST_FREQUENT_MODEL in names
+        frequent = shown[names.index(published.MOST_FREQUENT_MODEL)] if has_frequent else None
+        blind_methods = [method for method in self.methods if not method.image_shown and not method.baseline]
+        without = {published.checkpoint_name(method.sources[0]): method for method in blind_methods}
         standings = []
         for condition in self.conditions:
             guesses = _iid_scores(frequent, condition, only_answered=True)
