@@ -70,9 +70,8 @@ class ComparedMethods:
     def standings(self) -> list[MethodStanding]:
         """The standing of each competing method under each condition; any method may be a baseline."""
         shown = [method for method in self.methods if method.image_shown]
-        names = [published.baseline_of(method.sources[0]) for method in shown]
-        has_frequent = published.MOST_FREQUENT_MODEL in names
-        frequent = shown[names.index(published.MOST_FREQUENT_MODEL)] if has_frequent else None
+        guessing = published.MOST_FREQUENT_MODEL
+        frequent = next((method for method in shown if published.baseline_of(method.sources[0]) == guessing), None)
         blind_methods = [method for method in self.methods if not method.image_shown and not method.baseline]
         without = {published.checkpoint_name(method.sources[0]): method for method in blind_methods}
         standings = []
