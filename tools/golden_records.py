@@ -180,18 +180,19 @@ def _replies(row: int, doc: Mapping[str, Any], count: int) -> list[str]:
 def _judge(protocol: JudgeProtocol, docs: Sequence[Mapping[str, Any]], replies: Sequence[list[str]]) -> str:
     """Give verdicts of ``protocol`` on all replies to the hooks; what a judge is asked by."""
     TABLE.set_judge(protocol, {**_JUDGE, "protocol": protocol.name})
-    rendered: list[Any] = []
+    rendered: list[str] = []
     for doc, own in zip(docs, replies, strict=True):
         for item in records.make_judged_items(doc, own, protocol):
             if item is not None:
-                rendered.append(prompts.render_prompt(protocol, item))
+                prompt = prompts.render_prompt(protocol, item)
+                rendered.append(f"Prompt(text={prompt.text!r}, cut={prompt.cut!r})")  # as recorded
                 TABLE.put(
                     {
                         judgement_key(protocol, item, trial): _verdict(protocol, item, trial)
                         for trial in range(protocol.trials)
                     }
                 )
-    return f"{protocol.version} {prompts.prompt_digest(protocol)} {_digest([str(each) for each in rendered])}"
+    return f"{protocol.version} {prompts.prompt_digest(protocol)} {_digest(rendered)}"
 
 
 def _verdict(protocol: JudgeProtocol, item: JudgedItem, trial: int) -> JudgeVerdict:

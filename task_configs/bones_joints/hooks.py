@@ -1,4 +1,4 @@
-"""What Bones and Joints' YAMLs name: which rows a task has, its prompt, and the swaps of images."""
+"""The hooks of Bones and Joints' YAMLs: the rows of a task, its prompt, and the swaps of images."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
     return hooks.doc_to_text({**doc, "question": question}, settings)
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------
 def _questions_of_task(dataset: Dataset, task: str) -> Dataset:
     rows = [row for row, name in enumerate(dataset["task"]) if name == task]
     if not rows:
@@ -43,7 +42,7 @@ def _questions_of_task(dataset: Dataset, task: str) -> Dataset:
 
 
 def _with_report(dataset: Dataset, task: str) -> Dataset:
-    """The rows of a task that have a radiology report; how many have none is said in the log."""
+    """The rows of a task that have a radiology report; a warning says how many have none."""
     chosen = _questions_of_task(dataset, task)
     rows = [row for row, report in enumerate(chosen["report"]) if report.strip()]
     if not rows:
@@ -57,21 +56,19 @@ t4, t5, t6, t7 = (functools.partial(_questions_of_task, task=task) for task in _
 t4_report, t5_report, t6_report, t7_report = (functools.partial(_with_report, task=task) for task in _ASKED)
 
 
-# --- images of others -------------------------------------------------------------------------------------------------
 def t3_swapped(dataset: Dataset) -> Dataset:
-    """Task III with each question's images exchanged for those of another case, of another disease if that can be.
+    """Task III with each question's images exchanged for those of another case, of another disease if possible.
 
-    The right answer stays that of the question: a model that looks should leave it.
+    The expected answer stays that of the question: a model that looks should no longer give it.
     """
-    order = other_cases(list(dataset["image_id"]), list(dataset["disease"]), "t3", SEED)
-    return _with_images_of(dataset, order)
+    return _with_images_of(dataset, other_cases(list(dataset["image_id"]), list(dataset["disease"]), "t3", SEED))
 
 
 def t8_made(dataset: Dataset) -> Dataset:
     """Task VIII from the cases of Task IV: each text with the images of a case of another site, never the same site.
 
     ``case_id`` and ``site`` are the text's, ``image_case`` and ``image_site`` those of the images; the answer names
-    both sites. Cases of a site that is none of the seven take no part, since they may overlap with one of them.
+    both sites. Cases of any site but the seven are left out, since it may overlap with one of them.
     """
     cases = _questions_of_task(dataset, "t4")
     rows = [row for row, site in enumerate(cases["site"]) if site in site_names()]
@@ -81,10 +78,10 @@ def t8_made(dataset: Dataset) -> Dataset:
             f"({', '.join(site_names())}). "
             "Does the release name sites in another column, or otherwise?"
         )
-    there = sorted({cases["site"][row] for row in rows})
-    if len(there) < 2:
+    sites = sorted({cases["site"][row] for row in rows})
+    if len(sites) < 2:
         raise UserError(
-            f"Task VIII can't be made: all {len(rows)} cases are of one site ({there[0]}), and each text needs the "
+            f"Task VIII can't be made: all {len(rows)} cases are of one site ({sites[0]}), and each text needs the "
             "images of another. Leave bones_joints_t8_inconsistency out: name the other tasks."
         )
     if len(rows) < len(cases):
@@ -100,7 +97,7 @@ def t8_made(dataset: Dataset) -> Dataset:
 
 
 def contradiction(site: str, image_site: str) -> str:
-    """What a right answer to Task VIII names."""
+    """The expected answer to Task VIII."""
     return f"The images show the {image_site}, the text is about the {site}."
 
 
@@ -115,15 +112,12 @@ def _with_images_of(dataset: Dataset, order: Sequence[int]) -> Dataset:
     return Dataset(table, info=dataset.info.copy(), split=dataset.split)
 
 
-Fits = Callable[[int, int], bool]
-"""Whether row ``one`` may have the images of row ``other``."""
+def draw_partners(count: int, fits: Callable[[int, int], bool], *seed: str | int) -> list[int]:
+    """A random permutation without fixed points: row i gets the images of row ``result[i]``.
 
-
-def draw_partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
-    """For each of ``count`` rows the row whose images it gets; a row's images are given to one other row.
-
-    Of all assignments in which every pair ``fits`` one is drawn by ``seed``. Where there is none for all rows (one site
-    has more than half of the cases), those that are left get images that another row has too.
+    ``fits(i, j)``: whether row i may have the images of row j. ``seed`` draws one of the permutations in which every
+    pair fits. If there is none (one site has more than half of the cases), the rows left over share the images of a row
+    that fits with another row.
 
     Raises:
         UserError: a row has no partner that fits.
@@ -133,39 +127,34 @@ def draw_partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
 
     rng = seeded_generator("bones_joints partners", *seed)
     rows, columns = rng.permutation(count), rng.permutation(count)
-    allowed = np.array([[fits(int(one), int(other)) for other in columns] for one in rows], dtype=bool).reshape(
-        count, count
-    )
-    lonely = [int(rows[place]) for place in range(count) if not allowed[place].any()]
+    pairs = [[fits(int(row), int(column)) for column in columns] for row in rows]
+    allowed = np.array(pairs, dtype=bool).reshape(count, count)
+    lonely = int((~allowed.any(axis=1)).sum())
     if lonely:
-        raise UserError(
-            f"{len(lonely)} of {count} cases have no other case whose images could be shown with their text."
-        )
+        raise UserError(f"{lonely} of {count} cases have no other case whose images could be shown with their text.")
     matched = maximum_bipartite_matching(csr_matrix(allowed), perm_type="column")
-    found = [0] * count
-    for place, partner in enumerate(matched):
-        free = np.flatnonzero(allowed[place])
-        found[int(rows[place])] = int(columns[partner if partner >= 0 else free[rng.integers(len(free))]])
-    return found
+    partners = [0] * count
+    for row, fitting, partner in zip(rows, allowed, matched, strict=True):
+        free = np.flatnonzero(fitting)
+        partners[int(row)] = int(columns[partner if partner >= 0 else free[rng.integers(len(free))]])
+    return partners
 
 
 def other_sites(sites: Sequence[str], images: Sequence[str], *seed: str | int) -> list[int]:
-    """For each case one of another site: never the same site, nor the same images under another site's name."""
-    return draw_partners(
-        len(sites), lambda one, other: sites[one] != sites[other] and images[one] != images[other], *seed
-    )
+    """A case of another site for each case: never the same site, nor the same images under another site's name."""
+    return draw_partners(len(sites), lambda i, j: sites[i] != sites[j] and images[i] != images[j], *seed)
 
 
 def other_cases(images: Sequence[str], diseases: Sequence[str], *seed: str | int) -> list[int]:
-    """For each question the images of another case, of another disease where every case can have one."""
+    """The images of another case for each question, of another disease if every case can have one."""
 
-    def other_disease(one: int, other: int) -> bool:
-        return images[one] != images[other] and (not diseases[one] or diseases[one] != diseases[other])
+    def is_other_disease(i: int, j: int) -> bool:
+        return images[i] != images[j] and (not diseases[i] or diseases[i] != diseases[j])
 
     try:
-        return draw_partners(len(images), other_disease, *seed)
+        return draw_partners(len(images), is_other_disease, *seed)
     except UserError:
-        return draw_partners(len(images), lambda one, other: images[one] != images[other], *seed)
+        return draw_partners(len(images), lambda i, j: images[i] != images[j], *seed)
 
 
 def _log_warning(text: str) -> None:

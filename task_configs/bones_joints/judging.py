@@ -1,19 +1,17 @@
 """Bones and Joints' judge protocols: answers, chains of reasoning, and contradictions between text and images.
 
-From the paper: GPT-4o is given the model's answer and the experts', says Correct, Incorrect or Unclear, is asked three
-times independently, and the mean of the three is the score; Task VIII is a success only if the contradiction was
-identified, which people judged. Its prompts stand in an appendix that was not seen: these are our own words. What else
-is ours:
+From the paper: GPT-4o gets the model's answer and the experts' and replies Correct, Incorrect or Unclear, three times
+independently; the score is the mean of the three. Task VIII, judged by people, is a success only if the contradiction
+was identified. The prompts are in an appendix that was not seen: these are in our words. Also ours:
 
-* **Unclear scores 0**, as Incorrect does: the paper's score is an accuracy. How often it was said is a metric itself.
-* **Steps.** Of a reasoning task the judge also says which steps of the experts' chain are in the answer. The chain is
-  taken apart by :func:`lmms_medtasks.parsing.reasoned.split_steps`; the label says whether the reasoning as a whole is
-  that of the experts.
+* **Unclear scores 0**, as Incorrect does: the paper's score is an accuracy. The rate of Unclear is a metric.
+* **Steps.** For a reasoning task the judge also lists the steps of the experts' chain
+  (:func:`lmms_medtasks.parsing.reasoned.split_steps`) that the answer has; the label is about the whole reasoning.
 * **Task VIII.** The judge does not see the images; it is told what part of the body they show. An answer that names
-  the contradiction and then diagnoses from the text all the same is a success, as the paper's rule has it, under a
-  label of its own. One that objects to something else (image quality, a missing view, a finding) is none.
+  the contradiction and still diagnoses from the text is a success, by the paper's rule, with a label of its own. An
+  answer that objects to something else (image quality, a missing view, a finding) is not.
 
-An answer without a word is wrong without a judge; nothing else is settled by a rule.
+An empty answer is wrong without a judge. No other rule settles an answer.
 """
 
 from __future__ import annotations
@@ -43,15 +41,13 @@ NOT_KNOWN = "not known"
 _FOLDER = Path(__file__).resolve().parent
 
 
-def _judged_item(steps: bool, doc: Mapping[str, Any], reply: str) -> JudgedItem:
-    reference = checklists.number_points(split_steps(doc["answer"])) if steps else doc["answer"]
-    fields = {
-        "question": doc["question"],
-        "asked": task_forms()[doc["task"]].asked,
-        "reference": reference,
-        "answer": reply,
-    }
-    return JudgedItem(str(doc["id"]), fields)
+def _answer_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
+    fields = {"question": doc["question"], "asked": task_forms()[doc["task"]].asked}
+    return JudgedItem(str(doc["id"]), {**fields, "reference": doc["answer"], "answer": reply})
+
+
+def _reasoning_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
+    return _answer_item({**doc, "answer": checklists.number_points(split_steps(doc["answer"]))}, reply)
 
 
 def _inconsistency_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
@@ -65,29 +61,22 @@ def _inconsistency_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
     return JudgedItem(str(doc["id"]), fields)
 
 
-def _settle_empty_answer(label: str, checklist: bool, item: JudgedItem) -> tuple[Mapping[str, str], str] | None:
-    if item.fields["answer"]:
-        return None
-    ticked = {STEPS.name: ""} if checklist else {}
-    return {VERDICT.name: label, **ticked}, "no answer"
-
-
-_SOURCE = (
-    "Bones and Joints, Methods, Automated Evaluation and Task VIII: labels, three trials, mean, rule of success. "
-    "Prompts, Unclear as 0 and steps: ours."
-)
+def _settle_empty_answer(labels: Mapping[str, str], item: JudgedItem) -> tuple[Mapping[str, str], str] | None:
+    return None if item.fields["answer"] else (labels, "no answer")
 
 
 def _make_protocol(
     kind: str,
-    dimension: ScoreDimension,
-    fields: tuple[str, ...],
     item: Callable[[Mapping[str, Any], str], JudgedItem],
-    wrong: str,
+    *,
+    dimension: ScoreDimension = VERDICT,
+    fields: tuple[str, ...] = ("question", "asked", "reference", "answer"),
+    wrong: str = INCORRECT,
     judge: str = PAPER_JUDGE,
     checklist: PointChecklist | None = None,
 ) -> JudgeProtocol:
-    """A protocol; ``wrong``: the label of an answer without a word."""
+    """A protocol; ``wrong``: the label of an empty answer."""
+    labels = {VERDICT.name: wrong, **({checklist.name: ""} if checklist else {})}
     return JudgeProtocol(
         name=f"bones_joints_{kind}",
         prompt=str(_FOLDER / "prompts" / f"bones_joints_{kind}.txt"),
@@ -96,25 +85,23 @@ def _make_protocol(
         fields=fields,
         paper_judge=judge,
         item=item,
-        settle=functools.partial(_settle_empty_answer, wrong, checklist is not None),
+        settle=functools.partial(_settle_empty_answer, labels),
         checklist=checklist,
         trials=TRIALS,
         check=str(_FOLDER / "judge_checks" / f"bones_joints_{kind}.yml"),
-        source=_SOURCE,
+        source="Bones and Joints, Methods, Automated Evaluation and Task VIII: labels, three trials, mean, rule of "
+        "success. Prompts, Unclear as 0 and steps: ours.",
     )
 
 
-_OF_ANSWERS = ("question", "asked", "reference", "answer")
-ANSWER = _make_protocol("answer", VERDICT, _OF_ANSWERS, functools.partial(_judged_item, False), INCORRECT)
-REASONING = _make_protocol(
-    "reasoning", VERDICT, _OF_ANSWERS, functools.partial(_judged_item, True), INCORRECT, checklist=STEPS
-)
+ANSWER = _make_protocol("answer", _answer_item)
+REASONING = _make_protocol("reasoning", _reasoning_item, checklist=STEPS)
 INCONSISTENCY = _make_protocol(
     "inconsistency",
-    CONTRADICTION,
-    ("question", "text_site", "image_site", "reference", "answer"),
     _inconsistency_item,
-    MISSED,
-    "human experts",
+    dimension=CONTRADICTION,
+    fields=("question", "text_site", "image_site", "reference", "answer"),
+    wrong=MISSED,
+    judge="human experts",
 )
 PROTOCOLS = (ANSWER, REASONING, INCONSISTENCY)

@@ -1,4 +1,4 @@
-"""Bones and Joints: what is measured of a question, and the metrics of its tasks.
+"""Bones and Joints: the scores of a question, and the metrics of its tasks.
 
 Tasks I to III are multiple choice: accuracy is the share of right answers. Tasks IV to VIII are judged: an answer's
 accuracy is the mean over its judgements of 1 for Correct (of Task VIII: for having named the contradiction) and 0
@@ -23,12 +23,7 @@ from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Count, Mean
-from lmms_medtasks.suites.judged_measures import (
-    judged_metrics,
-    measure_value,
-    tags_of,
-    with_measures,
-)
+from lmms_medtasks.suites.judged_measures import judged_metrics, measure_value, tags_of, with_measures
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
@@ -36,7 +31,7 @@ from lmms_medtasks.task_configs.bones_joints.source_forms import site_names, tas
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
 CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED, ROTATED)
-"""How a task was asked. As published: with its images where it has any, Task VIII with the pairs that we made."""
+"""The condition of a task. As published: with its images if it has any, Task VIII with the pairs that we made."""
 
 TAGS = (
     "data", "case_id", "image_case", "site", "image_site", "disease", "disease_listed", "modality", "image_count",
@@ -49,6 +44,7 @@ LABELS: Mapping[str, str] = {
     "objected_otherwise": judging.OTHERWISE,
 }
 """Measure -> the label whose share of the judgements it is."""
+
 
 _CONTRADICTION = ("went_on", "missed", "objected_otherwise")
 MEASURES = (
@@ -63,15 +59,13 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
     """The record of a multiple-choice question, or of one rotation of it."""
     return option_record(doc, results, _record_tags(doc))
 
 
 def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: JudgeProtocol) -> QuestionRecord:
-    """The record of a judged question, by the verdicts that the judging stage has got."""
+    """The record of a judged question, with the verdicts that the judging stage has obtained."""
     replies = [Reply.of(result) for result in results]
     trials, judgement = records.make_judgement(doc, replies, protocol)
     return QuestionRecord(
@@ -87,7 +81,7 @@ def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protoco
 
 
 def judged_measures(judgement: QuestionJudgement) -> dict[str, ScoreValue]:
-    """The measures of a judged answer: those of its task only."""
+    """The measures that a judged answer's task has."""
     labels = labels_of(judgement)
     requested = sum(map(len, judgement.verdicts))
     protocol = judgement.judge["protocol"]
@@ -114,33 +108,32 @@ def labels_of(judgement: QuestionJudgement) -> list[str]:
 def _steps_found(judgement: QuestionJudgement) -> float | None:
     """The share of the experts' steps that were found, mean over the judgements that were obtained."""
     shares = [
-        judging.STEPS.share(verdict["labels"], item)
+        share
         for item, verdicts in zip(judgement.items, judgement.verdicts, strict=True)
         for verdict in verdicts
         if isinstance(item, Mapping) and verdict["status"] != "missing"
+        if (share := judging.STEPS.share(verdict["labels"], item)) is not None
     ]
-    obtained = [share for share in shares if share is not None]
-    return math.fsum(obtained) / len(obtained) if obtained else None
+    return math.fsum(shares) / len(shares) if shares else None
 
 
 def _record_tags(doc: Mapping[str, Any], protocol: JudgeProtocol | None = None) -> dict[str, Any]:
-    # "task" is the column of the harness's task in a table of runs.
-    own = tags_of(doc, TAGS, protocol) if protocol else {name: doc[name] for name in TAGS if doc.get(name) is not None}
-    return {**own, "paper_task": str(doc["task"])}
+    tags = tags_of(doc, TAGS, protocol) if protocol else {name: doc[name] for name in TAGS if doc.get(name) is not None}
+    # Not "task": a table of runs has the harness's task in a column of that name.
+    return {**tags, "paper_task": str(doc["task"])}
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 ACCURACY = Mean()
 
 
 def _interval_end(which: Literal["low", "high"]) -> Count:
-    """An end of the accuracy's 95 % interval: the paper prints those, so a report at another level has them too."""
+    """An end of the accuracy's 95 % interval, which the paper prints, at whatever level a report is."""
 
     def end(rows: QuestionTable) -> float | None:
         with confidence.use_level(confidence.DEFAULT):
-            found: float | None = getattr(ACCURACY.of(rows)["mean"], which)
-        return found
+            value: float | None = getattr(ACCURACY.of(rows)["mean"], which)
+        return value
 
     return Count(function=end)
 
@@ -156,8 +149,8 @@ METRICS = (
     ),
     *rotation_metrics(),
     *READ,
-    *(Metric(each.name, Mean(measure=each.name), higher_is_better=each.higher_is_better)
-      for each in MEASURES if each.name != "accuracy"),
+    *(Metric(measure.name, Mean(measure=measure.name), higher_is_better=measure.higher_is_better)
+      for measure in MEASURES if measure.name != "accuracy"),
     *judged_metrics("accuracy"),
 )  # fmt: skip
 
@@ -167,13 +160,13 @@ _COVERAGE = ("coverage", "bound_worst", "bound_best", "complete", *JUDGED_NAMES)
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
-    """How a task asks, one of :data:`CONDITIONS`."""
+    """The condition of a task, one of :data:`CONDITIONS`."""
     if settings.get("report"):
         return REPORTS
     if settings.get("no_image"):
         return NO_IMAGE
     ends = {"_swapped": SWAPPED, "_released": RELEASED, "_circular": ROTATED}
-    return next((named for end, named in ends.items() if task.endswith(end)), AS_PUBLISHED)
+    return next((ends[end] for end in ends if task.endswith(end)), AS_PUBLISHED)
 
 
 SUITE = Suite(
@@ -199,10 +192,7 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 def _remeasured_record(record: QuestionRecord) -> QuestionRecord:
-    """A record that was judged again, with the measures of its new judgement."""
     return with_measures(record, judged_measures(record.judgement)) if record.judgement else record
 
 

@@ -1,14 +1,15 @@
-"""The observer for the bone phantoms: templates of every site and finding, correlated with the picture.
+"""The observer for the bone phantoms: templates of every site and finding, correlated with the image.
 
-A picture is filtered to its edges and compared with the noiseless phantom of each site, finding, view and side at every
-small shift (normalised cross-correlation); the best fit over views and sides is a site's and finding's score, summed
-over a case's pictures. It knows where a finding lies at a site and what it is called, as a reader of a textbook does;
-of a case's text it takes the site's name only. Where the pictures show another site it says so.
+An image is filtered to its edges and compared with the noiseless phantom of each site, finding, view and side at every
+small shift (normalised cross-correlation); the best fit over views and sides is the score of a site and finding, summed
+over a case's images. The observer knows the place and name of each finding, as a reader of a textbook does; from a
+case's text it reads the site's name only. If the images show another site, it says so.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,8 +45,8 @@ class Templates:
 
 def phantom_texts() -> Mapping[str, Any]:
     """The texts of ``phantom_texts.yml``."""
-    found: dict[str, Any] = read_yaml(Path(__file__).with_name("phantom_texts.yml"))
-    return found
+    texts: dict[str, Any] = read_yaml(Path(__file__).with_name("phantom_texts.yml"))
+    return texts
 
 
 def observer_diagnosis(site: str, finding: str) -> str:
@@ -57,29 +58,23 @@ def observer_diagnosis(site: str, finding: str) -> str:
 @functools.cache
 def reference_templates() -> Templates:
     """The noiseless phantoms of all sites, findings, views and sides."""
-    grid, keys, planes = canvas.make_grid(bone.SIZE), [], []
-    for site in bone.SITES:
-        for finding in bone.FINDINGS:
-            for view in bone.VIEWS:
-                for side in bone.SIDES:
-                    facts = {"site": site, "finding": finding, "view": view, "side": side}
-                    keys.append((site, finding))
-                    planes.append(np.conj(np.fft.rfft2(_edge_detail(bone.render_phantom(facts, grid)))))
-    return Templates(tuple(keys), np.stack(planes))
+    grid = canvas.make_grid(bone.SIZE)
+    phantoms = [dict(zip(bone.FACTS, values, strict=True)) for values in itertools.product(*bone.FACTS.values())]
+    spectra = [np.conj(np.fft.rfft2(_edge_detail(bone.render_phantom(facts, grid)))) for facts in phantoms]
+    return Templates(tuple((facts["site"], facts["finding"]) for facts in phantoms), np.stack(spectra))
 
 
 def _edge_detail(picture: Plane) -> Plane:
-    """What two pictures are compared by: (SIDE, SIDE), detail of middle size, mean 0 and norm 1."""
-    small = ndimage.zoom(
-        ndimage.gaussian_filter(picture, 0.5 * picture.shape[0] / SIDE), SIDE / picture.shape[0], order=1
-    )
+    """The detail of middle size by which images are compared: (SIDE, SIDE), mean 0, norm 1."""
+    size = picture.shape[0]
+    small = ndimage.zoom(ndimage.gaussian_filter(picture, 0.5 * size / SIDE), SIDE / size, order=1)
     detail = small - ndimage.gaussian_filter(small, 6.0)
     detail -= detail.mean()
     return detail / max(float(np.linalg.norm(detail)), 1e-9)
 
 
 def finding_scores(pictures: Sequence[Image.Image]) -> dict[tuple[str, str], float]:
-    """(site, finding) -> how well it explains the pictures: the mean over them of the best correlation, -1 to 1."""
+    """(site, finding) -> the mean over the images of the best correlation, -1 to 1."""
     total: dict[tuple[str, str], float] = {}
     for picture in pictures:
         for key, value in _scores_of(picture.convert("L").resize((bone.SIZE, bone.SIZE)).tobytes()):
@@ -100,34 +95,30 @@ def _scores_of(pixels: bytes) -> tuple[tuple[tuple[str, str], float], ...]:
 
 
 def observer_reply(pictures: Sequence[Image.Image], prompt: str) -> str | None:
-    """The answer to a prompt of the bone phantoms' questions, from its pictures; None for any other prompt."""
-    asked = read_prompt(prompt)
+    """The answer to a prompt of the bone phantoms' questions, from its images; None for any other prompt."""
+    options = read_prompt(prompt).options
     findings = {disease: finding for finding, disease in phantom_texts()["diseases"].items()}
-    if asked.options and set(asked.options.values()) <= set(findings):
-        found = finding_scores(pictures)
+    if options and set(options.values()) <= set(findings):
+        scores = finding_scores(pictures)
         by_letter = {
-            letter: max(found[site, findings[text]] for site in bone.SITES) for letter, text in asked.options.items()
+            letter: max(scores[site, findings[text]] for site in bone.SITES) for letter, text in options.items()
         }
         return max(by_letter, key=lambda letter: by_letter[letter])
-    text = _case_text(prompt)
-    named = [site for site in bone.SITES if re.search(rf"\b{site}\b", text)]
-    return None if asked.options or len(named) != 1 else _open_reply(finding_scores(pictures), named[0], prompt)
+    headings = tuple(f"{heading}: " for heading in HEADINGS.values())
+    case = "\n".join(line for line in prompt.splitlines() if line.startswith(headings))
+    sites = [site for site in bone.SITES if re.search(rf"\b{site}\b", case)]
+    return None if options or len(sites) != 1 else _open_reply(finding_scores(pictures), sites[0], prompt)
 
 
-def _case_text(prompt: str) -> str:
-    """The lines of a case: those that begin with one of its headings; "" where there is none."""
-    lines = (line for line in prompt.splitlines() if line.startswith(tuple(f"{each}: " for each in HEADINGS.values())))
-    return "\n".join(lines)
-
-
-def _open_reply(found: Mapping[tuple[str, str], float], named: str, prompt: str) -> str:
-    site, finding = max(found, key=lambda key: found[key])
-    if site != named:
-        return f"The images show the {site}, but the text is about the {named}: they do not belong together."
-    known = phantom_texts()["cases"][finding]
-    asked = prompt.splitlines()[-1]
-    seen = " ".join(known["chain"][number - 1].format(site=site) + "." for number in known["image_steps"])
-    named_so = observer_diagnosis(site, finding)
-    if "treatment" in asked:
-        return f"{seen} Treatment: {known['treatment']}." if "step by step" in asked else known["treatment"] + "."
-    return f"{seen} Diagnosis: {named_so}." if "step by step" in asked else f"{named_so}."
+def _open_reply(scores: Mapping[tuple[str, str], float], text_site: str, prompt: str) -> str:
+    site, finding = max(scores, key=lambda key: scores[key])
+    if site != text_site:
+        return f"The images show the {site}, but the text is about the {text_site}: they do not belong together."
+    case, instruction = phantom_texts()["cases"][finding], prompt.splitlines()[-1]
+    short, label = observer_diagnosis(site, finding), "Diagnosis"
+    if "treatment" in instruction:
+        short, label = case["treatment"], "Treatment"
+    if "step by step" not in instruction:
+        return f"{short}."
+    seen = " ".join(case["chain"][number - 1].format(site=site) + "." for number in case["image_steps"])
+    return f"{seen} {label}: {short}."

@@ -66,7 +66,7 @@ class Anatomy:
 
 
 def _longer(rod: Rod) -> Rod:
-    """Drawn on beyond the picture's edge, so that it has no end in sight where it is moved."""
+    """The rod extended beyond the image's edge, so that its end stays out of sight when it is moved."""
     (ax, ay), (bx, by) = rod.points
     return Rod((rod.points[0], (bx + 0.6 * (bx - ax), by + 0.6 * (by - ay))), rod.radius)
 
@@ -161,16 +161,15 @@ def render_phantom(facts: Mapping[str, str], g: CanvasGrid) -> Array:
     g = CanvasGrid(g.x * (across if facts["side"] == "left" else -across), g.y)
     anatomy, finding = ANATOMY[facts["site"]], facts["finding"]
     move = {"osteoarthritis": anatomy.close, "dislocation": anatomy.slip}.get(finding, (0.0, 0.0))
-    far = tuple(_move_bone(bone, move) for bone in anatomy.far)
-    bones = (*anatomy.near, *far)
+    bones = (*anatomy.near, *(_move_bone(bone, move) for bone in anatomy.far))
     thick = 0.10 + 0.22 * _flesh_absorption(g, bones)
-    for bone in bones:
-        thick += _bone_absorption(g, bone)
+    for bone in bones:  # a dense rim around a lighter inside
+        thick += 1.05 * _bone_mask(g, bone) - _CORTEX * _bone_mask(g, bone, 0.62)
     thick = np.minimum(thick, 1.9)
     if finding == "osteoarthritis":
-        thick += 0.75 * canvas.ellipse_mask(
-            g, (anatomy.joint[0] + move[0] / 2, anatomy.joint[1] + move[1] / 2), (0.15, 0.07), _angle_across(move)
-        )
+        middle = (anatomy.joint[0] + move[0] / 2, anatomy.joint[1] + move[1] / 2)
+        across = float(np.arctan2(move[1], move[0]) + np.pi / 2)  # square to the way that closes the joint
+        thick += 0.75 * canvas.ellipse_mask(g, middle, (0.15, 0.07), across)
     if finding == "fracture":
         thick -= (thick - 0.34) * _fracture_gap(g, anatomy.shaft)
     if finding == "lesion":
@@ -193,11 +192,6 @@ def _bone_mask(g: CanvasGrid, bone: Bone, shrink: float = 1.0) -> Array:
     return canvas.stroke_mask(g, bone.points, bone.radius * shrink)
 
 
-def _bone_absorption(g: CanvasGrid, bone: Bone) -> Array:
-    """Absorption of a bone: a dense rim around a lighter inside."""
-    return 1.05 * _bone_mask(g, bone) - _CORTEX * _bone_mask(g, bone, 0.62)
-
-
 def _flesh_absorption(g: CanvasGrid, bones: Sequence[Bone]) -> Array:
     wide = [
         canvas.ellipse_mask(g, bone.at, (bone.radii[0] + 0.2, bone.radii[1] + 0.2), soft=10)
@@ -208,37 +202,27 @@ def _flesh_absorption(g: CanvasGrid, bones: Sequence[Bone]) -> Array:
     return canvas.unite_masks(wide)
 
 
-def _point_along(shaft: Rod, place: float) -> tuple[Point, Point]:
-    """The point at ``place`` (0 to 1) of a shaft and its direction there."""
+def _point_along(shaft: Rod, fraction: float) -> tuple[Point, Point]:
+    """The point at ``fraction`` (0 to 1) of a shaft and its direction there."""
     (ax, ay), (bx, by) = shaft.points[0], shaft.points[-1]
     length = float(np.hypot(bx - ax, by - ay))
-    return (ax + place * (bx - ax), ay + place * (by - ay)), ((bx - ax) / length, (by - ay) / length)
+    return (ax + fraction * (bx - ax), ay + fraction * (by - ay)), ((bx - ax) / length, (by - ay) / length)
 
 
 def _fracture_gap(g: CanvasGrid, shaft: Rod) -> Array:
-    """An oblique cut across the shaft."""
     (x, y), (ux, uy) = _point_along(shaft, 0.45)
     reach = shaft.radius * 1.7
-    cut = [
-        (x - reach * (uy - 0.5 * ux), y + reach * (ux + 0.5 * uy)),
-        (x + reach * (uy - 0.5 * ux), y - reach * (ux + 0.5 * uy)),
-    ]
-    return canvas.stroke_mask(g, cut, 0.034, 2)
+    dx, dy = reach * (uy - 0.5 * ux), reach * (ux + 0.5 * uy)
+    return canvas.stroke_mask(g, [(x - dx, y + dy), (x + dx, y - dy)], 0.034, 2)
 
 
 def _plate_and_screws(g: CanvasGrid, shaft: Rod) -> Array:
-    """A plate along the shaft and screws through it."""
     offset = shaft.radius * 0.95
-    ends = [_point_along(shaft, place) for place in (0.12, 0.78)]
+    ends = [_point_along(shaft, fraction) for fraction in (0.12, 0.78)]
     plate = [(x + offset * uy, y - offset * ux) for (x, y), (ux, uy) in ends]
     masks = [canvas.stroke_mask(g, plate, 0.035)]
-    for place in (0.18, 0.34, 0.56, 0.72):
-        (x, y), (ux, uy) = _point_along(shaft, place)
+    for fraction in (0.18, 0.34, 0.56, 0.72):
+        (x, y), (ux, uy) = _point_along(shaft, fraction)
         screw = [(x + offset * uy, y - offset * ux), (x - offset * uy, y + offset * ux)]
         masks.append(canvas.stroke_mask(g, screw, 0.018))
     return canvas.unite_masks(masks)
-
-
-def _angle_across(move: Point) -> float:
-    """The angle of a joint's space: square to the way that closes it."""
-    return float(np.arctan2(move[1], move[0]) + np.pi / 2)

@@ -20,47 +20,27 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import READINGS, outcome_count
 from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean, Unit, Units
 from lmms_medtasks.suites.judged_measures import bounded_mean, judgement_counts
-from lmms_medtasks.task_configs.bones_joints import report_paper
-from lmms_medtasks.task_configs.bones_joints.measures import (
-    ACCURACY,
-    AS_PUBLISHED,
-    NO_IMAGE,
-    REPORTS,
-    ROTATED,
-    SUITE,
-    SWAPPED,
-)
-from lmms_medtasks.task_configs.bones_joints.report_published import (
-    INTERVALS,
-    PATHWAY,
-    PATHWAY_OF_MODELS,
-    PUBLISHED_TABLE,
-    SHOWN,
-    asked_imaging,
-    judged_marks,
-    label_of,
-    pathway_chart,
-    results_by_condition,
-    where_asked,
-)
-from lmms_medtasks.task_configs.bones_joints.source_forms import paper_share, site_names, task_forms
+from lmms_medtasks.task_configs.bones_joints import measures, report_paper
+from lmms_medtasks.task_configs.bones_joints import report_published as published
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms_table, site_names, task_forms
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
 
 # --- Tasks ------------------------------------------------------------------------------------------------------------
-
-
-def _judgement_count(place: int) -> Count:
-    """Judgements obtained (0) or requested (1); none where nothing is judged."""
-    return Count(function=lambda rows: judgement_counts(rows, "accuracy")[place] if any(rows.values("judge")) else None)
+def _judgement_count(index: int) -> Count:
+    """Judgements obtained (0) or requested (1); None if the questions are not judged."""
+    return Count(function=lambda rows: judgement_counts(rows, "accuracy")[index] if any(rows.values("judge")) else None)
 
 
 def _asked_once(sources: Sequence[ModelResults]) -> list[RowSpec]:
     """A row a task and condition; copies with rotated options have a section of their own."""
-    found = [(task, condition) for task, condition in asked_imaging(sources[0]) if condition != ROTATED]
-    return [RowSpec((f"{label_of(*each)}: {each[0].name}",), where_asked(*each)) for each in found]
+    return [
+        RowSpec((f"{published.label_of(task, condition)}: {task.name}",), published.where_asked(task, condition))
+        for task, condition in published.asked_imaging(sources[0])
+        if condition != measures.ROTATED
+    ]
 
 
 TASKS = TableSpec(
@@ -70,7 +50,7 @@ TASKS = TableSpec(
     _asked_once,
     (
         ColumnSpec("questions", row_count, "count"),
-        ColumnSpec("accuracy", ACCURACY, mark=judged_marks),
+        ColumnSpec("accuracy", measures.ACCURACY, mark=published.judged_marks),
         ColumnSpec("Unclear", Mean(measure="unclear_rate"), bare=True),
         ColumnSpec("all judgements agree", Mean(measure="unanimous"), bare=True),
         ColumnSpec("steps found", Mean(measure="steps_found"), bare=True),
@@ -81,7 +61,7 @@ TASKS = TableSpec(
         *(ColumnSpec(name, outcome_count(name), "count") for name in READINGS),
     ),
     (
-        INTERVALS,
+        published.INTERVALS,
         "Open answers: mean over the judgements (three, or one by a judge at temperature 0), Correct 1, Incorrect and "
         "Unclear 0. Task VIII: 1 where the answer names the contradiction. Steps found: of the experts' chain, Tasks V "
         "and VII.",
@@ -93,8 +73,11 @@ TASKS = TableSpec(
 
 
 def _contradiction_rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
-    found = [each for each in asked_imaging(sources[0]) if each[0].form == "contradiction"]
-    rows = [RowSpec((label_of(*each),), where_asked(*each)) for each in found]
+    rows = [
+        RowSpec((published.label_of(task, condition),), published.where_asked(task, condition))
+        for task, condition in published.asked_imaging(sources[0])
+        if task.form == "contradiction"
+    ]
     return [row for row in rows if len(sources[0].rows.where(row.where).scored("accuracy"))]
 
 
@@ -104,41 +87,39 @@ CONTRADICTIONS = TableSpec(
     ("task",),
     _contradiction_rows,
     (
-        ColumnSpec("named", ACCURACY, mark=judged_marks),
+        ColumnSpec("named", measures.ACCURACY, mark=published.judged_marks),
         ColumnSpec("of these: went on all the same", Mean(measure="went_on")),
         ColumnSpec("missed", Mean(measure="missed")),
         ColumnSpec("objected to something else", Mean(measure="objected_otherwise")),
         ColumnSpec("Unclear", Mean(measure="unclear_rate")),
     ),
-    ("Shares of the judgements.", INTERVALS),
+    ("Shares of the judgements.", published.INTERVALS),
     marks=judged_tables.MEANINGS,
 )
 
 
 # --- Multiple choice and open answers ---------------------------------------------------------------------------------
-
-
 def _format_gap(structured: Sequence[str], imaging: str) -> MacroContrast:
     """Multiple choice less open answers: each side is the mean over its tasks' accuracies, all tasks weighing alike."""
     return MacroContrast(
-        first=tuple({"paper_task": task, "condition": imaging} for task in OPEN),
-        second=tuple({"paper_task": task, "condition": AS_PUBLISHED} for task in structured),
+        first=tuple({"paper_task": task, "condition": published.IMAGING[imaging]} for task in OPEN),
+        second=tuple({"paper_task": task, "condition": measures.AS_PUBLISHED} for task in structured),
     )
 
 
 GAP_ESTIMATES: Mapping[tuple[str, str], MacroContrast] = {
-    ("I to III less IV to VII", "images"): _format_gap(STRUCTURED, AS_PUBLISHED),
-    ("I and II less IV to VII", "images"): _format_gap(TEXT_ONLY, AS_PUBLISHED),
+    ("I to III less IV to VII", "images"): _format_gap(STRUCTURED, "images"),
+    ("I and II less IV to VII", "images"): _format_gap(TEXT_ONLY, "images"),
     # With reports only the texts of Tasks I and II are of the same kind.
-    ("I and II less IV to VII", "reports"): _format_gap(TEXT_ONLY, REPORTS),
+    ("I and II less IV to VII", "reports"): _format_gap(TEXT_ONLY, "reports"),
 }
 
 
 def _gap_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     for (name, imaging), estimate in GAP_ESTIMATES.items():
         if sources[0].intervals(estimate):
-            judged = {"paper_task": OPEN, "condition": REPORTS if imaging == "reports" else AS_PUBLISHED}
-            label = Cell(name, mark=judged_marks(sources[0].rows.where(judged)))
+            judged = sources[0].rows.where({"paper_task": OPEN, "condition": published.IMAGING[imaging]})
+            label = Cell(name, mark=published.judged_marks(judged))
             estimates = dict.fromkeys(("multiple choice", "open answers", "gap"), estimate)
             yield RowSpec((label, imaging), estimates=estimates)
 
@@ -163,55 +144,49 @@ GAPS = TableSpec(
 
 
 # --- Does it look -----------------------------------------------------------------------------------------------------
-
-
 def _read_twice(rows: QuestionTable, condition: str) -> list[tuple[str, str, str]]:
     """The case, and the letters read with the images and under ``condition``, where both were read."""
-    shown, other = (rows.where({"paper_task": "t3", "condition": each}) for each in (AS_PUBLISHED, condition))
-    shown, other = shown.paired(other, ("id",))
-    columns = (shown.column("case_id"), shown.column("trials"), other.column("trials"))
-    found = [(case, one[0], two[0]) for case, one, two in zip(*columns, strict=True)]
-    return [each for each in found if len(each[1]) == len(each[2]) == 1]
+    shown = rows.where({"paper_task": "t3", "condition": measures.AS_PUBLISHED})
+    shown, changed = shown.paired(rows.where({"paper_task": "t3", "condition": condition}), ("id",))
+    columns = (shown.column("case_id"), shown.column("trials"), changed.column("trials"))
+    answers = [(case, first[0], second[0]) for case, first, second in zip(*columns, strict=True)]
+    return [answer for answer in answers if len(answer[1]) == len(answer[2]) == 1]
 
 
 def _unchanged_answers(rows: QuestionTable, condition: str) -> list[Unit]:
-    """Whether each answer stayed the same."""
-    return [(case, float(one == two)) for case, one, two in _read_twice(rows, condition)]
+    return [(case, float(shown == changed)) for case, shown, changed in _read_twice(rows, condition)]
 
 
-def _by_chance(rows: QuestionTable, condition: str) -> float | None:
-    """The share that two series of answers of these frequencies, which know nothing of each other, have alike."""
-    found = _read_twice(rows, condition)
-    one, other = Counter(each[1] for each in found), Counter(each[2] for each in found)
-    return sum(one[each] * other[each] for each in sorted(one)) / len(found) ** 2 if found else None
+def _agreement_by_chance(rows: QuestionTable, condition: str) -> float | None:
+    """The expected share of equal answers of two independent series with these frequencies."""
+    answers = _read_twice(rows, condition)
+    shown, changed = Counter(answer[1] for answer in answers), Counter(answer[2] for answer in answers)
+    return sum(shown[letter] * changed[letter] for letter in sorted(shown)) / len(answers) ** 2 if answers else None
 
 
-_DONE = {"taken away": NO_IMAGE, "swapped": SWAPPED}
+_CHANGED_IMAGES = {"taken away": measures.NO_IMAGE, "swapped": measures.SWAPPED}
 SAME_ANSWERS = {
-    said: Units(units=functools.partial(_unchanged_answers, condition=each)) for said, each in _DONE.items()
+    change: Units(units=functools.partial(_unchanged_answers, condition=condition))
+    for change, condition in _CHANGED_IMAGES.items()
 }
-"""The text-shortcut rate of Task III, by what was done to its images: 1 is a model that does not look."""
+"""The text-shortcut rate of Task III, by the change of its images: 1 is a model that does not look."""
 
-
-def _shortcut_row(said: str, condition: str) -> RowSpec:
-    estimates = {
-        **dict.fromkeys(("questions", "same answer"), SAME_ANSWERS[said]),
-        "by chance": Count(function=functools.partial(_by_chance, condition=condition)),
-    }
-    return RowSpec((said,), estimates=estimates)
-
-
-_SHORTCUT_ROWS = tuple(_shortcut_row(*each) for each in _DONE.items())
+_SHORTCUT_ROWS = tuple(
+    RowSpec(
+        (change,),
+        estimates={
+            **dict.fromkeys(("questions", "same answer"), SAME_ANSWERS[change]),
+            "by chance": Count(function=functools.partial(_agreement_by_chance, condition=condition)),
+        },
+    )
+    for change, condition in _CHANGED_IMAGES.items()
+)
 SHORTCUT = TableSpec(
     "shortcut",
     "Text-shortcut rate",
     ("images",),
-    lambda sources: [each for each in _SHORTCUT_ROWS if sources[0].interval(SAME_ANSWERS[str(each.labels[0])]).n],
-    (
-        ColumnSpec("questions", unit="n"),
-        ColumnSpec("same answer"),
-        ColumnSpec("by chance"),
-    ),
+    lambda sources: [row for row in _SHORTCUT_ROWS if sources[0].interval(SAME_ANSWERS[str(row.labels[0])]).n],
+    (ColumnSpec("questions", unit="n"), ColumnSpec("same answer"), ColumnSpec("by chance")),
     (
         "Task III with its images against the same questions with the images taken away, or swapped for another "
         "case's, where both answers could be read. A model that does not look at the images has 100 %. By chance: what "
@@ -219,7 +194,7 @@ SHORTCUT = TableSpec(
         "cases. The measure is ours; the paper describes the tendency.",
     ),
 )
-_BENEFIT = Contrast(first={"condition": NO_IMAGE}, second={"condition": AS_PUBLISHED}, pair=("id",))
+_BENEFIT = Contrast(first={"condition": measures.NO_IMAGE}, second={"condition": measures.AS_PUBLISHED}, pair=("id",))
 WITHOUT_IMAGES = TableSpec(
     "without_images",
     "With and without the images",
@@ -238,30 +213,23 @@ WITHOUT_IMAGES = TableSpec(
     (
         "Over the questions that have a score both ways. Without: the case's text alone, no report in the images' "
         "place. Tasks I and II have no images. Of Task VIII: how often a contradiction is named that can't be seen.",
-        f"{INTERVALS} Benefits are of the same questions both ways.",
+        f"{published.INTERVALS} Benefits are of the same questions both ways.",
     ),
 )
 
 
 # --- Sites ----------------------------------------------------------------------------------------------------------
-
-
 def _site_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
-    """How many questions the paper's way, and a column a task and condition: the accuracy at a row's site.
-
-    None for a task without an accuracy.
-    """
-    rows = sources[0].rows
-    found = [each for each in asked_imaging(sources[0]) if each[1] != ROTATED]
-    return (
+    """The numbers of questions, and for each task and condition with a score a column: the accuracy at a row's site."""
+    columns = [
         ColumnSpec("of the paper's questions", _paper_share),
-        ColumnSpec("questions", row_count, "count", within={"condition": SHOWN}),
-        *(
-            ColumnSpec(label_of(*each), ACCURACY, within=where_asked(*each), mark=judged_marks)
-            for each in found
-            if len(rows.where(where_asked(*each)).scored("accuracy"))
-        ),
-    )
+        ColumnSpec("questions", row_count, "count", within={"condition": published.SHOWN}),
+    ]
+    for task, condition in published.asked_imaging(sources[0]):
+        where, head = published.where_asked(task, condition), published.label_of(task, condition)
+        if condition != measures.ROTATED and len(sources[0].rows.where(where).scored("accuracy")):
+            columns.append(ColumnSpec(head, measures.ACCURACY, within=where, mark=published.judged_marks))
+    return tuple(columns)
 
 
 def _site_rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
@@ -270,7 +238,8 @@ def _site_rows(sources: Sequence[ModelResults]) -> list[RowSpec]:
 
 
 def _paper_share(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-    return Cell(paper_share(row.where["site"]) if row.where["site"] in site_names() else None)
+    site = forms_table()["sites"].get(row.where["site"])
+    return Cell(float(site["paper"]) if site else None)
 
 
 SITES = TableSpec(
@@ -279,44 +248,42 @@ SITES = TableSpec(
     ("site",),
     _site_rows,
     _site_columns,
-    (INTERVALS, "Task VIII is by the site of the text."),
+    (published.INTERVALS, "Task VIII is by the site of the text."),
     marks=judged_tables.MEANINGS,
 )
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
-
-
 def judged_caveats(source: ModelResults) -> Iterator[ReportNotice]:
-    """Who judged and what is missing, which tasks were not asked, whether the model looks."""
+    """The judges and missing judgements, the tasks that were not asked, a model that does not look."""
     yield from judged_tables.judging_notices(judged_tables.by_task(source))
-    shown = {task.key for task, condition in asked_imaging(source) if condition in SHOWN}
+    shown = {task.key for task, condition in published.asked_imaging(source) if condition in published.SHOWN}
     missing = [task.numeral for key, task in task_forms().items() if key not in shown]
     if missing:
         yield ReportNotice("note", f"Not asked here: Task {', '.join(missing)}.")
-    for said, estimate in SAME_ANSWERS.items():
-        found = source.interval(estimate)
-        if found.estimate == 1.0 and found.n > 1:
+    for change, estimate in SAME_ANSWERS.items():
+        same = source.interval(estimate)
+        if same.estimate == 1.0 and same.n > 1:
             yield ReportNotice(
                 "warning",
-                f"With the images of Task III {said} all {found.n} answers stayed the same, as those of a model that "
+                f"With the images of Task III {change} all {same.n} answers stayed the same, as those of a model that "
                 "does not look.",
             )
 
 
 def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
-    """What limits the judged numbers of several models: what is the same of several is said once, by their names."""
-    found: dict[ReportNotice, list[str]] = {}
+    """The limits of the judged numbers of several models, each once with the names of its models."""
+    names_by_notice: dict[ReportNotice, list[str]] = {}
     for source in sources:
-        for flag in judged_tables.judging_notices(judged_tables.judgings_by_protocol(source.rows)):
-            found.setdefault(flag, []).append(source.name)
-    for flag, names in found.items():
-        yield ReportNotice(flag.kind, f"{', '.join(names)}: {flag.text}")
+        for notice in judged_tables.judging_notices(judged_tables.judgings_by_protocol(source.rows)):
+            names_by_notice.setdefault(notice, []).append(source.name)
+    for notice, names in names_by_notice.items():
+        yield ReportNotice(notice.kind, f"{', '.join(names)}: {notice.text}")
 
 
 # --- The headline -----------------------------------------------------------------------------------------------------
 
-# Those that stand on the first screen where they were asked come first.
+# In the order in which they are chosen for the first screen.
 _TITLES = {
     "t3": "reading the image (III)", "t4": "diagnosis (IV)", "t5": "diagnostic reasoning (V)", "t1": "knowledge (I)",
     "t2": "clinical notes (II)", "t6": "treatment (VI)", "t7": "treatment reasoning (VII)",
@@ -325,14 +292,13 @@ _TITLES = {
 
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
-    """The accuracy of each task as the paper asks it."""
     for key, title in _TITLES.items():
-        where = {"paper_task": key, "condition": AS_PUBLISHED}
+        where = {"paper_task": key, "condition": measures.AS_PUBLISHED}
         rows = source.rows.where(where)
         if len(rows.scored("accuracy")):
             chance = chance_of_options(rows)
-            printed = published_span(SUITE, str(rows.values("task")[0]), "accuracy")
-            yield Number(title, f"at {title}", ACCURACY, where, chance=chance, published=printed)
+            printed = published_span(measures.SUITE, str(rows.values("task")[0]), "accuracy")
+            yield Number(title, f"at {title}", measures.ACCURACY, where, chance=chance, published=printed)
 
 
 HEADLINE = Headline(
@@ -346,34 +312,34 @@ HEADLINE = Headline(
         BoardColumn("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
     ),
     most=3,
-    sketch=pathway_chart,
+    sketch=published.pathway_chart,
 )
 
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
     views=(
-        SectionSpec("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
+        SectionSpec("main", "Beside the paper", (published.PUBLISHED_TABLE,), (published.PATHWAY,)),
         SectionSpec("tasks", "Tasks", (TASKS, CONTRADICTIONS)),
         SectionSpec("gap", "Multiple choice and open answers", (GAPS,)),
         SectionSpec("shortcut", "Does it look", (WITHOUT_IMAGES, SHORTCUT)),
         rotation_view(
-            {"condition": ROTATED},
-            INTERVALS,
+            {"condition": measures.ROTATED},
+            published.INTERVALS,
             groups={f"Task {task_forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
         ),
         SectionSpec("sites", "Sites", (SITES,)),
         SectionSpec("judgements", "Judgements", judged_tables.judging_tables()),
     ),
     compared=(
-        SectionSpec("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),
+        SectionSpec("main", "Beside the paper", (published.PUBLISHED_TABLE,), (published.PATHWAY_OF_MODELS,)),
         SectionSpec("paper-tests", "As the paper tests it", (report_paper.kruskal_table, report_paper.dunn_table)),
     ),
     caveats=judged_caveats,
     compared_caveats=compared_caveats,
-    sources=results_by_condition,
+    sources=published.results_by_condition,
     tests=lambda source: {
-        f"Task {label_of(*each)}": question_ids(source.rows.where(where_asked(*each)))
-        for each in asked_imaging(source)
-        if each[1] in SHOWN
+        f"Task {published.label_of(*asked)}": question_ids(source.rows.where(published.where_asked(*asked)))
+        for asked in published.asked_imaging(source)
+        if asked[1] in published.SHOWN
     },
 )

@@ -22,45 +22,45 @@ _ABOUT = (
 
 
 def compared_scores(sources: Sequence[ModelResults]) -> dict[str, dict[str, list[float]]]:
-    """The scores of each model's questions, by task where two models or more have any, and for all these together.
+    """Task -> model -> scores, for tasks with two models or more, and for all of these tasks together.
 
-    With images where a model was asked with images, else with reports. All together: of the models that have scores in
-    each of these tasks.
+    With images if a model was asked with images, else with reports. All together: the models that have scores in each
+    of these tasks.
     """
     scores: dict[str, dict[str, list[float]]] = {}
     for source in sources:
-        # As the paper asks comes first, and is the one that counts.
-        shown = {task: where_asked(task, each) for task, each in reversed(asked_imaging(source)) if each in SHOWN}
-        for task in sorted(shown, key=lambda each: each.key):
+        # Reversed: the paper's condition comes first, and is the one that counts.
+        asked = reversed(asked_imaging(source))
+        shown = {task: where_asked(task, condition) for task, condition in asked if condition in SHOWN}
+        for task in sorted(shown, key=lambda task: task.key):
             rows = source.rows.where(shown[task]).scored("accuracy")
             if len(rows):
                 scores.setdefault(task.numeral, {})[source.name] = rows.column("accuracy.score").tolist()
-    compared = {name: found for name, found in scores.items() if len(found) > 1}
-    every = [each.name for each in sources if all(each.name in found for found in compared.values())]
-    if len(compared) < 2 or len(every) < 2:
+    compared = {name: of_task for name, of_task in scores.items() if len(of_task) > 1}
+    models = [source.name for source in sources if all(source.name in of_task for of_task in compared.values())]
+    if len(compared) < 2 or len(models) < 2:
         return compared
-    return {**compared, ALL: {name: [score for found in compared.values() for score in found[name]] for name in every}}
+    together = {model: [score for of_task in compared.values() for score in of_task[model]] for model in models}
+    return {**compared, ALL: together}
 
 
 def kruskal_table(sources: Sequence[ModelResults]) -> Frame | None:
-    """The Kruskal-Wallis test of each task; None where no two models were asked the same task."""
+    """The Kruskal-Wallis test of each task; None if no two models were asked the same task."""
     compared = compared_scores(sources)
-    found = {name: kruskal_wallis(scores) for name, scores in compared.items()}
-    untested = [name for name, test in found.items() if test.p is None]
-    adjusted = adjust_p_values([1.0 if test.p is None else test.p for test in found.values()])
+    tests = {name: kruskal_wallis(scores) for name, scores in compared.items()}
+    untested = any(test.p is None for test in tests.values())
+    adjusted = adjust_p_values([1.0 if test.p is None else test.p for test in tests.values()])
     rows = (
         (name, len(compared[name]), test.n, test.statistic, len(compared[name]) - 1, p_value_cell(test.p),
          p_value_cell(None if test.p is None else corrected))
-        for (name, test), corrected in zip(found.items(), adjusted, strict=True)
+        for (name, test), corrected in zip(tests.items(), adjusted, strict=True)
     )  # fmt: skip
     columns = (
         label_column("task"),
-        count_column("models"),
-        count_column("answers"),
+        *map(count_column, ("models", "answers")),
         FrameColumn("H", digits=2),
         count_column("df"),
-        p_value("p"),
-        p_value("adjusted p"),
+        *map(p_value, ("p", "adjusted p")),
     )
     notes = (
         _ABOUT,
@@ -74,19 +74,16 @@ def kruskal_table(sources: Sequence[ModelResults]) -> Frame | None:
 def dunn_table(sources: Sequence[ModelResults]) -> Frame | None:
     """Dunn's test of each pair, for tasks that three models or more were asked; None where there is none."""
     rows = (
-        (name, each.first, each.second, each.difference, each.z, p_value_cell(each.p), p_value_cell(each.adjusted))
+        (name, pair.first, pair.second, pair.difference, pair.z, p_value_cell(pair.p), p_value_cell(pair.adjusted))
         for name, scores in compared_scores(sources).items()
         if len(scores) > 2
-        for each in dunn_test(scores)
+        for pair in dunn_test(scores)
     )
     columns = (
-        label_column("task"),
-        label_column("first"),
-        label_column("second"),
+        *map(label_column, ("task", "first", "second")),
         FrameColumn("difference of mean ranks", digits=1, signed=True),
         FrameColumn("z", digits=2, signed=True),
-        p_value("p"),
-        p_value("adjusted p"),
+        *map(p_value, ("p", "adjusted p")),
     )
     notes = (
         _ABOUT,

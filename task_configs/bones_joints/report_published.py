@@ -1,4 +1,4 @@
-"""Bones and Joints: what models were asked, and their accuracy in the eight tasks, in a table and drawn."""
+"""Bones and Joints: the tasks of each model, and their accuracy, in a table and a chart."""
 
 from __future__ import annotations
 
@@ -30,22 +30,19 @@ SHOWN = tuple(IMAGING.values())
 IMAGING_HEAD = "imaging in IV to VII"
 
 
-# --- What was asked ---------------------------------------------------------------------------------------------------
-
-
 def results_by_condition(
     suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
 ) -> list[ModelResults]:
-    """What was asked, by model: a task once under each condition."""
-    found = sources_by_model(suite, runs, table, options, once=("paper_task", "condition"))
-    # A source has tasks under several conditions: none of them is its own.
-    return with_distinct_names([replace(each, condition="") for each in found])
+    """The results by model: a task once under each condition."""
+    by_model = sources_by_model(suite, runs, table, options, once=("paper_task", "condition"))
+    # Results have tasks under several conditions: none of them is that of the whole.
+    return with_distinct_names([replace(results, condition="") for results in by_model])
 
 
 def asked_imaging(source: ModelResults) -> list[tuple[PathwayTask, str]]:
-    """The tasks that a model was asked, each with its condition: Task I first, as the paper asks first."""
-    found = set(zip(source.rows.column("paper_task"), source.rows.column("condition"), strict=True))
-    return [(task, each) for key, task in task_forms().items() for each in CONDITIONS if (key, each) in found]
+    """The tasks that a model was asked with their conditions, the paper's condition first."""
+    asked = set(zip(source.rows.column("paper_task"), source.rows.column("condition"), strict=True))
+    return [(task, value) for key, task in task_forms().items() for value in CONDITIONS if (key, value) in asked]
 
 
 def where_asked(task: PathwayTask, condition: str) -> Where:
@@ -54,19 +51,18 @@ def where_asked(task: PathwayTask, condition: str) -> Where:
 
 
 def label_of(task: PathwayTask, condition: str) -> str:
-    """``IV, reports``; a task as the paper has it by its numeral alone."""
+    """``IV, reports``; the numeral alone under the paper's condition."""
     return task.numeral if condition == AS_PUBLISHED else f"{task.numeral}, {condition}"
 
 
 def judged_marks(rows: QuestionTable) -> str:
-    """What limits a number over these questions where they were judged, as marks."""
+    """The marks of a number over these questions if they were judged."""
     return judging_marks(*judgings_by_protocol(rows).values())
 
 
-# --- Accuracy in the eight tasks --------------------------------------------------------------------------------------
-
-
-_ACCURACIES = {(key, each): Mean({"paper_task": key, "condition": each}) for key in task_forms() for each in SHOWN}
+_ACCURACIES = {
+    (key, condition): Mean({"paper_task": key, "condition": condition}) for key in task_forms() for condition in SHOWN
+}
 _GUESSES = {
     task.numeral: Count({"paper_task": key, "condition": AS_PUBLISHED}, function=chance_of_options)
     for key, task in task_forms().items()
@@ -76,18 +72,15 @@ _GUESSES = {
 def _published_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     """A row for each source and kind of imaging that it was asked with, and one for guessing."""
     for source in sources:
-        conditions = {each for task, each in asked_imaging(source) if task.images}
+        conditions = {condition for task, condition in asked_imaging(source) if task.images}
         for imaging, condition in IMAGING.items():
             if condition in conditions or (condition == AS_PUBLISHED and REPORTS not in conditions):
                 estimates = {
                     task.numeral: _ACCURACIES[key, condition if task.images else AS_PUBLISHED]
                     for key, task in task_forms().items()
                 }
-                yield RowSpec(
-                    (source.name, str(own_results_cell(results_extent(source)).value), imaging),
-                    estimates=estimates,
-                    source=source,
-                )
+                labels = (source.name, str(own_results_cell(results_extent(source)).value), imaging)
+                yield RowSpec(labels, estimates=estimates, source=source)
     yield RowSpec(("uniform guessing", "arithmetic", ""), kind="counts", estimates=_GUESSES)
 
 
@@ -107,7 +100,6 @@ PUBLISHED_TABLE = TableSpec(
 
 
 def _chart_caption(sources: Sequence[ModelResults]) -> str:
-    """What is drawn, and what limits the judged numbers, as the marks in the table have it."""
     used = {mark for source in sources for mark in judged_marks(source.rows)}
     limits = "".join(f" {meaning}" for mark, meaning in MEANINGS.items() if mark in used)
     return (
@@ -140,6 +132,6 @@ _SKETCH = replace(PATHWAY, kind="plane", heads={}, where={IMAGING_HEAD: "images"
 def pathway_chart(source: ModelResults) -> FindingChart:
     """The tasks along the pathway of one model, as the paper asks them."""
     known = [mark for mark in _SKETCH.marks([source]) if mark.kind == "run" and mark.y.value is not None]
-    pale = f"; pale: {BY_WORDS}" if any(LEXICAL in each.y.mark for each in known) else ""
-    said = f"correct (%), tasks I to VIII, {len(known)} with an accuracy; dashed: guessing; hollow: published{pale}"
-    return FindingChart(_SKETCH.small(source), said)
+    pale = f"; pale: {BY_WORDS}" if any(LEXICAL in mark.y.mark for mark in known) else ""
+    caption = f"correct (%), tasks I to VIII, {len(known)} with an accuracy; dashed: guessing; hollow: published{pale}"
+    return FindingChart(_SKETCH.small(source), caption)

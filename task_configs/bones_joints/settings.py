@@ -1,4 +1,4 @@
-"""What only the tasks on this data may say under ``lmms_eval_specific_kwargs: default``."""
+"""The settings of Bones and Joints' tasks under ``lmms_eval_specific_kwargs: default``."""
 
 from __future__ import annotations
 

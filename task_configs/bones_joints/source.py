@@ -1,7 +1,7 @@
 """Bones and Joints: exam questions and 203 cases of orthopedics and sports medicine, in eight tasks.
 
-The release was not seen: columns are found by the names that they may have (``forms.yml``), and what is wanted and not
-there is named together with what was found (:mod:`.source_layout`).
+The release was not seen: columns are found by the names that they may have (``forms.yml``), and a message about missing
+columns lists those found (:mod:`.source_layout`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from lmms_medtasks.data import any_tables
 from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import ImageCells
 from lmms_medtasks.data.releases import Release
@@ -17,7 +18,7 @@ from lmms_medtasks.data.row_reader import RejectedRow, RowReader
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.bones_joints.source_forms import task_forms
-from lmms_medtasks.task_configs.bones_joints.source_layout import read_release_rows, survey_release
+from lmms_medtasks.task_configs.bones_joints.source_layout import survey_release
 from lmms_medtasks.task_configs.bones_joints.source_rows import CaseQuestion
 
 
@@ -25,16 +26,17 @@ class BonesJointsReader(RowReader):
     """Reads the rows of one split out of all tables of a release."""
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
-        """Look the tables through; ``UserError`` if there are none, or they are not as expected."""
+        """Read all tables; ``UserError`` if there are none, or they are not as expected."""
         self._release, self._split = release, split
         self._tasks = [task for task in task_forms().values() if task.split == split.name]
         every = survey_release(release)  # type: ignore[arg-type]
         self._tables = [table for table in every if any(task.key in table.tasks for task in self._tasks)]
         if not self._tables:
-            there = dict.fromkeys(task for table in every for task in table.tasks)
+            present = dict.fromkeys(task for table in every for task in table.tasks)
             raise UserError(
                 f"The release has no row of {', '.join(task.title for task in self._tasks)}. Its tables "
-                f"({', '.join(table.name for table in every) or 'none'}) have rows of: {', '.join(there) or 'nothing'}."
+                f"({', '.join(table.name for table in every) or 'none'}) have rows of: "
+                f"{', '.join(present) or 'nothing'}."
             )
         self._cells = ImageCells(release)
         self.records = sum(table.tasks.get(task.key, 0) for table in self._tables for task in self._tasks)
@@ -50,7 +52,7 @@ class BonesJointsReader(RowReader):
         """Every row as a question of each of its tasks."""
         number = 0
         for table in self._tables:
-            for row in read_release_rows(self._release, table):
+            for row in any_tables.iter_table_rows(self._release.file(table.name)):
                 number += 1
                 if row is None:
                     yield number, RejectedRow("it has another number of cells than the header")
@@ -61,30 +63,28 @@ class BonesJointsReader(RowReader):
                                 for task in self._tasks if task.key in named)  # fmt: skip
 
     def read_name(self, row: CaseQuestion) -> str:
-        """The document's id."""
         return row.name
 
     def find_missing(self, row: CaseQuestion) -> list[str]:
-        """The paths in the row's cells at which no image is."""
+        """The paths in the row's cells that hold no image."""
         return self._cells.missing(row.image_cells, row.table.name)
 
     def make_document(self, row: CaseQuestion) -> dict[str, Any]:
-        """The document of a question; RejectedRow with the reason why it is none."""
         return row.document(self._cells)
 
 
 @dataclass(frozen=True)
 class TablesSplit(SourceSplit):
-    """A split whose questions may be in any table of the release: its files are found by what they hold."""
+    """A split whose questions may be in any table of the release; its files are found by their content."""
 
     def files_in(self, release: Release) -> tuple[str, ...] | None:
         """The tables with questions of this split, None if there are none; raises UserError as ``survey`` does."""
-        own = {task.key for task in task_forms().values() if task.split == self.name}
-        return tuple(table.name for table in survey_release(release)  # type: ignore[arg-type]
-                     if own & set(table.tasks)) or None  # fmt: skip
+        keys = {task.key for task in task_forms().values() if task.split == self.name}
+        tables = survey_release(release)  # type: ignore[arg-type]
+        return tuple(table.name for table in tables if keys & set(table.tasks)) or None
 
     def wanted(self) -> str:
-        """What it can be made from, for messages."""
+        """The tables that it can be made from, for messages."""
         titles = ", ".join(task.title for task in task_forms().values() if task.split == self.name)
         return f"a table (parquet, CSV, TSV, JSON, JSON lines) with rows of {titles}"
 
@@ -117,12 +117,9 @@ BONES_JOINTS = DataSource(
         "questions on images (III)": 203,
         "open questions on cases (IV to VII)": 4 * 203,
     },
-    expected=(
-        ExpectedCounts(("t1",), 129),
-        ExpectedCounts(("t2",), 101),
-        ExpectedCounts(("t3",), 203),
-        ExpectedCounts(("open",), 4 * 203),
-        ExpectedCounts(("t8",), 203),
+    expected=tuple(
+        ExpectedCounts((split,), count)
+        for split, count in {"t1": 129, "t2": 101, "t3": 203, "open": 4 * 203, "t8": 203}.items()
     ),
     open_split=BonesJointsReader,
     images_optional=True,

@@ -1,4 +1,4 @@
-"""What Bones and Joints has: eight tasks, seven sites, its diseases, and how a release may spell them."""
+"""The eight tasks, seven sites and the diseases of Bones and Joints, and their spellings in a release."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from lmms_medtasks import folders
@@ -16,12 +15,12 @@ from lmms_medtasks.errors import UserError
 Form = Literal["choice", "open", "chain", "contradiction"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PathwayTask:
-    """One of the eight. ``form``: multiple choice; an open answer; a chain of reasoning; or a contradiction to find.
+    """One of the eight tasks. ``form``: multiple choice, an open answer, a chain of reasoning, a contradiction to find.
 
-    ``split`` holds its questions, ``paper`` is how many the paper has, ``images`` whether each needs one, ``asked``
-    what its judge is told that the model was asked for.
+    ``split`` holds its questions. ``paper``: their number in the paper. ``images``: whether each question needs one.
+    ``asked``: what the model was asked for, as its judge is told. ``also``: other spellings of its name.
     """
 
     key: str
@@ -30,8 +29,9 @@ class PathwayTask:
     form: Form
     split: str
     paper: int
-    images: bool
-    asked: str
+    also: tuple[str, ...]
+    images: bool = False
+    asked: str = ""
 
     @property
     def title(self) -> str:
@@ -39,7 +39,8 @@ class PathwayTask:
         return f"Task {self.numeral}, {self.name}"
 
 
-def _forms_table() -> Mapping[str, Any]:
+def forms_table() -> Mapping[str, Any]:
+    """The content of ``forms.yml``."""
     table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("forms.yml"))
     return table
 
@@ -47,50 +48,19 @@ def _forms_table() -> Mapping[str, Any]:
 @functools.cache
 def task_forms() -> Mapping[str, PathwayTask]:
     """The tasks by their keys, "t1" to "t8"."""
-    return MappingProxyType(
-        {
-            key: PathwayTask(
-                key,
-                row["numeral"],
-                row["name"],
-                row["form"],
-                row["split"],
-                row["paper"],
-                row.get("images", False),
-                row.get("asked", ""),
-            )
-            for key, row in _forms_table()["tasks"].items()
-        }
-    )
+    rows = forms_table()["tasks"]
+    return {key: PathwayTask(key=key, **{**row, "also": tuple(row["also"])}) for key, row in rows.items()}
 
 
-@functools.cache
 def site_names() -> tuple[str, ...]:
     """The seven sites, the most frequent first."""
-    return tuple(_forms_table()["sites"])
-
-
-@functools.cache
-def column_aliases() -> Mapping[str, tuple[str, ...]]:
-    """What is wanted of a row -> the columns that may hold it, the surest first."""
-    return MappingProxyType({concept: tuple(names) for concept, names in _forms_table()["columns"].items()})
-
-
-@functools.cache
-def weak_task_columns() -> tuple[str, ...]:
-    """Columns that hold the task only where nothing but tasks stands in them."""
-    return tuple(_forms_table()["weak_task_columns"])
-
-
-def option_columns(letter: str) -> list[str]:
-    """The columns that may hold the option of this letter."""
-    return [pattern.format(letter=letter) for pattern in _forms_table()["option_columns"]]
+    return tuple(forms_table()["sites"])
 
 
 def fold_name(text: str) -> str:
-    """What counts of a name: letters and digits of any script, without case.
+    """The letters and digits of a name, of any script, without case.
 
-    >>> folded("Task_III (Images)")
+    >>> fold_name("Task_III (Images)")
     'taskiiiimages'
     """
     return re.sub(r"[\W_]", "", text.casefold())
@@ -98,14 +68,11 @@ def fold_name(text: str) -> str:
 
 @functools.cache
 def _task_spellings() -> Mapping[str, str]:
-    found = {}
-    for number, (key, row) in enumerate(_forms_table()["tasks"].items(), start=1):
-        for name in (row["name"], *row["also"]):
-            found[fold_name(name)] = key
-        for mark in (row["numeral"], str(number)):
-            for prefix in ("", "t", "task"):
-                found[fold_name(prefix + mark)] = key
-    return found
+    spellings = {}
+    for number, (key, task) in enumerate(task_forms().items(), start=1):
+        numbered = [prefix + mark for mark in (task.numeral, str(number)) for prefix in ("", "t", "task")]
+        spellings.update({fold_name(name): key for name in (task.name, *task.also, *numbered)})
+    return spellings
 
 
 def tasks_named(text: str) -> tuple[str, ...]:
@@ -114,8 +81,7 @@ def tasks_named(text: str) -> tuple[str, ...]:
     >>> tasks_named("Task III: Radiological Image Interpretation"), tasks_named("IV & V"), tasks_named("quiz")
     (('t3',), ('t4', 't5'), ())
     """
-    whole = _one_task(text)
-    if whole:
+    if whole := _one_task(text):
         return (whole,)
     parts = [_one_task(part) for part in re.split(r"[,;/+&]|\band\b", text, flags=re.IGNORECASE)]
     return tuple(dict.fromkeys(part for part in parts if part)) if parts and all(parts) else ()
@@ -123,10 +89,10 @@ def tasks_named(text: str) -> tuple[str, ...]:
 
 def tasks_read(text: str) -> tuple[str, ...]:
     """As :func:`tasks_named`; raises UserError for a text that names no task."""
-    if not (found := tasks_named(text)):
+    if not (tasks := tasks_named(text)):
         allowed = ", ".join(f"{task.numeral} ({task.name})" for task in task_forms().values())
         raise UserError(f"Unknown task {text!r}. Allowed, by number or name: {allowed}.")
-    return found
+    return tasks
 
 
 def _one_task(text: str) -> str:
@@ -136,8 +102,8 @@ def _one_task(text: str) -> str:
         return spellings[fold_name(text)]
     # "Task III: Radiological Image Interpretation", "Diagnosis Generation (Task IV)"
     parts = [fold_name(part) for part in re.split(r"[:()\-\u2013\u2014]|\.\s|_", text) if fold_name(part)]
-    found = {spellings.get(part, "") for part in parts}
-    return found.pop() if len(parts) > 1 and len(found) == 1 else ""
+    tasks = {spellings.get(part, "") for part in parts}
+    return tasks.pop() if len(parts) > 1 and len(tasks) == 1 else ""
 
 
 def task_of_file(name: str) -> str:
@@ -147,16 +113,16 @@ def task_of_file(name: str) -> str:
     ('t3', 't1', '')
     """
     for part in reversed(re.sub(r"\.\w+$", "", name).split("/")):
-        # A plain number or a letter is no name of a task here: "data/1.csv".
+        # A plain number or a letter does not name a task here: "data/1.csv".
         plain = re.sub(r"[-_](?:test|train|\d{5}of\d{5}|\d{5})+.*$", "", part)
-        if len(fold_name(plain)) > 1 and (found := _one_task(plain)) and not fold_name(plain).isdigit():
-            return found
+        if len(fold_name(plain)) > 1 and (task := _one_task(plain)) and not fold_name(plain).isdigit():
+            return task
     return ""
 
 
 @functools.cache
 def _site_spellings() -> Mapping[str, str]:
-    return {fold_name(name): site for site, row in _forms_table()["sites"].items() for name in (site, *row["also"])}
+    return {fold_name(name): site for site, row in forms_table()["sites"].items() for name in (site, *row["also"])}
 
 
 def site_named(text: str) -> str:
@@ -170,10 +136,5 @@ def site_named(text: str) -> str:
 
 
 def is_listed(disease: str) -> bool:
-    """Whether a disease is among those of the paper that we know by name."""
-    return fold_name(disease) in map(fold_name, _forms_table()["diseases"]["known"])
-
-
-def paper_share(site: str) -> float:
-    """The share in percent of the paper's questions that are of a site."""
-    return float(_forms_table()["sites"][site]["paper"])
+    """Whether the paper's text names a disease."""
+    return fold_name(disease) in map(fold_name, forms_table()["diseases"]["known"])

@@ -1,7 +1,7 @@
-"""How the tables of a Bones and Joints release are laid out: which column holds what, and which tasks a row has.
+"""The layout of the tables of a Bones and Joints release: what each column holds, and the tasks of a row.
 
-A row is a question of the task that a column, or the file's name, says; or it is a case, with a column for each of the
-answers to Tasks IV to VII. What is neither is refused, with what was wanted and what was found.
+A row is a question of the task that a column or the file's name states, or a case with a column for each of the answers
+to Tasks IV to VII. Any other table is refused, with the expected columns and those found.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,16 +19,7 @@ from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import Row, Spellings
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.bones_joints.source_forms import column_aliases as known_columns
-from lmms_medtasks.task_configs.bones_joints.source_forms import (
-    fold_name,
-    option_columns,
-    task_forms,
-    task_of_file,
-    tasks_named,
-    tasks_read,
-    weak_task_columns,
-)
+from lmms_medtasks.task_configs.bones_joints import source_forms as forms
 
 Layout = Literal["task column", "file name", "cases"]
 
@@ -61,28 +52,28 @@ class ReleaseTable:
     tasks: Mapping[str, int]
 
     def value(self, row: Row, concept: str) -> Any:
-        """What a row has of a concept; None where the table has no such column."""
+        """The cell of a concept in a row; None where the table has no such column."""
         return row.get(self.used[concept]) if concept in self.used else None
 
     def tasks_of(self, row: Row) -> tuple[str, ...]:
         """The tasks that a row is a question of."""
         if self.layout == "task column":
-            return tasks_named(str(row.get(self.task_column) or ""))
+            return forms.tasks_named(str(row.get(self.task_column) or ""))
         return tuple(self.tasks)
 
     @property
     def unused(self) -> tuple[str, ...]:
-        """The columns that nothing is taken from."""
+        """The columns that are not read."""
         taken = {*self.used.values(), *self.images, *self.options, self.task_column}
         return tuple(name for name in self.columns if name not in taken)
 
 
 @functools.lru_cache(maxsize=4)
 def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
-    """Every table of the release, looked through once.
+    """Every table of the release, read once.
 
     Raises:
-        UserError: a table can't be read, says nothing of its tasks, or lacks columns that they need.
+        UserError: a table can't be read, does not state its tasks, or lacks columns that they need.
     """
     return tuple(_read_table_layout(release, name) for name in release.names() if any_tables.is_table(name))
 
@@ -90,102 +81,105 @@ def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
 def _read_table_layout(release: Release, name: str) -> ReleaseTable:
     path = release.file(name)
     columns = any_tables.read_table_columns(path)
-    used, images, options = _match_columns(columns)
-    layout, column, tasks = _find_layout(release, name, columns, used)
-    table = ReleaseTable(name, columns, used, images, options, layout, column, tasks)
-    _check_table(table, release)
+    by_name = {forms.fold_name(column): column for column in reversed(columns)}
+    used = {
+        concept: column
+        for concept, names in forms.forms_table()["columns"].items()
+        if (column := _first_column(by_name, names)) is not None
+    }
+    layout, task_column, tasks = _find_layout(path, name, by_name, used)
+    table = ReleaseTable(
+        name=name,
+        columns=columns,
+        used=used,
+        images=_image_columns(columns, used.get("image")),
+        options=_option_columns(by_name),
+        layout=layout,
+        task_column=task_column,
+        tasks=tasks,
+    )
+    _check_table(table, path)
     return table
 
 
-def read_release_rows(release: Release, table: ReleaseTable) -> Iterator[Row | None]:
-    """The records of a table; None for one that is no record."""
-    return any_tables.iter_table_rows(release.file(table.name))
+def _first_column(by_name: Mapping[str, str], names: Sequence[str]) -> str | None:
+    """The column of the first of these names that the table has; ``by_name``: folded name -> column."""
+    return next((by_name[folded] for folded in map(forms.fold_name, names) if folded in by_name), None)
 
 
-def _match_columns(columns: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
-    """Concept -> column; the image columns; the option columns in the order of their letters."""
-    by_name = {fold_name(name): name for name in reversed(columns)}
-    used: dict[str, str] = {}
-    for concept, names in known_columns().items():
-        found = next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
-        if found is not None:
-            used[concept] = found
+def _option_columns(by_name: Mapping[str, str]) -> tuple[str, ...]:
+    """The option columns in the order of their letters; () for fewer than two."""
+    patterns = forms.forms_table()["option_columns"]
     options = []
     for letter in LETTERS[:MOST_OPTIONS]:
-        spellings = [fold_name(name) for name in option_columns(letter)]
-        place = next((by_name[spelling] for spelling in spellings if spelling in by_name), None)
-        if place is None:
+        column = _first_column(by_name, [pattern.format(letter=letter) for pattern in patterns])
+        if column is None:
             break
-        options.append(place)
-    return used, _image_columns(columns, used.get("image")), tuple(options) if len(options) > 1 else ()
+        options.append(column)
+    return tuple(options) if len(options) > 1 else ()
 
 
-def _image_columns(columns: Sequence[str], found: str | None) -> tuple[str, ...]:
+def _image_columns(columns: Sequence[str], unnumbered: str | None) -> tuple[str, ...]:
     """The image column, or image_1, image_2 ... in the order of their numbers."""
-    stems = {fold_name(name) for name in known_columns()["image"]}
-    numbered = []
-    for name in columns:
-        match = re.fullmatch(r"(.*?)(\d+)", fold_name(name))
-        if match and match.group(1) in stems:
-            numbered.append((int(match.group(2)), name))
-    return (*([found] if found else []), *(name for _, name in sorted(numbered)))
+    stems = set(map(forms.fold_name, forms.forms_table()["columns"]["image"]))
+    matches = [(re.fullmatch(r"(.*?)(\d+)", forms.fold_name(name)), name) for name in columns]
+    numbered = sorted((int(match[2]), name) for match, name in matches if match and match[1] in stems)
+    return (*([unnumbered] if unnumbered else []), *(name for _, name in numbered))
 
 
 def _find_layout(
-    release: Release, name: str, columns: Sequence[str], used: Mapping[str, str]
+    path: Path, name: str, by_name: Mapping[str, str], used: Mapping[str, str]
 ) -> tuple[Layout, str, Mapping[str, int]]:
-    path = release.file(name)
     if "task" in used:
         return "task column", used["task"], _tasks_in(path, used["task"], name)
-    by_name = {fold_name(each): each for each in columns}
-    for column in (by_name[fold_name(weak)] for weak in weak_task_columns() if fold_name(weak) in by_name):
-        if found := _tasks_in(path, column):
-            return "task column", column, found
+    for weak in forms.forms_table()["weak_task_columns"]:
+        column = _first_column(by_name, [weak])
+        if column is not None and (counts := _tasks_in(path, column)):
+            return "task column", column, counts
     count = sum(1 for _ in any_tables.iter_table_rows(path))
-    if task := task_of_file(name):
+    if task := forms.task_of_file(name):
         return "file name", "", {task: count}
     tasks = [task for task, concepts in REFERENCES.items() if any(concept in used for concept in concepts)]
-    if tasks and any(each in used for each in (*CASE_TEXT, "question")):
+    if tasks and any(concept in used for concept in (*CASE_TEXT, "question")):
         return "cases", "", dict.fromkeys(tasks, count)
-    answers = [each for some in REFERENCES.values() for each in some]
+    answers = [concept for concepts in REFERENCES.values() for concept in concepts]
     raise UserError(
         f"{name} does not say which tasks its rows are of. Expected one of: a column with the task "
         f"({_list_aliases('task')}); a file name like task_3.csv; or a row a case, with columns for the text "
         f"({', '.join(CASE_TEXT)}) and the answers ({', '.join(answers)}). "
-        f"Found columns: {', '.join(columns) or 'none'}."
+        f"Found columns: {', '.join(any_tables.read_table_columns(path)) or 'none'}."
     )
 
 
 def _tasks_in(path: Path, column: str, certain: str = "") -> Mapping[str, int]:
-    """How many rows each task has.
+    """The number of rows of each task.
 
-    ``certain``: the table's name, where the column must hold tasks: UserError for a text that is none. Of another
-    column every row must name a task: otherwise it holds something else, {}.
+    ``certain``: the table's name, where the column must hold tasks: UserError for a text that names none. Any other
+    column holds tasks only if every row names one; otherwise {}.
     """
     counts: Counter[str] = Counter()
-    spellings = Spellings({column: tasks_read})
+    spellings = Spellings({column: forms.tasks_read})
     for number, row in enumerate(any_tables.iter_table_rows(path), start=1):
         text = str((row or {}).get(column) or "")
-        if not tasks_named(text) and not certain:
+        if not forms.tasks_named(text) and not certain:
             return {}
-        counts.update(tasks_named(text))
+        counts.update(forms.tasks_named(text))
         spellings.look(number, {column: text})
     spellings.check(certain)
-    return {task: counts[task] for task in task_forms() if task in counts}
+    return {task: counts[task] for task in forms.task_forms() if task in counts}
 
 
 def _list_aliases(concept: str) -> str:
-    return ", ".join(known_columns()[concept])
+    return ", ".join(forms.forms_table()["columns"][concept])
 
 
-def _check_table(table: ReleaseTable, release: Release) -> None:
-    """``UserError`` unless the table has the columns that its tasks need."""
+def _check_table(table: ReleaseTable, path: Path) -> None:
     missing: dict[str, str] = {}
-    for task in map(task_forms().__getitem__, table.tasks):
+    for task in map(forms.task_forms().__getitem__, table.tasks):
         texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)
         if not any(concept in table.used for concept in texts):
             missing["the text"] = "; ".join(map(_list_aliases, texts))
-        if task.form == "choice" and not _has_options(table, release):
+        if task.form == "choice" and not _has_options(table, path):
             missing["the options"] = (
                 f"{_list_aliases('options')}; or A, B, ... (option A, choice A) in columns of their own"
             )
@@ -195,33 +189,30 @@ def _check_table(table: ReleaseTable, release: Release) -> None:
         if task.images and not table.images:
             missing["the images"] = f"{_list_aliases('image')}; also with a number behind"
     if missing:
-        wanted = "\n  ".join(f"{what}: {names}" for what, names in missing.items())
+        wanted = "\n  ".join(f"{field}: {names}" for field, names in missing.items())
         raise UserError(
             f"{table.name} lacks required columns. Missing (any of the names, in any case):\n  {wanted}\n"
             f"Found: {', '.join(table.columns) or 'none'}."
         )
 
 
-def _has_options(table: ReleaseTable, release: Release) -> bool:
+def _has_options(table: ReleaseTable, path: Path) -> bool:
     if "options" in table.used or table.options:
         return True
-    found = (str(table.value(row, "question") or "") for row in read_release_rows(release, table) if row is not None)
-    return any(len(options_in(text)[1]) > 1 for text in found)
+    texts = (str(table.value(row, "question") or "") for row in any_tables.iter_table_rows(path) if row is not None)
+    return any(len(options_in(text)[1]) > 1 for text in texts)
 
 
 def options_in(text: str) -> tuple[str, list[str]]:
-    """A question that has its options in its own text, as lines "A. ..." at its end, taken apart.
+    """The question and the options of a text that lists these at its end, as lines "A. ...".
 
     >>> options_in("Which bone?\\nA. femur\\nB. tibia")
     ('Which bone?', ['femur', 'tibia'])
     """
     lines = text.strip().splitlines()
-    options: list[str] = []
-    start = len(lines)
-    for number in range(len(lines)):
-        found = [re.fullmatch(rf"\s*[(]?{LETTERS[place]}[).:、．]\s*(.+)", line)
-                 for place, line in enumerate(lines[number : number + MOST_OPTIONS])]  # fmt: skip
-        if len(found) > 1 and len(found) == len(lines) - number and all(found):
-            options, start = [match.group(1).strip() for match in found if match], number
-            break
-    return "\n".join(lines[:start]).strip(), options
+    for start in range(max(0, len(lines) - MOST_OPTIONS), len(lines) - 1):
+        lettered = zip(LETTERS, lines[start:], strict=False)
+        matches = [re.fullmatch(rf"\s*[(]?{letter}[).:、．]\s*(.+)", line) for letter, line in lettered]
+        if all(matches):
+            return "\n".join(lines[:start]).strip(), [match[1].strip() for match in matches if match]
+    return "\n".join(lines), []

@@ -1,10 +1,10 @@
-"""A row of a Bones and Joints release as a question of one task: what becomes of it, and what is refused."""
+"""A row of a Bones and Joints release as a question of one task: its document, or why it is rejected."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +41,12 @@ class CaseQuestion:
 
     @property
     def name(self) -> str:
-        """The document's id: the task, and what the release calls the row or else its number."""
+        """The document's id: the task, and the row's id in the release or else its number."""
         try:
-            own = self._text("id") or (self._text("case") if self.table.layout == "cases" else "")
+            row_id = self._text("id") or (self._text("case") if self.table.layout == "cases" else "")
         except RejectedRow:
-            own = ""
-        return f"{self.task.key}-{own or self.number}"
+            row_id = ""
+        return f"{self.task.key}-{row_id or self.number}"
 
     @property
     def image_cells(self) -> list[Any]:
@@ -54,20 +54,20 @@ class CaseQuestion:
         return [self.row.get(name) for name in self.table.images]
 
     def document(self, cells: ImageCells) -> dict[str, Any]:
-        """The canonical document without ``data``; RejectedRow with the reason why it is none."""
+        """The canonical document without ``data``; RejectedRow with the reason why the row is unusable."""
         question, options = self._question()
         answer = right_letter(self._answer(), options) if options else self._answer()
         images = cells.images(self.image_cells, self.table.name)
-        said = self._text("image_count")
-        wrong = re.fullmatch(r"\d+(?:\.0)?", said) and int(float(said)) != len(images)
-        reject_unless(not wrong, f"image count is {said}, there are {len(images)} images")
+        stated = self._text("image_count")
+        is_wrong = re.fullmatch(r"\d+(?:\.0)?", stated) and int(float(stated)) != len(images)
+        reject_unless(not is_wrong, f"image count is {stated}, there are {len(images)} images")
         reject_unless(images or not self.task.images, f"there is no image, which {self.task.title} needs")
         shown = stored_images(images)
         if not images:
             shown["image_id"] = f"text-{self.name}"
         disease = self._text("disease") or self._text("diagnosis")
-        own_case = self._text("case") or (self._text("id") if self.table.layout == "cases" else "")
-        case = own_case or (shown["image_id"] if images else self.name)
+        stated_case = self._text("case") or (self._text("id") if self.table.layout == "cases" else "")
+        case = stated_case or (shown["image_id"] if images else self.name)
         site = self._site("site")
         return {
             "id": self.name,
@@ -90,18 +90,18 @@ class CaseQuestion:
 
     def _question(self) -> tuple[str, list[str]]:
         """The text that is shown, and the options of a multiple-choice question."""
-        asked = self._text("question")
+        question = self._text("question")
         if self.task.form != "choice":
-            text = "\n".join([*self._sections(), *([asked] if asked else [])])
+            text = "\n".join(filter(None, [*self._sections(), question]))
             reject_unless(text, "there is no text of the case")
             return text, []
         options = self._options()
         if not options:
-            asked, options = options_in(asked)
-        reject_unless(asked, "question is empty")
+            question, options = options_in(question)
+        reject_unless(question, "question is empty")
         reject_unless(len(options) > 1, "there are no options")
         # Task III is diagnosed from the image alone.
-        return "\n".join([*(self._sections() if self.task.key != "t3" else []), asked]), options
+        return "\n".join([*(self._sections() if self.task.key != "t3" else []), question]), options
 
     def _sections(self) -> list[str]:
         texts = {concept: self._text(concept) for concept in CASE_TEXT}
@@ -116,15 +116,12 @@ class CaseQuestion:
 
     def _answer(self) -> str:
         """The reference; of a chain of reasoning the experts' chain stands above a short answer."""
-        own = REFERENCES.get(self.task.key, ())
-        concepts: Sequence[str] = ("answer",)
-        if self.table.layout == "cases":
-            concepts = own
-        elif own:
-            concepts = (*own, "answer") if self.task.form == "chain" else ("answer", *own)
-        separator = "\n" if self.task.form == "chain" else "; "
-        found = (_as_text(self.table.value(self.row, concept), concept, separator) for concept in concepts)
-        answer = next((text for text in found if text), "")
+        concepts, is_chain = REFERENCES.get(self.task.key, ()), self.task.form == "chain"
+        if self.table.layout != "cases":
+            concepts = (*concepts, "answer") if is_chain else ("answer", *concepts)
+        separator = "\n" if is_chain else "; "
+        texts = (_as_text(self.table.value(self.row, concept), concept, separator) for concept in concepts)
+        answer = next(filter(None, texts), "")
         columns = [self.table.used[concept] for concept in concepts if concept in self.table.used]
         reject_unless(answer, f"the reference ({', '.join(columns or concepts)}) is empty")
         return answer
@@ -142,9 +139,9 @@ def _as_text(value: Any, name: str, separator: str = "; ") -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        return separator.join(filter(None, (_as_text(each, name) for each in value)))
+        return separator.join(filter(None, (_as_text(item, name) for item in value)))
     if isinstance(value, Mapping):
-        return separator.join(f"{key}: {text}" for key, each in value.items() if (text := _as_text(each, name)))
+        return separator.join(f"{key}: {text}" for key, item in value.items() if (text := _as_text(item, name)))
     reject_unless(not isinstance(value, bytes), f"{name} is no text")
     text = str(value).strip()
     return "" if text.lower() in ("nan", "none", "null") else text
@@ -154,7 +151,7 @@ def parse_options(value: Any) -> list[str]:
     """The options in one cell: a list, a mapping from letters, JSON of either, or lines "A. ...".
 
     Raises:
-        RejectedRow: it is none of these, or an option is empty.
+        RejectedRow: it is something else, or an option is empty.
     """
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         try:
@@ -164,11 +161,10 @@ def parse_options(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value, key=str) if value[key] is not None]
     if isinstance(value, str):
-        lines = options_in(value)[1]
-        value = lines or [line.strip() for line in value.splitlines() if line.strip()]
+        value = options_in(value)[1] or [line.strip() for line in value.splitlines() if line.strip()]
     if not isinstance(value, list):
         raise RejectedRow(f"options is no list: {str(value)[:60]!r}")
-    texts = [re.sub(r"^\s*[(]?[A-H][).:、．]\s*", "", _as_text(each, "options")) for each in value]
+    texts = [re.sub(r"^\s*[(]?[A-H][).:、．]\s*", "", _as_text(option, "options")) for option in value]
     empty = [letter for letter, text in zip(LETTERS, texts, strict=False) if not text]
     reject_unless(not empty, f"option {', '.join(empty)} is empty")
     return texts

@@ -5,10 +5,9 @@ From the paper: what the four dimensions are, their weights, the total normalise
 ``prompts/med_cmr_open.txt``, with an anchor for each score; ``visual_description`` of the question is what visual
 accuracy is judged against, as the judge sees no image.
 
-An answer that equals the reference to the letter is judged all the same. The rule could settle ground-truth correctness
-only: the other three need a judge, which gives all four in one reply, and a verdict half by a rule and half by a judge
-would be neither. The share of such answers is a metric of its own (``exact_match``). Only a reply without any text, or
-whose reasoning was cut off inside its tag, is settled: worst in everything.
+An answer that equals the reference is judged too: a rule could settle ground-truth correctness only, and the judge
+gives all four scores in one reply. The share of such answers is the metric ``exact_match``. Only a reply without text,
+or with reasoning cut off inside its tag, is settled without the judge: worst in everything.
 """
 
 from __future__ import annotations
@@ -20,12 +19,7 @@ from typing import Any
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 from lmms_medtasks.parsing.reasoned import read_reasoned
 
-WEIGHTS: Mapping[str, int] = {
-    "consistency": 1,
-    "coherence": 1,
-    "visual_accuracy": 4,
-    "ground_truth_correctness": 4,
-}
+WEIGHTS: Mapping[str, int] = {"consistency": 1, "coherence": 1, "visual_accuracy": 4, "ground_truth_correctness": 4}
 """Dimension -> weight in the total (paper)."""
 
 HIGHEST = 5
@@ -36,7 +30,7 @@ _LABELS = {str(score): float(score) for score in range(HIGHEST + 1)}
 def weighted_total(scores: Mapping[str, float]) -> float:
     """The weighted total of the four scores (0 to 5 each), from 0 to 100.
 
-    >>> total({"consistency": 5, "coherence": 5, "visual_accuracy": 0, "ground_truth_correctness": 0})
+    >>> weighted_total({"consistency": 5, "coherence": 5, "visual_accuracy": 0, "ground_truth_correctness": 0})
     20.0
     """
     weighted = sum(weight * scores[name] for name, weight in WEIGHTS.items())
@@ -44,7 +38,7 @@ def weighted_total(scores: Mapping[str, float]) -> float:
 
 
 def judged_item(doc: Mapping[str, Any], reply: str) -> JudgedItem:
-    """What the judge is shown of one reply to ``doc``."""
+    """The fields of one reply to ``doc`` that the judge sees."""
     parts = read_reasoned(reply)
     fields = {
         "question": doc["question"],
@@ -79,4 +73,4 @@ PROTOCOL = JudgeProtocol(
 )
 
 PROTOCOLS = (PROTOCOL,)
-"""What :mod:`lmms_medtasks.judges.registry` finds in this folder."""
+"""Read by :mod:`lmms_medtasks.judges.registry`."""

@@ -1,7 +1,7 @@
-"""Med-CMR: what is read from a reply, what is measured of a question, and the metrics of its tasks.
+"""Med-CMR: the scores of a question, and the metrics of its tasks.
 
-Clusters are images. A record says by its tag ``form`` how its question was asked: ``mcq``, ``circular`` (a copy for
-each rotation of the options), or ``open`` (judged).
+Clusters are images. The tag ``form`` of a record: ``mcq``, ``circular`` (a copy for each rotation of the options), or
+``open`` (judged).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.record import EMPTY, FAILED, KEY, QuestionJudgement, QuestionRecord, ScoreValue
+from lmms_medtasks.record import EMPTY, FAILED, KEY, QuestionRecord, ScoreValue
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged_measures
@@ -33,7 +33,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class MedCmrDimension:
-    """One of the seven: its short and long name, its side ("visual" or "reasoning"), and what it is in a few words."""
+    """One of the seven dimensions. ``side``: "visual" or "reasoning"; ``words``: what it is in a few words."""
 
     short: str
     name: str
@@ -50,19 +50,20 @@ def load_dimensions() -> tuple[MedCmrDimension, ...]:
 
 FORMS = ("mcq", "circular", "open")
 TASKS = ("med_cmr_mcq", "med_cmr_mcq_circular", "med_cmr_open")
-DIMENSIONS = tuple(each.short for each in load_dimensions())
+DIMENSIONS = tuple(dimension.short for dimension in load_dimensions())
 """``SOD`` ... ``MSI``, in the paper's order."""
 
 SIDES: Mapping[str, tuple[str, ...]] = {
-    side: tuple(each.short for each in load_dimensions() if each.side == side) for side in ("visual", "reasoning")
+    side: tuple(dimension.short for dimension in load_dimensions() if dimension.side == side)
+    for side in ("visual", "reasoning")
 }
 BREAKDOWNS = ("organ_system", "modality", "subtype", "question_type")
-"""Tags that are texts of the release's own."""
+"""Tags that are the release's own texts."""
 
 _TAGS = ("data", "dimension", *BREAKDOWNS, "index")
 NO_IMAGE = "_noimage"
 BOTH = "both"
-"""What an open answer's parts are called where both were found."""
+"""The status of an open answer with both labelled parts."""
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "without_reasoning": ("no_reasoning",),
@@ -72,7 +73,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 """Metric -> the outcomes of :func:`lmms_medtasks.parsing.reasoned.read_reasoned` that it counts."""
 
 JUDGED: Mapping[str, Any] = {"total": weighted_total, **{name: name for name in WEIGHTS}}
-"""Measures of a judged answer, and what each is of the verdict's four scores."""
+"""Measure of a judged answer -> a score of its verdict, or a function of the four scores."""
 
 MEASURES = (
     Measure("accuracy", f"1 where the reply names the correct option, else 0. {WRONG}"),
@@ -86,8 +87,6 @@ MEASURES = (
 
 
 # --- A multiple-choice question ---------------------------------------------------------------------------------------
-
-
 def choice_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
     """The record of a multiple-choice question, or of one rotation of it."""
     tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
@@ -95,12 +94,10 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> QuestionRecor
 
 
 # --- An open question -------------------------------------------------------------------------------------------------
-
-
 def open_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
-    """The record of an open question, with the verdicts that the judging stage has got.
+    """The record of an open question, with the verdicts that the judging stage has obtained.
 
-    ``parts``: which of its two labelled parts each reply had, joined by ";". A reply of labels alone is empty.
+    ``parts``: which of the two labelled parts each reply had, joined by ";". A reply of labels alone is empty.
     """
     replies = [Reply.of(result) for result in results]
     trials, judgement = records.make_judgement(doc, replies, PROTOCOL)
@@ -110,7 +107,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
     record = QuestionRecord(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
-        trials=tuple(EMPTY if each == EMPTY else trial for trial, each in zip(trials, labelled, strict=True)),
+        trials=tuple(EMPTY if parts == EMPTY else trial for trial, parts in zip(trials, labelled, strict=True)),
         expected=None,
         measures={"exact_match": ScoreValue(sum(exact) / len(exact) if exact else None)},
         tags={**tags, "form": "open", "parts": ";".join(labelled)},
@@ -123,22 +120,21 @@ def open_record(doc: Document, results: Sequence[str | None]) -> QuestionRecord:
 def record_with_verdicts(record: QuestionRecord) -> QuestionRecord:
     """The record of an open question with the measures that its verdicts give."""
     judgement = record.judgement
-    return judged_measures.with_measures(record, _judged_measures(judgement)) if judgement else record
-
-
-def _judged_measures(judgement: QuestionJudgement) -> dict[str, ScoreValue]:
-    return {name: judged_measures.measure_value(judgement, of) for name, of in JUDGED.items()}
+    if judgement is None:
+        return record
+    scores = {name: judged_measures.measure_value(judgement, of) for name, of in JUDGED.items()}
+    return judged_measures.with_measures(record, scores)
 
 
 def count_reply_parts(rows: QuestionTable) -> Counter[str]:
-    """How many replies had which of their two labelled parts."""
-    return Counter(part for each in rows.column("parts") if each for part in each.split(";"))
+    """The number of replies by status: which of the two labelled parts they had."""
+    return Counter(part for parts in rows.column("parts") if parts for part in parts.split(";"))
 
 
 def read_replies(rows: QuestionTable) -> tuple[int, int]:
-    """Replies that could be read, of open answers those with both labelled parts; and replies that came."""
-    found = count_reply_parts(rows)
-    return (found[BOTH], found.total() - found[FAILED]) if found else count_read_replies(rows)
+    """The number of readable replies (open answers: with both labelled parts), and of all that arrived."""
+    parts = count_reply_parts(rows)
+    return (parts[BOTH], parts.total() - parts[FAILED]) if parts else count_read_replies(rows)
 
 
 def _both_parts(rows: QuestionTable) -> float | None:
@@ -147,12 +143,11 @@ def _both_parts(rows: QuestionTable) -> float | None:
 
 
 def _part_count(rows: QuestionTable, outcomes: tuple[str, ...]) -> int:
-    found = count_reply_parts(rows)
-    return sum(found[outcome] for outcome in outcomes)
+    parts = count_reply_parts(rows)
+    return sum(parts[outcome] for outcome in outcomes)
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 BY_DIMENSION: Mapping[str, Mapping[str, Any]] = {name: {"dimension": name} for name in DIMENSIONS}
 ACCURACY, EXACT = Mean(), Mean(measure="exact_match")
 RANGES = {measure.name: measure.range for measure in MEASURES}
@@ -160,26 +155,24 @@ SCORES = {name: Mean(measure=name, bounds=RANGES[name]) for name in WEIGHTS}
 TOTAL = Mean(measure="total", bounds=RANGES["total"])
 
 
-def _side_accuracy(side: str) -> Macro:
-    """The mean over a side's dimensions of their accuracies, each weighing alike; without those that have no score."""
-    groups = tuple(BY_DIMENSION[name] for name in SIDES[side])
-    return Macro(bounds=RANGES["accuracy"], groups=groups, skip_empty=True)
-
-
-SIDE_ACCURACY = {side: _side_accuracy(side) for side in SIDES}
+SIDE_ACCURACY = {
+    side: Macro(bounds=RANGES["accuracy"], groups=tuple(BY_DIMENSION[name] for name in names), skip_empty=True)
+    for side, names in SIDES.items()
+}
+"""The mean over a side's dimensions of their accuracies; dimensions without a score are left out."""
 
 METRICS = (
     number_of_questions(),
     Metric("accuracy", ACCURACY, main=True, about='Share of right answers: the paper\'s "MCQ All", over questions.'),
     *mean_metrics("accuracy", {f"accuracy_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *(
-        Metric(f"{side}_mean", each, about="Mean over the side's dimensions of their accuracies, each weighing alike.")
-        for side, each in SIDE_ACCURACY.items()
+        Metric(f"{side}_mean", mean, about="Mean over the side's dimensions of their accuracies, each weighing alike.")
+        for side, mean in SIDE_ACCURACY.items()
     ),
     *rotation_metrics(),
     *READ,
     Metric("total", TOTAL, main=True, about='The four scores, weighted: the paper\'s "Open All", over questions.'),
-    *(Metric(name, each) for name, each in SCORES.items()),
+    *(Metric(name, mean) for name, mean in SCORES.items()),
     *mean_metrics("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *judged_measures.judged_metrics("total"),
     Metric("exact_match", EXACT),
@@ -200,19 +193,17 @@ _JUDGEMENTS = ("coverage", "bound_worst", "bound_best", "complete")
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
-    """How a task asks, "" as released: without the image, or by a prompt of somebody's own."""
-    return ", ".join(
-        [*(["no image"] if settings.get("no_image") else []), *([own] if (own := question_variant(task)) else [])]
-    )
+    """The condition of a task, "" as released: without the image, or by a custom prompt."""
+    return ", ".join(filter(None, ["no image" if settings.get("no_image") else "", question_variant(task)]))
 
 
 def question_variant(task: str) -> str:
-    """The task's name where it is none of the suite's own, else ""."""
+    """The name of a custom task, "" for the benchmark's own tasks."""
     return "" if task.removesuffix(NO_IMAGE) in TASKS else task
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether the model saw the image, and the task's name where it is none of the suite's own."""
+    """Whether the model saw the image, and the name of a custom task."""
     return {"image_shown": not settings.get("no_image"), "variant": question_variant(task)}
 
 
@@ -231,9 +222,7 @@ SUITE = Suite(
             KEY, "accuracy", *(f"accuracy_{name.lower()}" for name in DIMENSIONS), *(f"{side}_mean" for side in SIDES),
             *READ_NAMES,
         ),
-        "circular": (
-            KEY, *circular_task(), *READ_NAMES,
-        ),
+        "circular": (KEY, *circular_task(), *READ_NAMES),
         "open": (
             KEY, *JUDGED, *(f"total_{name.lower()}" for name in DIMENSIONS), *_JUDGEMENTS, "exact_match", "both_parts",
             *PARTS, *JUDGED_NAMES,
@@ -247,8 +236,6 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "mcq", choice_record)
 process_results_circular = ScoringHook(SUITE, "circular", choice_record)
 process_results_open = ScoringHook(SUITE, "open", open_record, record_with_verdicts)

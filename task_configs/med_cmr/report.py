@@ -19,34 +19,11 @@ from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, Sectio
 from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
-from lmms_medtasks.task_configs.med_cmr import report_paper
+from lmms_medtasks.task_configs.med_cmr import measures, report_paper
+from lmms_medtasks.task_configs.med_cmr import report_published as published
 from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
-from lmms_medtasks.task_configs.med_cmr.measures import (
-    ACCURACY,
-    BREAKDOWNS,
-    BY_DIMENSION,
-    EXACT,
-    FORMS,
-    RANGES,
-    SCORES,
-    SIDE_ACCURACY,
-    SIDES,
-    SUITE,
-    TOTAL,
-    load_dimensions,
-)
-from lmms_medtasks.task_configs.med_cmr.report_published import (
-    DIMENSIONS_CHART,
-    MAIN,
-    MEASURE_OF,
-    dimension_sketch,
-    form_restriction,
-    model_rows,
-    open_judging,
-    was_asked,
-)
 
-_TITLES = {each.short: f"{each.name} ({each.short})" for each in load_dimensions()}
+_TITLES = {each.short: f"{each.name} ({each.short})" for each in measures.load_dimensions()}
 _INTERVALS = f"In brackets: {LEVEL} interval over images."
 _SIDES = "Mean over the dimensions of a side, each weighing alike; the overall row is over all questions."
 _NO_ANSWER = "A reply without an answer counts as incorrect, a failed request as nothing."
@@ -70,11 +47,9 @@ _ADDED = (
 def _with_judge_notes(
     form: str, *notes: str, shown: bool = True
 ) -> Callable[[Sequence[ModelResults]], tuple[str, ...]]:
-    """The notes, before them who judged open answers."""
-
     def build_notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
-        found = open_judging(sources[0], shown)
-        judge = (f"Judge: {found.shown if found else 'none'}.", _MISSING) if form == "open" else ()
+        judging = published.open_judging(sources[0], shown)
+        judge = (f"Judge: {judging.shown if judging else 'none'}.", _MISSING) if form == "open" else ()
         return (*judge, *notes, _INTERVALS)
 
     return build_notes
@@ -82,30 +57,27 @@ def _with_judge_notes(
 
 def _mean_columns(form: str, digits: int) -> tuple[ColumnSpec, ...]:
     if form == "mcq":
-        return ColumnSpec("questions", ACCURACY, "n"), ColumnSpec("accuracy", ACCURACY, digits=digits)
-    return judged_columns("total", TOTAL, "total", digits)
+        return ColumnSpec("questions", measures.ACCURACY, "n"), ColumnSpec("accuracy", measures.ACCURACY, digits=digits)
+    return judged_columns("total", measures.TOTAL, "total", digits)
 
 
 # --- By dimension -----------------------------------------------------------------------------------------------------
-
-
 _OPEN_COLUMNS = (
-    *judged_columns("total", TOTAL, "total"),
-    *(ColumnSpec(name.replace("_", " "), each, "", 2) for name, each in SCORES.items()),
-    ColumnSpec("both parts", SUITE.estimates["both_parts"]),
-    ColumnSpec("the reference's words", EXACT),
+    *judged_columns("total", measures.TOTAL, "total"),
+    *(ColumnSpec(name.replace("_", " "), mean, "", 2) for name, mean in measures.SCORES.items()),
+    ColumnSpec("both parts", measures.SUITE.estimates["both_parts"]),
+    ColumnSpec("the reference's words", measures.EXACT),
 )
 
 
 def _by_dimension(form: str, shown: bool) -> TableSpec:
-    """All questions, the dimensions and sides' means; without the image beside it what the image adds."""
-    measure, where = MEASURE_OF[form], form_restriction(form)
+    """All questions, the dimensions and the means of the sides; without the image also what the image adds."""
+    measure, where = published.MEASURE_OF[form], published.form_restriction(form)
     columns = _mean_columns("mcq", 2) if form == "mcq" else _OPEN_COLUMNS
     notes = [_NO_ANSWER, _SIDES] if form == "mcq" else [_SCALE]
     if not shown:
-        change = Contrast(
-            measure=measure, bounds=RANGES[measure], first=form_restriction(form, False), second=where, pair=("id",)
-        )
+        blind, bounds = published.form_restriction(form, False), measures.RANGES[measure]
+        change = Contrast(measure=measure, bounds=bounds, first=blind, second=where, pair=("id",))
         columns = (
             *(replace(column, within={"image_shown": False}) for column in columns),
             ColumnSpec("pairs", change, "n", statistic="second"),
@@ -116,63 +88,52 @@ def _by_dimension(form: str, shown: bool) -> TableSpec:
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         yield RowSpec(("All questions",), where)
-        own = sources[0].rows.where(form_restriction(form, shown))
-        for side, names in SIDES.items():
+        scored = sources[0].rows.where(published.form_restriction(form, shown)).scored(measure)
+        for side, names in measures.SIDES.items():
             if form == "mcq":
-                # Marked where one of the dimensions has no score.
-                mark = "" if all(len(own.where(BY_DIMENSION[name]).scored(measure)) for name in names) else "∂"
-                means = {
-                    **dict.fromkeys(("questions", "accuracy"), SIDE_ACCURACY[side]),
-                    "pairs": None,
-                    "difference": None,
-                }
+                # Marked if one of the dimensions has no score.
+                mark = "" if all(len(scored.where(measures.BY_DIMENSION[name])) for name in names) else "∂"
+                mean = measures.SIDE_ACCURACY[side]
+                means = {"questions": mean, "accuracy": mean, "pairs": None, "difference": None}
                 label = Cell(f"Mean of the {side} dimensions", mark=mark)
                 yield RowSpec((label,), {**where, "dimension": names}, "counts", means)
-            yield from (RowSpec((_TITLES[name],), {**where, **BY_DIMENSION[name]}) for name in names)
+            yield from (RowSpec((_TITLES[name],), {**where, **measures.BY_DIMENSION[name]}) for name in names)
 
     key, title = ("mcq", "Multiple choice: accuracy") if form == "mcq" else ("open_dimensions", "Open answers: scores")
-    end = ("", "") if shown else ("_noimage", ", no image")
-    return TableSpec(
-        key + end[0], title + end[1], ("dimension",), rows, columns, _with_judge_notes(form, *notes, shown=shown)
-    )
+    if not shown:
+        key, title = f"{key}_noimage", f"{title}, no image"
+    return TableSpec(key, title, ("dimension",), rows, columns, _with_judge_notes(form, *notes, shown=shown))
 
 
 def _by_tag(form: str, tag: str) -> TableSpec:
-    """The questions of a form, a row for each text that the release has there."""
+    where = published.form_restriction(form)
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         values: dict[str, list[Any]] = {}
-        for value in sources[0].rows.where(form_restriction(form)).values(tag):
+        for value in sources[0].rows.where(where).values(tag):
             values.setdefault(make_printable(str(value or "not recorded")), []).append(value)
-        yield from (RowSpec((text,), {**form_restriction(form), tag: tuple(values[text])}) for text in sorted(values))
+        yield from (RowSpec((text,), {**where, tag: tuple(values[text])}) for text in sorted(values))
 
     name = tag.replace("_", " ")
     title = f"{'Multiple choice: accuracy' if form == 'mcq' else 'Open answers: total'} by {name}"
-    # Subtypes are many: a terminal leaves them to the files, the page shows them folded.
+    columns, notes = _mean_columns(form, 1), _with_judge_notes(form)
+    # Subtypes are many: they are only in the files, and folded on the page.
     long = tag == "subtype"
-    return TableSpec(
-        f"{form}_{tag}", title, (name,), rows, _mean_columns(form, 1), _with_judge_notes(form), long=long, folded=long
-    )
+    return TableSpec(f"{form}_{tag}", title, (name,), rows, columns, notes, long=long, folded=long)
 
 
 # --- The headline -----------------------------------------------------------------------------------------------------
-
-
 _ON_CHOICE, _ON_OPEN = "on choice questions", "points of 100 for open answers"
 
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
-    """Of the questions with their image."""
-    printed = {
-        name: published_span(SUITE, f"med_cmr_{name}", of) for name, of in (("mcq", "accuracy"), ("open", "total"))
-    }
-    where = form_restriction("mcq")
+    printed = {form: published_span(measures.SUITE, f"med_cmr_{form}", of) for form, of in published.MEASURE_OF.items()}
+    where = published.form_restriction("mcq")
     chance = chance_of_options(source.rows.where(where))
-    yield Number("choice questions", _ON_CHOICE, ACCURACY, where, chance=chance, published=printed["mcq"])
-    yield Number(
-        "open answers, points", "of 100 for open answers", TOTAL, form_restriction("open"), "points", 1.0,
-        published=printed["open"],
-    )  # fmt: skip
+    yield Number("choice questions", _ON_CHOICE, measures.ACCURACY, where, chance=chance, published=printed["mcq"])
+    where = published.form_restriction("open")
+    words = "of 100 for open answers"
+    yield Number("open answers, points", words, measures.TOTAL, where, "points", 1.0, published=printed["open"])
 
 
 HEADLINE = Headline(
@@ -183,24 +144,23 @@ HEADLINE = Headline(
         BoardColumn("med_cmr*", "*"),
         BoardColumn("med_cmr_open", "total", _ON_OPEN, heads=False),
     ),
-    sketch=dimension_sketch,
+    sketch=published.dimension_sketch,
 )
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------
-
-
 def _form_view(form: str, shown: bool) -> SectionSpec:
     key, title = ("choice", "Multiple choice") if form == "mcq" else ("open", "Open answers")
     end = ("", "") if shown else ("_noimage", ", no image")
-    # Without images: what language alone gets, by dimension; the parts' own breakdown is of the benchmark as it is.
-    by_tag = (_by_tag(form, tag) for tag in (BREAKDOWNS if shown else ()))
+    by_tag = (_by_tag(form, tag) for tag in (measures.BREAKDOWNS if shown else ()))
     tables = (_by_dimension(form, shown), *by_tag)
-    return SectionSpec(key + end[0], title + end[1], tables, shown=lambda sources: was_asked(sources[0], form, shown))
+    return SectionSpec(
+        key + end[0], title + end[1], tables, shown=lambda sources: published.was_asked(sources[0], form, shown)
+    )
 
 
 _FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}
-_PUBLISHED = SectionSpec("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,))
+_PUBLISHED = SectionSpec("main", "Beside the published models", (published.MAIN,), (published.DIMENSIONS_CHART,))
 
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
@@ -208,9 +168,9 @@ REPORT = SuiteReportSpec(
         _PUBLISHED,
         *(_form_view("mcq", shown) for shown in (True, False)),
         rotation_view(
-            form_restriction("circular"),
+            published.form_restriction("circular"),
             _INTERVALS,
-            groups={_TITLES[name]: each for name, each in BY_DIMENSION.items()},
+            groups={_TITLES[name]: where for name, where in measures.BY_DIMENSION.items()},
         ),
         *(_form_view("open", shown) for shown in (True, False)),
         SectionSpec("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(), outcome_table())),
@@ -218,13 +178,13 @@ REPORT = SuiteReportSpec(
     compared=(_PUBLISHED,),
     caveats=lambda source: judged_tables.judging_notices(judged_tables.by_task(source)),
     compared_caveats=report_paper.comparison_caveats,
-    sources=model_rows,
+    sources=published.model_rows,
     more=report_paper.paper_sections,
     one_comparison=True,
     tests=lambda source: {
-        _FORMS[form]: question_ids(source.rows.where(form_restriction(form)))
-        for form in FORMS
-        if was_asked(source, form)
+        _FORMS[form]: question_ids(source.rows.where(published.form_restriction(form)))
+        for form in measures.FORMS
+        if published.was_asked(source, form)
     },
     uses=frozenset({"pairs", "parameters"}),
 )

@@ -11,18 +11,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown_name_error
-from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.cells import (
-    NONE,
-    count_column,
-    decimal_column,
-    label_column,
-    make_frame,
-    number_cell,
-    p_value,
-    p_value_cell,
-    percent_cell,
-)
+from lmms_medtasks.report import cells, judged_tables
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, ReportNotice, ReportSection
 from lmms_medtasks.report.report_options import ReportOptions
@@ -33,20 +22,8 @@ from lmms_medtasks.statistics.rank_tests import PairedTest, paired_tests
 from lmms_medtasks.statistics.significance import adjust_known_p_values
 from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Contrast, Mean
-from lmms_medtasks.task_configs.med_cmr.measures import (
-    ACCURACY,
-    BY_DIMENSION,
-    DIMENSIONS,
-    RANGES,
-    SCORES,
-    TOTAL,
-)
-from lmms_medtasks.task_configs.med_cmr.report_published import (
-    MEASURE_OF,
-    form_restriction,
-    paper_text_findings,
-    was_asked,
-)
+from lmms_medtasks.task_configs.med_cmr import measures
+from lmms_medtasks.task_configs.med_cmr import report_published as published
 
 _FORMS = {"mcq": "multiple choice", "open": "open total"}
 _TESTS = (
@@ -64,11 +41,11 @@ FEWEST = 3
 
 
 def paper_sections(sources: Sequence[ModelResults], options: ReportOptions) -> Iterator[ReportSection]:
-    """What the options ask for. Raises UserError for a name that no model has, or a pair of a model with itself."""
+    """The sections that the options request. Raises UserError for an unknown model or a pair of a model with itself."""
     named = {source.name: source for source in sources}
     if options.pairs:
-        found, lacking = compare_tuned_pairs(options.pairs, named)
-        tables = tuple(each for each in (_test_table(found), _dimension_table(found)) if each)
+        pairs, lacking = compare_tuned_pairs(options.pairs, named)
+        tables = tuple(filter(None, (_test_table(pairs), _dimension_table(pairs))))
         drawn = TUNED.of(tables[1]) if options.drawn and tables else None
         yield ReportSection("pairs", "Base and medically fine-tuned models", lacking, tables, (drawn,) if drawn else ())
     if options.parameters:
@@ -76,11 +53,11 @@ def paper_sections(sources: Sequence[ModelResults], options: ReportOptions) -> I
 
 
 # --- The models together ----------------------------------------------------------------------------------------------
-
-
 def comparison_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
-    """That models were judged by different judges: no table has two."""
-    judges = sorted(", ".join(map(judged_tables.judge_label, each)) for each in judged_tables.group_by_judge(sources))
+    """Models of different judges: no table has two."""
+    judges = sorted(
+        ", ".join(map(judged_tables.judge_label, judges)) for judges in judged_tables.group_by_judge(sources)
+    )
     if len(judges) > 1:
         yield ReportNotice(
             "warning",
@@ -90,15 +67,13 @@ def comparison_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice
 
 
 # --- Base and tuned ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Pair:
-    """A base and its tuned model in one form of questions, on those that both were asked.
+    """A base and its tuned model on the questions of one form that both were asked.
 
     ``changes``: by dimension, and "" for all questions, the intervals "first" (base), "second" (tuned) and "change".
-    ``questions``: the tests over its questions, as the paper makes them. ``images``: those of the questions; ``p``: of
-    the sign-flip test by image of "no change", None without questions.
+    ``questions``: the paper's tests over its questions. ``images``: their number. ``p``: of the sign-flip test by image
+    of "no change", None without questions.
     """
 
     name: str
@@ -110,32 +85,31 @@ class Pair:
 
     def cells(self, dimension: str) -> list[Cell]:
         """Base, tuned and change, percent and points for multiple choice."""
-        cell = percent_cell if self.form == "mcq" else number_cell
+        cell = cells.percent_cell if self.form == "mcq" else cells.number_cell
         return [cell(self.changes[dimension].get(side)) for side in ("first", "second", "change")]
 
 
 def compare_tuned_pairs(
     wanted: Sequence[tuple[str, str]], sources: Mapping[str, ModelResults]
 ) -> tuple[tuple[Pair, ...], tuple[str, ...]]:
-    """Compare each base with its tuned model by their names in the report: did it lose, and is that more than chance.
+    """Compare each base with its tuned model, and list what cannot be compared.
 
-    Beside the pairs what a pair can't be compared in. Raises UserError when a name is not among the models, or both of
-    a pair are the same.
+    Raises UserError if a name is not among the models, or both of a pair are the same.
     """
-    found, lacking = [], []
+    pairs, lacking = [], []
     for base, tuned in wanted:
         _check_names((base, tuned), sources, "--pair BASE=TUNED")
         if base == tuned:
             raise UserError(f"--pair {base}={tuned}: the two are the same model.")
         both = sources[base], sources[tuned]
         for form in _FORMS:
-            if not all(was_asked(each, form) for each in both):
+            if not all(published.was_asked(model, form) for model in both):
                 lacking.append(f"{base} and {tuned}: not both were asked the {form} questions.")
             elif form == "open" and len(judged_tables.group_by_judge(both)) > 1:
                 lacking.append(f"{base} and {tuned}: their open answers were judged by different judges.")
             else:
-                found.append(_compare_pair(f"{base} → {tuned}", *both, form))
-    return tuple(found), tuple(lacking)
+                pairs.append(_compare_pair(f"{base} → {tuned}", *both, form))
+    return tuple(pairs), tuple(lacking)
 
 
 def _check_names(names: Sequence[str], sources: Mapping[str, ModelResults], option: str) -> None:
@@ -145,56 +119,58 @@ def _check_names(names: Sequence[str], sources: Mapping[str, ModelResults], opti
 
 
 def _compare_pair(name: str, base: ModelResults, tuned: ModelResults, form: str) -> Pair:
-    sides = [each.rows.where(form_restriction(form)) for each in (base, tuned)]
+    sides = [model.rows.where(published.form_restriction(form)) for model in (base, tuned)]
     origins = [{column: rows.column(column)[0] for column in ("run", "task")} for rows in sides]
-    measure = MEASURE_OF[form]
-    change = Contrast(measure=measure, bounds=RANGES[measure], first=origins[0], second=origins[1], pair=("id",))
-    # A source of its own: what is kept of the base model's rows is not of both models' rows.
+    measure, bounds = published.MEASURE_OF[form], measures.RANGES[published.MEASURE_OF[form]]
+    change = Contrast(measure=measure, bounds=bounds, first=origins[0], second=origins[1], pair=("id",))
+    # Results of its own, so that nothing cached of the base model's rows is used.
     both = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
     changes = {
         dimension: both.intervals(change, where)
-        for dimension, where in {"": {}, **BY_DIMENSION}.items()
+        for dimension, where in {"": {}, **measures.BY_DIMENSION}.items()
         if not dimension or len(sides[1].where(where))
     }
     paired = sides[0].scored(measure).paired(sides[1].scored(measure), ["id"])
     first, second = (rows.column(f"{measure}.score") for rows in paired)
-    one, other = (partial(side.where, {}) for side in sides)
-    by_image = paired_change(one, other, Mean(measure=measure, bounds=RANGES[measure]))
+    base_rows, tuned_rows = (partial(side.where, {}) for side in sides)
+    by_image = paired_change(base_rows, tuned_rows, Mean(measure=measure, bounds=bounds))
     images = len(by_image.contributions.clusters) if by_image.contributions else 0
     return Pair(name, form, changes, paired_tests((second - first).tolist()), images, by_image.p)
 
 
-def over_dimensions(found: Sequence[Pair], form: str) -> PairedTest:
+def over_dimensions(pairs: Sequence[Pair], form: str) -> PairedTest:
     """The paper's tests where each pair's change in each dimension is one value."""
-    steps = [each.changes[name]["change"].estimate for each in found if each.form == form
-             for name in DIMENSIONS if name in each.changes]  # fmt: skip
-    return paired_tests([step for step in steps if step is not None])
+    changes = [pair.changes[name]["change"].estimate for pair in pairs if pair.form == form
+               for name in measures.DIMENSIONS if name in pair.changes]  # fmt: skip
+    return paired_tests([change for change in changes if change is not None])
 
 
-def _test_table(found: Sequence[Pair]) -> Frame | None:
-    adjusted = adjust_known_p_values([each.p for each in found])
+def _test_table(pairs: Sequence[Pair]) -> Frame | None:
+    adjusted = adjust_known_p_values([pair.p for pair in pairs])
     rows: list[Sequence[Any]] = [
-        (each.name, _FORMS[each.form], "questions", each.cells("")[-1], *_change_counts(each.questions), each.images,
-         p_value_cell(each.p), p_value_cell(p), *_paper_tests(each.questions))
-        for each, p in zip(found, adjusted, strict=True)
+        (pair.name, _FORMS[pair.form], "questions", pair.cells("")[-1], *_change_counts(pair.questions), pair.images,
+         cells.p_value_cell(pair.p), cells.p_value_cell(p), *_paper_tests(pair.questions))
+        for pair, p in zip(pairs, adjusted, strict=True)
     ]  # fmt: skip
-    for form in dict.fromkeys(each.form for each in found):
-        test = over_dimensions(found, form)
-        rows.append(("all pairs", _FORMS[form], "dimensions", NONE, *_change_counts(test), NONE, NONE, NONE,
-                     *_paper_tests(test)))  # fmt: skip
+    for form in dict.fromkeys(pair.form for pair in pairs):
+        test = over_dimensions(pairs, form)
+        empty = (cells.NONE,) * 3
+        rows.append(
+            ("all pairs", _FORMS[form], "dimensions", cells.NONE, *_change_counts(test), *empty, *_paper_tests(test))
+        )
     columns = (
-        *map(label_column, ("pair", "questions", "tested over")),
+        *map(cells.label_column, ("pair", "questions", "tested over")),
         _CHANGE,
-        *map(count_column, ("better", "same", "worse", "images")),
-        *map(p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
+        *map(cells.count_column, ("better", "same", "worse", "images")),
+        *map(cells.p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
         FrameColumn("effect", digits=2, signed=True),
     )
-    paper = paper_text_findings()["medical_fine_tuning"]
-    said = (
+    paper = published.paper_text_findings()["medical_fine_tuning"]
+    note = (
         f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
         f"answers p about {paper['open']['p']}."
     )
-    return make_frame("pairs", "Base against fine-tuned: tests", columns, rows, (*_TESTS, said, f"{_CHANGES}."))
+    return cells.make_frame("pairs", "Base against fine-tuned: tests", columns, rows, (*_TESTS, note, f"{_CHANGES}."))
 
 
 def _change_counts(test: PairedTest) -> tuple[int, int, int]:
@@ -202,22 +178,22 @@ def _change_counts(test: PairedTest) -> tuple[int, int, int]:
 
 
 def _paper_tests(test: PairedTest) -> tuple[Cell, Cell, Cell]:
-    return p_value_cell(test.sign_p), p_value_cell(test.wilcoxon_p), Cell(test.effect)
+    return cells.p_value_cell(test.sign_p), cells.p_value_cell(test.wilcoxon_p), Cell(test.effect)
 
 
-def _dimension_table(found: Sequence[Pair]) -> Frame | None:
-    columns = (*map(label_column, ("pair", "questions", "dimension")), count_column("n"),
+def _dimension_table(pairs: Sequence[Pair]) -> Frame | None:
+    columns = (*map(cells.label_column, ("pair", "questions", "dimension")), cells.count_column("n"),
                FrameColumn("base", digits=2), FrameColumn("fine-tuned", digits=2), _CHANGE)  # fmt: skip
     rows: list[Sequence[Any]] = [
-        (each.name, _FORMS[each.form], name or "all", each.changes[name]["second"].n, *each.cells(name))
-        for each in found
-        for name in each.changes
+        (pair.name, _FORMS[pair.form], name or "all", pair.changes[name]["second"].n, *pair.cells(name))
+        for pair in pairs
+        for name in pair.changes
     ]
     notes = (
         f"Percent and points for multiple choice, 0 to 100 for the open total. {_CHANGES}; not corrected for the "
         "number of rows.",
     )
-    return make_frame("pair_dimensions", "Base against fine-tuned: dimensions", columns, rows, notes, long=True)
+    return cells.make_frame("pair_dimensions", "Base against fine-tuned: dimensions", columns, rows, notes, long=True)
 
 
 TUNED = Chart(
@@ -234,31 +210,26 @@ TUNED = Chart(
 
 
 # --- Size and score ---------------------------------------------------------------------------------------------------
-
-
 def dimension_scores(sources: Sequence[ModelResults]) -> dict[str, dict[str, float]]:
-    """By form of questions and what of it: each model's value, in percent or the judge's points.
-
-    Open answers are left out where the models had different judges.
-    """
-    wanted = {f"MCQ {name}": ("mcq", ACCURACY, where, 100.0) for name, where in {"all": {}, **BY_DIMENSION}.items()}
+    """Score -> model -> value, in percent or the judge's points; no open answers if the models had different judges."""
+    scores = {
+        f"MCQ {name}": ("mcq", measures.ACCURACY, where, 100.0)
+        for name, where in {"all": {}, **measures.BY_DIMENSION}.items()
+    }
     if len(judged_tables.group_by_judge(sources)) == 1:
-        opened = {**SCORES, "all": TOTAL}
-        wanted |= {f"Open {name.replace('_', ' ')}": ("open", each, {}, 1.0) for name, each in opened.items()}
-    found: dict[str, dict[str, float]] = {}
-    for name, (form, estimate, where, factor) in wanted.items():
+        means = {**measures.SCORES, "all": measures.TOTAL}
+        scores |= {f"Open {name.replace('_', ' ')}": ("open", mean, {}, 1.0) for name, mean in means.items()}
+    values: dict[str, dict[str, float]] = {}
+    for name, (form, estimate, where, factor) in scores.items():
         for source in sources:
-            value = source.interval(estimate, {**form_restriction(form), **where}).estimate
+            value = source.interval(estimate, {**published.form_restriction(form), **where}).estimate
             if value is not None:
-                found.setdefault(name, {})[source.name] = factor * value
-    return found
+                values.setdefault(name, {})[source.name] = factor * value
+    return values
 
 
 def correlation_table(sizes: Sequence[float], values: Sequence[float]) -> tuple[float | None, float | None]:
-    """Pearson's r with the logarithm of size, and with size: the paper does not say which it means.
-
-    None where the score or the size is the same for all.
-    """
+    """Pearson's r with the logarithm of size, and with size (the paper does not say which); None if one is constant."""
     return _pearson_r([math.log10(size) for size in sizes], values), _pearson_r(sizes, values)
 
 
@@ -269,26 +240,26 @@ def _pearson_r(first: Sequence[float], second: Sequence[float]) -> float | None:
 def _size_section(parameters: Mapping[str, float], sources: Mapping[str, ModelResults]) -> ReportSection:
     """Does a larger model do better (Section 4.3): each score of the models against their sizes."""
     _check_names(list(parameters), sources, "--parameters NAME=NUMBER")
-    sized, said = [each for name, each in sources.items() if name in parameters], []
+    sized, paragraphs = [source for name, source in sources.items() if name in parameters], []
     if unsized := [name for name in sources if name not in parameters]:
-        said.append(f"Without a number of parameters, and so left out: {', '.join(unsized)}.")
+        paragraphs.append(f"Without a number of parameters, and so left out: {', '.join(unsized)}.")
     if len(judged_tables.group_by_judge(sized)) > 1:
-        said.append("The open answers were judged by different judges: no figure of theirs is here.")
+        paragraphs.append("The open answers were judged by different judges: no figure of theirs is here.")
     rows = [
-        (name, len(own), *correlation_table([parameters[model] for model in own], list(own.values())))
-        for name, own in dimension_scores(sized).items()
-        if len(own) >= FEWEST
+        (name, len(values), *correlation_table([parameters[model] for model in values], list(values.values())))
+        for name, values in dimension_scores(sized).items()
+        if len(values) >= FEWEST
     ]
     if not rows:
-        said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
-    paper = paper_text_findings()["scale"]
+        paragraphs.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
+    paper = published.paper_text_findings()["scale"]
     choice, visual = paper["mcq_r"], paper["open_visual_accuracy_r"]
     note = (
         "Descriptive, over these models alone: no hypothesis is tested, and models are no sample of others. The paper: "
         f"r from {choice['from']} to {choice['to']} for multiple choice in {choice['of']}, {visual} for the visual "
         "accuracy of open answers; it does not say whether the number of parameters or its logarithm is meant."
     )
-    heads = (decimal_column(head, signed=True) for head in ("Pearson r, log size", "Pearson r, size"))
-    title = "Correlation with the number of parameters"
-    table = make_frame("scale", title, (label_column("figure"), count_column("models"), *heads), rows, (note,))
-    return ReportSection("scale", "Size and score", tuple(said), (table,) if table else ())
+    heads = (cells.decimal_column(head, signed=True) for head in ("Pearson r, log size", "Pearson r, size"))
+    columns = (cells.label_column("figure"), cells.count_column("models"), *heads)
+    table = cells.make_frame("scale", "Correlation with the number of parameters", columns, rows, (note,))
+    return ReportSection("scale", "Size and score", tuple(paragraphs), (table,) if table else ())

@@ -1,4 +1,4 @@
-"""Med-CMR: what models were asked, its main table beside the published models, and the chart of its dimensions."""
+"""Med-CMR: the results of each model, the main table beside the published models, and the chart of dimensions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.about import own_results_cell
 from lmms_medtasks.report.cells import number_cell
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import BY_WORDS, FindingChart
 from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, MEANINGS, JudgingSummary, judging_marks
 from lmms_medtasks.report.published import PublishedRowsSpec
@@ -32,22 +31,20 @@ MEASURE_OF = {"mcq": "accuracy", "open": "total"}
 def model_rows(
     suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
 ) -> list[ModelResults]:
-    """A source a model, with at most one task of each form, with and without the image; see ``sources_by_model``.
+    """The results of each model, with at most one task of each form, with and without the image.
 
-    Its condition is the task's name where that is none of the suite's own (a changed prompt, say), else "".
-
-    Raises UserError, with file and line, for a question without its right letter; and where options that compare models
-    were given and there is one model.
+    The condition of a custom task (a changed prompt, say) is its name, else "". Raises UserError, with file and line,
+    for a question without its right letter, and if options that compare models were given for one model.
     """
     without_letter = table.where({"form": ("mcq", "circular"), "expected": None})
     for (run, task), rows in without_letter.by(["run", "task"]).items():
         file, line = runs[run].samples_file(task), rows.column("line")[0]
         raise UserError(f"{file}, line {line}: the record has no correct letter. Was the log edited?")
-    found = sources_by_model(suite, runs, table, options, apart=("variant",), once=("form", "image_shown"))
-    found = with_distinct_names([replace(each, condition=each.rows.column("variant")[0]) for each in found])
-    if len(found) == 1 and (options.pairs or options.parameters):
-        raise UserError(f"--pair and --parameters compare several models; these runs are of one, {found[0].name!r}.")
-    return found
+    by_model = sources_by_model(suite, runs, table, options, apart=("variant",), once=("form", "image_shown"))
+    models = with_distinct_names([replace(model, condition=model.rows.column("variant")[0]) for model in by_model])
+    if len(models) == 1 and (options.pairs or options.parameters):
+        raise UserError(f"--pair and --parameters compare several models; these runs are of one, {models[0].name!r}.")
+    return models
 
 
 def form_restriction(form: str, image_shown: bool = True) -> Where:
@@ -61,11 +58,8 @@ def was_asked(source: ModelResults, form: str, image_shown: bool = True) -> bool
 
 
 def open_judging(source: ModelResults, image_shown: bool = True) -> JudgingSummary | None:
-    """What became of the judgements of the open answers; None where none was asked."""
+    """The state of the judgements of the open answers; None if there are none."""
     return JudgingSummary.of(source.rows.where(form_restriction("open", image_shown)))
-
-
-# --- The main table ---------------------------------------------------------------------------------------------------
 
 
 FOLDER = Path(__file__).parent
@@ -74,12 +68,12 @@ _OPEN = "Open All"
 
 
 def paper_text_findings() -> Mapping[str, Any]:
-    """What the text gives beside the table: ``medical_fine_tuning`` and ``scale``."""
+    """Numbers of the paper's text: ``medical_fine_tuning`` and ``scale``."""
     return folders.read_yaml(FOLDER / "reference" / "findings.yml")
 
 
 def _rows_of_models(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """A row a model; the open total is empty for those of other judges than most: no table has two."""
+    """A row a model; the open total is empty for models of another judge than most: no table has two judges."""
     judged = max(judged_tables.group_by_judge(sources).values(), key=len, default=[])
     for source in sources:
         labels = (source.name, str(own_results_cell(data_extent_text(source)).value))
@@ -114,10 +108,6 @@ MAIN = TableSpec(
     },
 )
 
-
-# --- The dimensions ---------------------------------------------------------------------------------------------------
-
-
 _PRINTED = 7
 """Published models that are drawn, evenly spaced by rank; the table has them all."""
 _ASKED = {("mcq", True): "choice questions", ("mcq", False): "choice questions, no image",
@@ -126,21 +116,17 @@ _ALL = "MCQ All"
 
 
 def _total_cells(dimension: str) -> CellFunction:
-    """The total of open answers, of 100."""
-
-    def cell(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-        return number_cell(source.interval(TOTAL, {**row.where, **BY_DIMENSION.get(dimension, {})}))
-
-    return cell
+    where = BY_DIMENSION.get(dimension, {})
+    return lambda source, row, rows: number_cell(source.interval(TOTAL, {**row.where, **where}))
 
 
 def _form_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Of one model a row for each form of questions, with and without the image; of several their choice questions."""
+    """One model: a row for each form of questions, with and without the image. Several: their choice questions."""
     forms = _ASKED if len(sources) == 1 else {("mcq", True): ""}
     for source in sources:
         for (form, shown), name in forms.items():
             if was_asked(source, form, shown):
-                totals = {each: _total_cells(each) for each in (*DIMENSIONS, _ALL)} if form == "open" else {}
+                totals = {name: _total_cells(name) for name in (*DIMENSIONS, _ALL)} if form == "open" else {}
                 labels = (name or source.name, "image" if shown else "no image")
                 yield RowSpec(labels, form_restriction(form, shown), estimates=totals, source=source)
 
@@ -158,7 +144,7 @@ DIMENSIONS_CHART = Chart(
         ("asked", "image"),
         _form_rows,
         (
-            *(ColumnSpec(each, ACCURACY, within=BY_DIMENSION[each]) for each in DIMENSIONS),
+            *(ColumnSpec(name, ACCURACY, within=BY_DIMENSION[name]) for name in DIMENSIONS),
             ColumnSpec("all", ACCURACY, key=_ALL),
         ),
         published=replace(PUBLISHED_ROWS, labels=("model", "")),
@@ -186,6 +172,5 @@ def dimension_sketch(source: ModelResults) -> FindingChart:
     best = next(iter(_SKETCH.chosen(_SKETCH.marks([source]))))
     judged = open_judging(source)
     words = f"; open: {BY_WORDS}" if was_asked(source, "open") and judged and LEXICAL in judging_marks(judged) else ""
-    return FindingChart(
-        _SKETCH.small(source), f"of 100, by dimension; framed: {best}, published, choice questions{words}"
-    )
+    caption = f"of 100, by dimension; framed: {best}, published, choice questions{words}"
+    return FindingChart(_SKETCH.small(source), caption)

@@ -1,4 +1,4 @@
-"""MedObvious: what is read from a reply, what is measured of a question, and the metrics of its tasks.
+"""MedObvious: the reading of replies, the scores of a question, and the metrics of its tasks.
 
 Clusters are items: an item's eight questions are about the same few grids.
 """
@@ -29,10 +29,10 @@ FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open",
 """The paper's tasks A to E (Table 2)."""
 
 LETTERS = "ABCDEFGHIJ"
-"""Of the options of a 3x3 grid, nine places and "none"."""
+"""Of the options of a 3x3 grid: nine positions and "none"."""
 
 FAMILIES = ("detection", "referring")
-"""What is asked both as multiple choice and openly."""
+"""Asked both as multiple choice and openly."""
 
 TIERS = (1, 2, 3, 4, 5)
 SIGNS = {"positive": 0, "negative": 1}
@@ -56,10 +56,8 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def read_answer(doc: Mapping[str, Any], reply: Reply | str | None) -> ParsedAnswer:
-    """What a reply to the question says: a position or "none", or "yes" or "no" for a highlighted panel."""
+    """The answer in a reply: a position or "none", or "yes" or "no" for a highlighted panel."""
     if doc["task_type"] == VISUAL:
         return read_yes_no(reply, str(doc["question"]), panel=True)
     size = parse_size(doc["grid"])
@@ -67,33 +65,30 @@ def read_answer(doc: Mapping[str, Any], reply: Reply | str | None) -> ParsedAnsw
 
 
 def expected_answer(doc: Mapping[str, Any]) -> str:
-    """The right answer in the terms of :func:`read_answer`."""
+    """The expected answer in the terms of :func:`read_answer`."""
     return str(doc["answer"] if doc["task_type"] == VISUAL else doc["answer_position"])
 
 
 def guess_probability(task_type: str, grid: str) -> float:
     """Probability that a uniform guess is right: 1/2 for a highlighted panel, else one of all positions and "none"."""
-    if task_type == VISUAL:
-        return 1 / 2
-    rows, _, columns = grid.partition("x")
-    return 1 / (int(rows) * int(columns) + 1)
+    return 1 / 2 if task_type == VISUAL else 1 / (len(parse_size(grid).positions) + 1)
 
 
 def grid_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
-    """The record of a question. A reply that could not be read is incorrect; a failed request has no score."""
+    """The record of a question. An unreadable reply is incorrect; a failed request has no score."""
     replies = [Reply.of(result) for result in results]
     readings = [read_answer(doc, reply) for reply in replies]
     correct = [reading.value == expected_answer(doc) for reading in readings if reading.status != FAILED]
     trials = tuple(reading.value or reading.status for reading in readings)
     # The authors' scripts read the whole reply, thoughts too.
-    sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
+    sent = [reply.sent for reply, reading in zip(replies, readings, strict=True) if reading.status != FAILED]
     scores = {
         "accuracy": _right_share(correct),
         PAPER_RULE: _right_share(is_right_by_scripts(doc, reply) for reply in sent),
         PAPER_RULE_HOSTED: _right_share(is_right_by_scripts(doc, reply, hosted=True) for reply in sent),
     }
     measures = {name: ScoreValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
-    measures |= {name: ScoreValue(each) for name, each in triage.triage_scores(trials, bool(doc["negative"])).items()}
+    measures |= {name: ScoreValue(score) for name, score in triage.triage_scores(trials, bool(doc["negative"])).items()}
     tags = {name: doc.get(name) for name in ("data", "tier", "task_type", "kind", "negative", "grid")}
     return QuestionRecord(
         id=str(doc["id"]),
@@ -102,42 +97,41 @@ def grid_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) 
         expected=expected_answer(doc),
         measures={**measures, "chance": ScoreValue(guess_probability(doc["task_type"], doc["grid"]))},
         tags={**tags, "answer_position": doc["answer_position"] or None},
-        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
+        replies=tuple(reply.note(reading.rule) for reply, reading in zip(replies, readings, strict=True)),
     )
 
 
 def _right_share(right: Iterable[bool]) -> float | None:
-    found = list(right)
-    return sum(found) / len(found) if found else None
+    values = list(right)
+    return sum(values) / len(values) if values else None
 
 
 def rotated_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
-    """The record of one rotation of a question with options. Replies are read as ever, and recorded as letters.
+    """The record of one rotation of a question with options, with trials as letters.
 
-    A reply that names a place that is no option stays the place's name, and is wrong.
+    A position that is not an option is recorded by its name, and is wrong.
     """
     plain = grid_question_record(doc, results)
-    places = [option_value(option) for option in doc["options"]]
-    letters = dict(zip(places, option_letters(len(places)), strict=True))
+    positions = [option_value(option) for option in doc["options"]]
+    letters = dict(zip(positions, option_letters(len(positions)), strict=True))
     return replace(
         plain,
         trials=tuple(letters.get(trial, trial) for trial in plain.trials),
         expected=str(doc["answer"]),
         measures={name: plain.measures[name] for name in ("accuracy", "chance")},
-        tags={**plain.tags, "option_count": len(places), "rotation": doc["rotation"]},
+        tags={**plain.tags, "option_count": len(positions), "rotation": doc["rotation"]},
         pair=str(doc["question_id"]),
     )
 
 
 # --- As the authors' scripts read a reply -----------------------------------------------------------------------------
 
-# The scripts lie beside the authors' data. Those for open-weight models look for a letter from A to E, so that F to J
-# of a 3x3 grid are never read; that for hosted models looks for any letter. All else is the same in both. What they do
-# is kept to the letter, with its mistakes: that is what the numbers of Table 2 are. Our own reading is
-# :func:`read_answer`.
+# The scripts come with the authors' data. Those for open-weight models look for a letter from A to E, so F to J of a
+# 3x3 grid are never read; that for hosted models looks for any letter. They are reproduced exactly, with their
+# mistakes: the numbers of Table 2 depend on them. Our own reading is :func:`read_answer`.
 
 _FIRST_TO_FIFTH = (re.compile(r"\b[A-E]\b"), re.compile(r"[A-E]"))
-"""A letter that stands alone, else any; looked for in the reply in capitals, where "an apple" holds two."""
+"""A separate letter, else any; looked for in the reply in capitals, where "an apple" has two."""
 
 _ANNOUNCED = re.compile(r"\b(?:answer|option|choice)\s*[:\-]?\s*([A-Z])\b", re.IGNORECASE)
 _ALONE = re.compile(r"\b[A-Z]\b")
@@ -146,21 +140,21 @@ _DASHES = str.maketrans("_—–", "---")
 
 
 def is_right_by_scripts(doc: Mapping[str, Any], reply: str, *, hosted: bool = False) -> bool:
-    """Whether a reply to the question ``doc`` counts as right; ``hosted``: as the script for hosted models reads it.
+    """Whether a reply to the question ``doc`` counts as right; ``hosted``: by the script for hosted models.
 
-    Multiple choice: the letter that is read is the answer's. A highlighted panel: the first yes or no is the answer.
-    Open questions: the right place, or "none", occurs anywhere in the reply.
+    Multiple choice: the letter read is the answer's. A highlighted panel: the first yes or no is the answer. Open
+    questions: the right position, or "none", occurs anywhere in the reply.
     """
     if doc["options"]:
         return letter_by_scripts(reply, hosted=hosted) == doc["answer"]
     if doc["task_type"] == VISUAL:
-        found = _YES_NO.search(_plain_text(reply))
-        return found is not None and found[0] == doc["answer"]
+        match = _YES_NO.search(_plain_text(reply))
+        return match is not None and match[0] == doc["answer"]
     return _hyphenated_text(doc["answer_position"]) in _hyphenated_text(reply)
 
 
 def letter_by_scripts(reply: str, *, hosted: bool = False) -> str | None:
-    """The option's letter that is read from a reply, None for none.
+    """The option's letter that the scripts read from a reply, or None.
 
     >>> letter_by_scripts("The answer is B"), letter_by_scripts("The answer is B", hosted=True)
     ('B', 'B')
@@ -170,10 +164,9 @@ def letter_by_scripts(reply: str, *, hosted: bool = False) -> str | None:
     text = reply.strip()
     if hosted:
         announced = _ANNOUNCED.search(text)
-        found = None if announced else _ALONE.search(text.upper())
-        return announced[1].upper() if announced else found and found[0]
-    found = next((match for rule in _FIRST_TO_FIFTH if (match := rule.search(text.upper()))), None)
-    return found and found[0]
+        alone = None if announced else _ALONE.search(text.upper())
+        return announced[1].upper() if announced else alone and alone[0]
+    return next((match[0] for rule in _FIRST_TO_FIFTH if (match := rule.search(text.upper()))), None)
 
 
 def _plain_text(text: str) -> str:
@@ -182,26 +175,23 @@ def _plain_text(text: str) -> str:
 
 
 def _hyphenated_text(text: str) -> str:
-    """The same with hyphens in place of spaces, no two of them in a row."""
     return re.sub("-+", "-", _plain_text(text).replace(" ", "-"))
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
-
 def format_agreement(rows: QuestionTable, sign: int | None = None) -> list[Unit]:
-    """Whether the answers about an item agree with each other, right or wrong: 1, 0, or None where it can't be said.
+    """Whether the answers about an item agree with each other, right or wrong: 1, 0, or None if unknown.
 
     Positive side (``sign`` 0; up to five questions about one grid): the detection and referring questions name the same
-    place ("none" is one), and the highlighted panel, which is the outlier's, is called the outlier exactly if that
-    place is named.
+    position ("none" is one), and the highlighted panel, which is the outlier's, is called the outlier exactly if that
+    position is named.
 
-    Negative side (1; up to three questions): the two detection questions name the same place, and the highlighted panel
-    is called an outlier exactly if they claim one. In the release the highlighted grid is another consistent grid than
-    that of detection: what must agree is the verdict that there is none.
+    Negative side (1; up to three questions): the two detection questions name the same position, and the highlighted
+    panel is called an outlier exactly if they claim one. In the release the highlighted grid is not the one of
+    detection, but consistent too: the verdict that there is no outlier must agree.
 
-    None: an item agrees if each of its sides does. A reply that could not be read agrees with nothing. A side with
-    fewer than two questions, with a failed request, or with a highlighted panel of unknown place has no value.
+    ``sign`` None: an item agrees if each of its sides does. An unreadable reply agrees with nothing. A side with fewer
+    than two questions, with a failed request, or with a highlighted panel of unknown position has no value.
     """
     items: dict[str, list[bool | None]] = {}
     for (item, negative), side in rows.by(["cluster", "negative"]).items():
@@ -211,23 +201,23 @@ def format_agreement(rows: QuestionTable, sign: int | None = None) -> list[Unit]
 
 
 def _answers_agree(side: QuestionTable, negative: bool) -> bool | None:
-    # Of several trials the first counts: a consistency of trials would be another question.
+    # The first of several trials counts: whether trials agree is another question.
     columns = (side.column(name) for name in ("task_type", "trials", "answer_position"))
-    answers = [(task_type, trials[0], place) for task_type, trials, place in zip(*columns, strict=True)]
+    answers = [(task_type, trials[0], position) for task_type, trials, position in zip(*columns, strict=True)]
     if len(answers) < 2 or any(trial == FAILED for _, trial, _ in answers):
         return None
     if any(trial in NO_ANSWER for _, trial, _ in answers):
         return False
-    places = {trial for task_type, trial, _ in answers if task_type != VISUAL}
-    shown = [(trial, place) for task_type, trial, place in answers if task_type == VISUAL]
-    if len(places) > 1 or len({trial for trial, _ in shown}) > 1:
+    positions = {trial for task_type, trial, _ in answers if task_type != VISUAL}
+    verdicts = [(trial, position) for task_type, trial, position in answers if task_type == VISUAL]
+    if len(positions) > 1 or len({trial for trial, _ in verdicts}) > 1:
         return False
-    if not places or not shown:
+    if not positions or not verdicts:
         return True
-    (named,), (said, place) = places, shown[0]
+    (named,), (verdict, outlier) = positions, verdicts[0]
     if negative:
-        return (named != triage.NONE) == (said == "yes")
-    return None if not place else (named == place) == (said == "yes")
+        return (named != triage.NONE) == (verdict == "yes")
+    return None if not outlier else (named == outlier) == (verdict == "yes")
 
 
 ACCURACY, FALSE_ALARMS, ABSTENTIONS = Mean(), Mean(measure="false_alarm"), Mean(measure="abstention")
@@ -309,13 +299,15 @@ CIRCULAR_TASKS = tuple(f"medobvious_{family}_mcq_circular" for family in FAMILIE
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
-    """How a task asks, "" as released: without the image, in another wording, or by a prompt of somebody's own."""
-    said = ["no image"] if settings.get("no_image") else []
+    """The condition of a task, "" as released: without the image, in another wording, or by a custom prompt."""
     wording = settings.get("wording")
-    said += [ROTATED] if task in CIRCULAR_TASKS else []
-    said += [NEUTRAL if wording == "neutral" else str(wording)] if wording else []
-    own_prompt = str(settings.get("prompt", "")).startswith("medobvious/")
-    return ", ".join([*said, *([] if own_prompt else [task])])
+    parts = [
+        "no image" if settings.get("no_image") else "",
+        ROTATED if task in CIRCULAR_TASKS else "",
+        NEUTRAL if wording == "neutral" else str(wording or ""),
+        "" if str(settings.get("prompt", "")).startswith("medobvious/") else task,
+    ]
+    return ", ".join(filter(None, parts))
 
 
 SUITE = Suite(
@@ -338,8 +330,6 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "all", grid_question_record)
 process_results_tier = ScoringHook(SUITE, "tier", grid_question_record)
 process_results_format = ScoringHook(SUITE, "format", grid_question_record)

@@ -28,48 +28,20 @@ from lmms_medtasks.report.views import (
 )
 from lmms_medtasks.suites.common_metrics import READINGS, outcome_count
 from lmms_medtasks.suites.estimates import Contrast
-from lmms_medtasks.task_configs.medobvious.measures import (
-    ABSTENTIONS,
-    ACCURACY,
-    AGREEMENTS,
-    FALSE_ALARMS,
-    FORMAT_GAPS,
-    FORMATS,
-    LETTERS,
-    PAPER_AVERAGE,
-    SIGNS,
-    SUITE,
-    TABLE_2,
-)
-from lmms_medtasks.task_configs.medobvious.report_published import (
-    CHANCE,
-    CHANCE_AVERAGE,
-    FORMAT_POINTS,
-    FORMATS_TABLE,
-    INTERVALS,
-    NEGATIVES,
-    PLANE,
-    POSITIVES,
-    RULES_TABLE,
-    SHORT,
-    SIGNS_TABLE,
-    TIERS_TABLE,
-    is_rotated,
-)
+from lmms_medtasks.task_configs.medobvious import measures
+from lmms_medtasks.task_configs.medobvious import report_published as published
 
-PAIRED = f"{INTERVALS.rstrip('.')}, of a change between the same items."
+PAIRED = f"{published.INTERVALS.rstrip('.')}, of a change between the same items."
 
 
 # --- One run ----------------------------------------------------------------------------------------------------------
-
-
 GAPS = TableSpec(
     "gaps",
     "Multiple choice and open",
     ("asked for",),
     [
         RowSpec((family,), estimates=dict.fromkeys(("pairs", "multiple choice", "open", "gap"), gap))
-        for family, gap in FORMAT_GAPS.items()
+        for family, gap in measures.FORMAT_GAPS.items()
     ],
     (
         ColumnSpec("pairs", unit="n", statistic="second"),
@@ -88,7 +60,7 @@ AGREEMENT = TableSpec(
     "Agreement of an item's answers",
     ("answers about",),
     [
-        RowSpec((label,), estimates=dict.fromkeys(("items", "agree"), AGREEMENTS[name]))
+        RowSpec((label,), estimates=dict.fromkeys(("items", "agree"), measures.AGREEMENTS[name]))
         for label, name in (
             ("grid with an outlier, up to five formats", "positive"),
             ("grids without, up to three formats", "negative"),
@@ -100,7 +72,7 @@ AGREEMENT = TableSpec(
         "They agree if all name the same place (or none), and call the highlighted panel the outlier exactly if they "
         "named its place (without an outlier: if they named any). Right or wrong does not matter: always none agrees. "
         "Left out: items with a failed request, of fewer than two formats, or a highlighted panel of unknown place.",
-        INTERVALS,
+        published.INTERVALS,
     ),
 )
 ALARMS = TableSpec(
@@ -108,20 +80,20 @@ ALARMS = TableSpec(
     "False alarms and abstentions",
     ("format",),
     (
-        *(RowSpec((title,), {"task_type": name}) for name, title in SHORT.items()),
+        *(RowSpec((title,), {"task_type": name}) for name, title in published.SHORT.items()),
         RowSpec(("all formats",), kind="counts"),
     ),
     (
-        ColumnSpec("negatives with an answer", FALSE_ALARMS, "n"),
-        ColumnSpec("false alarms", FALSE_ALARMS),
-        ColumnSpec("positives", ABSTENTIONS, "n"),
-        ColumnSpec("abstentions", ABSTENTIONS),
+        ColumnSpec("negatives with an answer", measures.FALSE_ALARMS, "n"),
+        ColumnSpec("false alarms", measures.FALSE_ALARMS),
+        ColumnSpec("positives", measures.ABSTENTIONS, "n"),
+        ColumnSpec("abstentions", measures.ABSTENTIONS),
     ),
     (
         "False alarm: an answer that claims an outlier where there is none (a place, or yes); replies without an "
         "answer are left out (the table of replies has them). Abstention: a reply that names none where there is one "
         "(none, no, a refusal, or no answer at all).",
-        INTERVALS,
+        published.INTERVALS,
     ),
 )
 KINDS = TableSpec(
@@ -130,24 +102,23 @@ KINDS = TableSpec(
     ("tier", "kind"),
     rows_by("tier", "kind", labels=lambda tier, kind: (f"T{tier}", kind.replace("_", " "))),
     (
-        ColumnSpec("positives", ACCURACY, "n", within=POSITIVES),
-        ColumnSpec("accuracy", ACCURACY, within=POSITIVES),
-        ColumnSpec("negatives", ACCURACY, "n", within=NEGATIVES),
-        ColumnSpec("accuracy ", ACCURACY, within=NEGATIVES),
+        ColumnSpec("positives", measures.ACCURACY, "n", within=published.POSITIVES),
+        ColumnSpec("accuracy", measures.ACCURACY, within=published.POSITIVES),
+        ColumnSpec("negatives", measures.ACCURACY, "n", within=published.NEGATIVES),
+        ColumnSpec("accuracy ", measures.ACCURACY, within=published.NEGATIVES),
     ),
-    (INTERVALS,),
+    (published.INTERVALS,),
     long=True,
 )
 
 
 def _panel_count(grid: str) -> int:
-    """9 for "3x3"."""
     return len(parse_size(grid).positions)
 
 
 def _size_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     columns = ("positives", "negatives", "overall", "detection, positives")
-    guesses = {"questions": None, **dict.fromkeys(columns, CHANCE)}
+    guesses = {"questions": None, **dict.fromkeys(columns, published.CHANCE)}
     for (grid,) in sources[0].rows.by(["grid"], key=lambda values: _panel_count(values[0])):
         yield RowSpec((grid.replace("x", "×"),), {"grid": grid})
         yield RowSpec(("uniform guessing",), {"grid": grid}, "counts", guesses)
@@ -160,17 +131,17 @@ SIZES = TableSpec(
     _size_rows,
     (
         ColumnSpec("panels", lambda source, row, rows: Cell(_panel_count(row.where["grid"])), "count"),
-        ColumnSpec("questions", ACCURACY, "n"),
-        ColumnSpec("positives", ACCURACY, within=POSITIVES),
-        ColumnSpec("negatives", ACCURACY, within=NEGATIVES),
-        ColumnSpec("overall", ACCURACY),
-        ColumnSpec("detection, positives", ACCURACY,
-               within={**POSITIVES, "task_type": ("detection_mcq", "detection_open")}),
+        ColumnSpec("questions", measures.ACCURACY, "n"),
+        ColumnSpec("positives", measures.ACCURACY, within=published.POSITIVES),
+        ColumnSpec("negatives", measures.ACCURACY, within=published.NEGATIVES),
+        ColumnSpec("overall", measures.ACCURACY),
+        ColumnSpec("detection, positives", measures.ACCURACY,
+               within={**published.POSITIVES, "task_type": ("detection_mcq", "detection_open")}),
     ),
     (
         "Detection, positives: finding the place of the outlier, where a larger grid is more panels to compare. In the "
         "benchmark larger grids are a tier of their own (T3), with other images; generated sets have sizes alike.",
-        INTERVALS,
+        published.INTERVALS,
     ),
 )  # fmt: skip
 SCALING = Chart(
@@ -192,7 +163,9 @@ REPLIES = TableSpec(
     "replies",
     "What became of the replies",
     ("format", "grids"),
-    rows_by("task_type", "negative", labels=lambda name, sign: (SHORT[name], "negative" if sign else "positive")),
+    rows_by(
+        "task_type", "negative", labels=lambda name, sign: (published.SHORT[name], "negative" if sign else "positive")
+    ),
     (
         ColumnSpec("questions", row_count, "count"),
         *(ColumnSpec(name, outcome_count(name), "count") for name in READINGS),
@@ -206,36 +179,35 @@ REPLIES = TableSpec(
 
 
 # --- Several runs ----------------------------------------------------------------------------------------------------
-
 RUNS = TableSpec(
     "runs",
     "False alarms, abstentions, agreement",
     ("run",),
     rows_of_sources(lambda source: (source.name,)),
     (
-        ColumnSpec("questions", ACCURACY, "n"),
-        ColumnSpec("false alarms", FALSE_ALARMS),
-        ColumnSpec("abstentions", ABSTENTIONS),
-        ColumnSpec("items that agree", AGREEMENTS["both"]),
+        ColumnSpec("questions", measures.ACCURACY, "n"),
+        ColumnSpec("false alarms", measures.FALSE_ALARMS),
+        ColumnSpec("abstentions", measures.ABSTENTIONS),
+        ColumnSpec("items that agree", measures.AGREEMENTS["both"]),
         ColumnSpec("data", lambda source, row, rows: Cell(results_extent(source)), "text"),
     ),
-    (f"Each run on the questions that it was asked. {INTERVALS}",),
+    (f"Each run on the questions that it was asked. {published.INTERVALS}",),
 )
 
 
 def _way_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Questions asked otherwise, against the same run as released, or else another one of the model."""
-    for other in (each for each in sources if each.condition):
-        released = [each for each in sources if not each.condition and other.run in each.runs_of_model.values()]
+    """Each other condition, compared with the same run as released, or else with another run of the model."""
+    for changed in (results for results in sources if results.condition):
+        released = [base for base in sources if not base.condition and changed.run in base.runs_of_model.values()]
         if not released:
             continue
-        base = next((each for each in released if each.run is other.run), released[0])
+        base = next((results for results in released if results.run is changed.run), released[0])
         both = ModelResults("", base.every.where({"repeated": False}), base.every, base.resamples)
-        sides = [{"run": each.rows.column("run")[0], "condition": each.condition} for each in (base, other)]
+        sides = [{"run": side.rows.column("run")[0], "condition": side.condition} for side in (base, changed)]
         change = Contrast(first=sides[0], second=sides[1], pair=("pair",))
-        for name, where in (("all", {}), ("positives", POSITIVES), ("negatives", NEGATIVES)):
+        for name, where in (("all", {}), ("positives", published.POSITIVES), ("negatives", published.NEGATIVES)):
             estimates = dict.fromkeys(("pairs", "as released", "so", "difference"), change)
-            yield RowSpec((base.name, other.condition, name), where, "counts" if where else "run", estimates, both)
+            yield RowSpec((base.name, changed.condition, name), where, "counts" if where else "run", estimates, both)
 
 
 WAYS = TableSpec(
@@ -258,26 +230,23 @@ WAYS = TableSpec(
 
 # --- The headline -----------------------------------------------------------------------------------------------------
 
-# A board ranks by accuracy over all questions; the paper's average weighs questions otherwise.
-
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
-    """None for questions that were asked otherwise than in the paper."""
+    """Accuracy, the paper's average and false alarms; nothing under another condition than the paper's."""
     if source.condition:
         return
-    whole = set(source.rows.column("task_type")) == set(FORMATS)
+    whole = set(source.rows.column("task_type")) == set(measures.FORMATS)
     title = "all questions" if whole else "the formats asked"
-    chance, printed = (
-        source.interval(CHANCE).estimate,
-        published_span(SUITE, "medobvious", "accuracy") if whole else None,
-    )
-    yield Number(title, f"on {title}", ACCURACY, chance=chance, published=printed)
+    chance = source.interval(published.CHANCE).estimate
+    printed = published_span(measures.SUITE, "medobvious", "accuracy") if whole else None
+    yield Number(title, f"on {title}", measures.ACCURACY, chance=chance, published=printed)
     if whole:
-        level, printed = source.interval(CHANCE_AVERAGE).estimate, published_span(SUITE, "medobvious", "paper_average")
-        words = f"by the paper's average of {len(TABLE_2)} groups of questions"
-        yield Number("the paper's average", words, PAPER_AVERAGE, chance=level, published=printed, main=False)
+        chance = source.interval(published.CHANCE_AVERAGE).estimate
+        printed = published_span(measures.SUITE, "medobvious", "paper_average")
+        words = f"by the paper's average of {len(measures.TABLE_2)} groups of questions"
+        yield Number("the paper's average", words, measures.PAPER_AVERAGE, chance=chance, published=printed, main=False)
     words = "false alarms among the answers about consistent grids"
-    yield Number("false alarms", words, FALSE_ALARMS, higher_is_better=False, main=False)
+    yield Number("false alarms", words, measures.FALSE_ALARMS, higher_is_better=False, main=False)
 
 
 HEADLINE = Headline(
@@ -289,70 +258,69 @@ HEADLINE = Headline(
         BoardColumn("medobvious*", "*"),
     ),
     sketch=lambda source: FindingChart(
-        PLANE.small(source),
+        published.PLANE.small(source),
         "correct with an outlier (%) against wrong without one (%); dashed: guessing; hollow: published",
     ),
 )
 
 
 # --- The report, and what a reader must know --------------------------------------------------------------------------
-
 _ALWAYS, _FEW = 0.97, 20
 
 
 def run_caveats(source: ModelResults) -> Iterator[ReportNotice]:
-    """The release's words that tell the sign; a model that says the same of nearly everything."""
+    """Words of the release that tell the sign; a model that gives nearly always the same verdict."""
     if not source.condition and "mini" not in data_kinds(source.run, source.tasks):
         yield ReportNotice(
             "note",
             "In the release the words of a question tell whether there is an outlier. Run medobvious_noimage and "
             "medobvious_neutral (neutral wording) beside it to see how much of these numbers they explain.",
         )
-    if is_rotated(source):  # its trials are letters
+    if published.is_rotated(source):  # its trials are letters
         return
-    read = [trials[0] for trials in source.rows.column("trials")]
-    known = [trial for trial in read if trial not in (FAILED, *NO_ANSWER)]
-    if len(known) < _FEW:
+    answers = [trials[0] for trials in source.rows.column("trials") if trials[0] not in (FAILED, *NO_ANSWER)]
+    if len(answers) < _FEW:
         return
-    claims = sum(map(triage.claims_outlier, known)) / len(known)
+    claims = sum(map(triage.claims_outlier, answers)) / len(answers)
     if claims >= _ALWAYS:
-        yield ReportNotice(
-            "warning", f"{claims:.0%} of the answers that were read claim an outlier: it finds one everywhere."
-        )
+        text = f"{claims:.0%} of the answers that were read claim an outlier: it finds one everywhere."
+        yield ReportNotice("warning", text)
     if claims <= 1 - _ALWAYS:
-        yield ReportNotice(
-            "warning", f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere."
-        )
-
-
-def several_sizes(sources: Sequence[ModelResults]) -> bool:
-    return len(sources[0].rows.values("grid")) > 1
+        text = f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere."
+        yield ReportNotice("warning", text)
 
 
 def _asked_once(view: SectionSpec) -> SectionSpec:
     """The section, for sources that were asked each question once."""
-    return replace(view, shown=lambda sources: not is_rotated(sources[0]) and view.shown(sources))
+    return replace(view, shown=lambda sources: not published.is_rotated(sources[0]) and view.shown(sources))
 
 
 _VIEWS = (
     SectionSpec(
         "published",
         "Beside the published models",
-        (SIGNS_TABLE, FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
-        (PLANE, FORMAT_POINTS),
+        (published.SIGNS_TABLE, published.FORMATS_TABLE, published.RULES_TABLE, published.TIERS_TABLE),
+        (published.PLANE, published.FORMAT_POINTS),
     ),
     SectionSpec("formats", "Formats", (GAPS, AGREEMENT)),
     SectionSpec("alarms", "False alarms and abstentions", (ALARMS,)),
-    SectionSpec("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
+    SectionSpec(
+        "sizes",
+        "Number of panels",
+        (SIZES,),
+        (SCALING,),
+        shown=lambda sources: len(sources[0].rows.values("grid")) > 1,
+        folded=True,
+    ),
     SectionSpec("kinds", "Kinds of outliers", (KINDS,)),
     SectionSpec("replies", "Replies", (REPLIES,)),
 )
 ROTATIONS = rotation_view(
-    {"rotation": tuple(range(len(LETTERS)))},
-    INTERVALS,
+    {"rotation": tuple(range(len(measures.LETTERS)))},
+    published.INTERVALS,
     groups={
-        **{SHORT[name]: TABLE_2[name] for name in FORMATS if name.endswith("mcq")},
-        **{f"{name} grids": TABLE_2[name] for name in SIGNS},
+        **{published.SHORT[name]: measures.TABLE_2[name] for name in measures.FORMATS if name.endswith("mcq")},
+        **{f"{name} grids": measures.TABLE_2[name] for name in measures.SIGNS},
     },
 )
 REPORT = SuiteReportSpec(

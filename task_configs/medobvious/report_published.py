@@ -1,4 +1,4 @@
-"""MedObvious beside the published models: the tables of the paper, what the scripts of its authors read, and charts."""
+"""MedObvious beside the published models: the paper's tables, accuracy by the authors' scripts, and charts."""
 
 from __future__ import annotations
 
@@ -14,37 +14,23 @@ from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, TableS
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Estimate, Macro, Mean
-from lmms_medtasks.task_configs.medobvious.measures import (
-    ACCURACY,
-    BALANCED_ACCURACY,
-    FORMATS,
-    PAPER_AVERAGE,
-    PAPER_RULE,
-    PAPER_RULE_HOSTED,
-    ROTATED,
-    SIGNS,
-    TABLE_2,
-    TIERS,
-)
+from lmms_medtasks.task_configs.medobvious import measures
 
 FOLDER = Path(__file__).parent
-SHORT = dict(zip(FORMATS, ("A detection MCQ", "B detection open", "C referring MCQ", "D referring open",
+SHORT = dict(zip(measures.FORMATS, ("A detection MCQ", "B detection open", "C referring MCQ", "D referring open",
                            "E visual referring"), strict=True))  # fmt: skip
 """Table 2's formats by the paper's letters and names."""
 
-POSITIVES, NEGATIVES = ({"negative": sign} for sign in SIGNS.values())
+POSITIVES, NEGATIVES = ({"negative": sign} for sign in measures.SIGNS.values())
 CHANCE = Mean(measure="chance", exact=True)
-CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values()))
+CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(measures.TABLE_2.values()))
 TIER_MEAN, TIER_CHANCE = Macro(by="tier"), Macro(measure="chance", exact=True, by="tier")
 INTERVALS = f"In brackets: {LEVEL} interval over items."
 
 
 def is_rotated(source: ModelResults) -> bool:
-    """Whether a source is copies of questions with their options rotated: no part of the paper."""
-    return ROTATED in source.condition
-
-
-# --- The paper's tables -----------------------------------------------------------------------------------------------
+    """Whether the questions are copies with rotated options, which the paper does not have."""
+    return measures.ROTATED in source.condition
 
 
 def _own_labels(source: ModelResults) -> tuple[str, ...]:
@@ -53,28 +39,27 @@ def _own_labels(source: ModelResults) -> tuple[str, ...]:
 
 def _guessing_rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each source that was asked each question once, and one for guessing."""
-    guessing = RowSpec(("uniform guessing", "arithmetic"), kind="counts", estimates=chances)
-    return lambda sources: rows_of_sources(_own_labels, guessing)(
-        [source for source in sources if not is_rotated(source)]
-    )
+    rows = rows_of_sources(_own_labels, RowSpec(("uniform guessing", "arithmetic"), kind="counts", estimates=chances))
+    return lambda sources: rows([source for source in sources if not is_rotated(source)])
 
 
 PRINTED_FORMATS = PublishedRowsSpec(FOLDER, {"source": "Table 2"})
 _COLUMNS = {
-    name: ColumnSpec(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()
+    name: ColumnSpec(SHORT.get(name, name), measures.ACCURACY, within=where, key=name)
+    for name, where in measures.TABLE_2.items()
 }
-_AVERAGE = ColumnSpec("Avg", PAPER_AVERAGE, key="average")
+_AVERAGE = ColumnSpec("Avg", measures.PAPER_AVERAGE, key="average")
 _GUESSING = (
     "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the first "
     "row."
 )
-# The table of the paper in two: eleven columns with their intervals are too narrow to be read.
+# The paper's table in two: eleven columns with intervals do not fit on a page.
 FORMATS_TABLE = TableSpec(
     "formats",
     "Accuracy by format (Table 2)",
     ("model", "source"),
-    _guessing_rows(dict.fromkeys(FORMATS, CHANCE)),
-    tuple(_COLUMNS[name] for name in FORMATS),
+    _guessing_rows(dict.fromkeys(measures.FORMATS, CHANCE)),
+    tuple(_COLUMNS[name] for name in measures.FORMATS),
     (
         "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
         "was asked for.",
@@ -90,18 +75,18 @@ SIGNS_TABLE = TableSpec(
     ("model", "source"),
     _guessing_rows(
         {
-            **dict.fromkeys((*SIGNS, "all questions"), CHANCE),
+            **dict.fromkeys((*measures.SIGNS, "all questions"), CHANCE),
             "average": CHANCE_AVERAGE,
             "balanced": None,
             "questions": None,
         }
     ),
     (
-        *(_COLUMNS[name] for name in SIGNS),
+        *(_COLUMNS[name] for name in measures.SIGNS),
         _AVERAGE,
-        ColumnSpec("all questions", ACCURACY),
-        ColumnSpec("balanced", BALANCED_ACCURACY),
-        ColumnSpec("questions", ACCURACY, "n"),
+        ColumnSpec("all questions", measures.ACCURACY),
+        ColumnSpec("balanced", measures.BALANCED_ACCURACY),
+        ColumnSpec("questions", measures.ACCURACY, "n"),
     ),
     (
         "Avg is the paper's: the plain mean of the five formats and both signs. It is no share of correct answers: "
@@ -113,15 +98,14 @@ SIGNS_TABLE = TableSpec(
 )
 _SCRIPTS = {
     script: {
-        **dict.fromkeys(TABLE_2, Mean(measure=measure)),
-        "average": Macro(measure=measure, groups=tuple(TABLE_2.values())),
+        **dict.fromkeys(measures.TABLE_2, Mean(measure=measure)),
+        "average": Macro(measure=measure, groups=tuple(measures.TABLE_2.values())),
     }
-    for script, measure in (("open weights", PAPER_RULE), ("hosted", PAPER_RULE_HOSTED))
+    for script, measure in (("open weights", measures.PAPER_RULE), ("hosted", measures.PAPER_RULE_HOSTED))
 }
 
 
 def _rule_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Each source by each of the scripts' two readings."""
     for source in sources:
         for script, estimates in _SCRIPTS.items() if not is_rotated(source) else ():
             yield RowSpec((*_own_labels(source), script), estimates=estimates, source=source)
@@ -132,35 +116,32 @@ RULES_TABLE = TableSpec(
     "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
     ("model", "source", "script for"),
     _rule_rows,
-    tuple(replace(each, of=None, bare=True) for each in (*_COLUMNS.values(), _AVERAGE)),
+    tuple(replace(column, of=None, bare=True) for column in (*_COLUMNS.values(), _AVERAGE)),
     (
         "The scripts for open-weight models read the letters A to E only: on 3×3 grids F to J are never right. A row "
         "is to be compared with published rows of its script.",
     ),
-    # People's answers no script read.
+    # The human expert's answers were not read by a script.
     replace(PRINTED_FORMATS, labels=("model", "published", "script")),
 )
 TIERS_TABLE = TableSpec(
     "tiers",
     "Accuracy by tier (Table 3)",
     ("model", "source"),
-    _guessing_rows({**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
+    _guessing_rows({**{f"T{tier}": CHANCE for tier in measures.TIERS}, "all": TIER_CHANCE}),
     (
-        *(ColumnSpec(f"T{tier}", ACCURACY, within={"tier": tier}) for tier in TIERS),
-        ColumnSpec("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(TIERS) else "∂"),
+        *(ColumnSpec(f"T{tier}", measures.ACCURACY, within={"tier": tier}) for tier in measures.TIERS),
+        ColumnSpec("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(measures.TIERS) else "∂"),
     ),
     ("All is the plain mean of the tiers, as in the paper.", INTERVALS),
     PublishedRowsSpec(FOLDER, {"source": "Table 3"}),
 )
 
 
-# --- Charts -----------------------------------------------------------------------------------------------------------
-
-
 def found_by_claiming(rows: QuestionTable) -> Guide:
-    """What guesses get that claim an outlier more or less often, from never to always, at a random place.
+    """The line of guesses that claim an outlier, at a random position, from never to always.
 
-    Uniform guessing over ``n`` answers of which one says none is right with 1 / n, over the others with 1 / (n - 1).
+    Uniform guessing among ``n`` answers, one of them "none", is right with 1 / n; among the others with 1 / (n - 1).
     """
     chance = rows.where(POSITIVES).scored("chance").column("chance.score")
     return Guide(0, 0, 100, 100 * float((chance / (1 - chance)).mean()) if len(chance) else 100.0, "guessing")
@@ -190,7 +171,7 @@ FORMAT_POINTS = Chart(
     "Detection and visual referring are asked about grids without an outlier too, referring MCQ "
     f"and open are not. Hollow: the paper's models and its human expert. Bars are {LEVEL} intervals over items.",
     FORMATS_TABLE,
-    FORMATS,
+    measures.FORMATS,
     turned=True,
     axis=("percent correct",),
 )

@@ -1,8 +1,8 @@
 """MedObvious: 1,880 questions about grids of medical images in which one panel may not belong.
 
 The release is a git repository: a JSON line for each question, and the images. An item is eight questions: five formats
-about a grid with an outlier, three about grids without one. Its text (all_tasks.jsonl) was read here in parts; nobody
-has tried this reader on the whole of the release with its images.
+about a grid with an outlier, three about grids without one. This reader was tried on parts of the release's text
+(all_tasks.jsonl), not on its images.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open",
 NONE = "none"
 
 TAGS: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("tier", "task_type", "kind", "item", "negative", "grid", "answer_position", "answer_keywords", "explanation"),
-        "text",
-    ),
-    **dict.fromkeys(("tier", "negative"), "integer"),
+    "tier": "integer",
+    **dict.fromkeys(("task_type", "kind", "item"), "text"),
+    "negative": "integer",
+    **dict.fromkeys(("grid", "answer_position", "answer_keywords", "explanation"), "text"),
 }
-"""``item``: what the eight questions of an item share; ``kind``: what its outlier is, by the middle of the id;
-``grid``: "2x2"; ``answer_position``: where the outlier is, "none" without one, "" where the release does not say (of a
-highlighted panel whose item has no other question)."""
+"""``item``: shared by the eight questions of an item; ``kind``: of its outlier, from the middle of the id; ``grid``:
+"2x2"; ``answer_position``: of the outlier, "none" without one, "" if the release does not state it (a highlighted panel
+whose item has no other question)."""
 
 _FIELDS = ("id", "image_path", "task_type", "question", "answer", "is_negative")
 # v1_mri_vs_ct_0_det_mcq_neg is tier 1, kind mri_vs_ct, item v1_mri_vs_ct_0.
@@ -53,7 +52,7 @@ class MedObviousReader(RowReader):
     """Reads ``all_tasks.jsonl`` and the images beside it."""
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
-        """Look the file through; ``UserError`` if no line has the fields that are wanted, or it cannot be read."""
+        """Read the file; ``UserError`` if it cannot be read or no line has the required fields."""
         name = (split.files_in(release) or split.files)[0]
         folder = name.removesuffix(TASKS)
         self._images = StoredImages(release, "image_path", lambda path: folder + path)
@@ -69,24 +68,19 @@ class MedObviousReader(RowReader):
         return self._lines
 
     def read_name(self, row: Row) -> str:
-        """The question's id."""
         return str(row.get("id") or "")
 
     def find_missing(self, row: Row) -> list[str]:
-        """The question's image, if it is not there."""
         return self._images.missing([_path_in_release(row)] if row.get("image_path") else [])
 
     def make_document(self, row: Row) -> dict[str, Any]:
-        """The document of a line with its image; RejectedRow with the reason why it is none."""
         reject_unless(row.get("image_path"), "image_path is missing")
-        # Of a highlighted panel the item's other questions say where the outlier is.
-        return question_document(
-            row, self._images.fields(_path_in_release(row)), self._outliers.get(_item_of_question(row), "")
-        )
+        outlier = self._outliers.get(_item_of_question(row), "")
+        return question_document(row, self._images.fields(_path_in_release(row)), outlier)
 
 
 def question_document(row: Row, image: Mapping[str, Any], outlier: str = "") -> dict[str, Any]:
-    """The document of a line; ``image``: its fields of the image; ``outlier``: where the outlier is if no field says.
+    """The document of a line; ``image``: the fields of its image; ``outlier``: its position, if no field states it.
 
     Raises:
         RejectedRow: a field is missing or contradicts another; the text says which.
@@ -94,12 +88,12 @@ def question_document(row: Row, image: Mapping[str, Any], outlier: str = "") -> 
     for field in _FIELDS:
         reject_unless(row.get(field) is not None and row[field] != "", f"{field} is missing")
     wrong = f"id {str(row['id'])[:80]!r} is not of the form v1_KIND_NUMBER_FORM (FORM: det_mcq, vis_neg ...)"
-    named, form, negative = reject_unless(_ID.fullmatch(str(row["id"])), wrong), row["task_type"], row["is_negative"]
+    parts, form, negative = reject_unless(_ID.fullmatch(str(row["id"])), wrong), row["task_type"], row["is_negative"]
     reject_unless(form in FORMATS, f"task_type {str(form)[:60]!r} is unknown, allowed: {', '.join(FORMATS)}")
     reject_unless(isinstance(negative, bool), f"is_negative is {negative!r}, expected true or false")
-    said = (_FORMS[named["form"].removesuffix("_neg")], named["form"].endswith("_neg"))
+    stated = (_FORMS[parts["form"].removesuffix("_neg")], parts["form"].endswith("_neg"))
     wrong = f"id {row['id']!r} contradicts task_type {form!r} or is_negative {str(negative).lower()}"
-    reject_unless(said == (form, negative), wrong)
+    reject_unless(stated == (form, negative), wrong)
     options = _option_texts(row)
     size = _grid_size(row, len(options))
     answer, position = _answer_and_position(row, options, size)
@@ -111,10 +105,10 @@ def question_document(row: Row, image: Mapping[str, Any], outlier: str = "") -> 
         "question": str(row["question"]).strip(),
         "options": options,
         "answer": answer,
-        "tier": int(named["tier"]),
+        "tier": int(parts["tier"]),
         "task_type": form,
-        "kind": named["kind"],
-        "item": named["item"],
+        "kind": parts["kind"],
+        "item": parts["item"],
         "negative": int(negative),
         "grid": str(size),
         "answer_position": position or outlier,
@@ -124,7 +118,7 @@ def question_document(row: Row, image: Mapping[str, Any], outlier: str = "") -> 
 
 
 def _read_lines(release: Release, name: str) -> Iterator[tuple[int, Row | RejectedRow]]:
-    """Number and object, or why it is none, of every line that is not empty; ``UserError`` without any."""
+    """Number and object (or why there is none) of every line that is not empty; ``UserError`` without any."""
     try:
         texts = release.file(name).read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
@@ -144,14 +138,14 @@ def _read_lines(release: Release, name: str) -> Iterator[tuple[int, Row | Reject
 
 
 def _option_texts(row: Row) -> list[str]:
-    """The options' texts in the order of their letters; none for open formats."""
-    found = row.get("options")
+    """The options' texts in the order of their letters; [] for open formats."""
+    options = row.get("options")
     if not row["task_type"].endswith("mcq"):
-        reject_unless(not found, f"there are options, but {row['task_type']} has none")
+        reject_unless(not options, f"there are options, but {row['task_type']} has none")
         return []
-    if not isinstance(found, Mapping) or list(found) != list(LETTERS[: len(found)]):
-        raise RejectedRow(f"options are not texts by the letters A, B, ...: {str(found)[:60]!r}")
-    return [str(text).strip() for text in found.values()]
+    if not isinstance(options, Mapping) or list(options) != list(LETTERS[: len(options)]):
+        raise RejectedRow(f"options are not texts by the letters A, B, ...: {str(options)[:60]!r}")
+    return [str(text).strip() for text in options.values()]
 
 
 def _grid_size(row: Row, options: int) -> GridSize:
@@ -166,27 +160,24 @@ def _grid_size(row: Row, options: int) -> GridSize:
 
 
 def _answer_and_position(row: Row, options: list[str], size: GridSize) -> tuple[str, str]:
-    """The answer (letter, position, "none", "yes" or "no") and the outlier's position ("" where it is not given)."""
+    """The answer (letter, position, "none", "yes" or "no") and the outlier's position ("" if not given)."""
     answer, given = str(row["answer"]).strip(), str(row.get("answer_position") or "").strip()
-    places, negative, panel = (*size.positions, NONE), row["is_negative"], row["task_type"] == "visual_referring"
-    reject_unless(
-        not given or given in places, f"answer_position {given[:60]!r} is no position of a {size} grid, nor none"
-    )
+    positions, negative, panel = (*size.positions, NONE), row["is_negative"], row["task_type"] == FORMATS[4]
+    wrong = f"answer_position {given[:60]!r} is no position of a {size} grid, nor none"
+    reject_unless(not given or given in positions, wrong)
     if options:
         shown = ", ".join(options)[:120]
         reject_unless(options == [*size.positions, NONE_OPTION], f"options do not fit a {size} grid: {shown!r}")
         letters = LETTERS[: len(options)]
-        reject_unless(
-            len(answer) == 1 and answer in letters,
-            f"answer {answer[:40]!r} is not among the options A to {letters[-1]}",
-        )
-        position = places[LETTERS.index(answer)]
+        wrong = f"answer {answer[:40]!r} is not among the options A to {letters[-1]}"
+        reject_unless(len(answer) == 1 and answer in letters, wrong)
+        position = positions[LETTERS.index(answer)]
     elif panel:
         answer = answer.lower()
         reject_unless(answer in ("yes", "no"), f"answer {answer[:40]!r} is neither yes nor no")
         position = NONE if negative else given
     else:
-        reject_unless(answer in places, f"answer {answer[:60]!r} is no position of a {size} grid, nor none")
+        reject_unless(answer in positions, f"answer {answer[:60]!r} is no position of a {size} grid, nor none")
         position = answer
     reject_unless(given in ("", position), f"answer {answer!r} and answer_position {given!r} contradict each other")
     says_none = answer == "no" if panel else position == NONE
@@ -195,7 +186,7 @@ def _answer_and_position(row: Row, options: list[str], size: GridSize) -> tuple[
 
 
 def _path_in_release(row: Row) -> str:
-    """The part of an image's path below the release's folder; the release has paths of the authors' machine."""
+    """An image's path in the release's folder: the release has paths of the authors' machine."""
     return str(row["image_path"]).replace("\\", "/").rpartition(f"{ROOT}/")[2]
 
 
@@ -206,13 +197,13 @@ def _item_of_question(row: Row) -> str:
 
 
 def _outlier_positions(rows: list[Row]) -> dict[str, str]:
-    """Item -> where its outlier is, where its questions agree on one place."""
-    found: dict[str, set[str]] = defaultdict(set)
+    """Item -> position of its outlier, for items whose questions agree on one."""
+    by_item: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        place = row.get("answer_position") or (row.get("answer") if row.get("task_type") in FORMATS[1::2] else None)
-        if (item := _item_of_question(row)) and isinstance(place, str):
-            found[item].add(place)
-    return {item: places.pop() for item, places in found.items() if len(places) == 1}
+        position = row.get("answer_position") or (row.get("answer") if row.get("task_type") in FORMATS[1::2] else None)
+        if (item := _item_of_question(row)) and isinstance(position, str):
+            by_item[item].add(position)
+    return {item: positions.pop() for item, positions in by_item.items() if len(positions) == 1}
 
 
 MEDOBVIOUS = DataSource(

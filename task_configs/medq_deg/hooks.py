@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED, TRIALS
-from lmms_medtasks.task_configs.medq_deg.source import question_key
+from lmms_medtasks.task_configs.medq_deg.source import KEY_FIELDS, question_key
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -17,73 +18,46 @@ DRAWN_PER_QUESTION = 3
 
 
 def level_0(dataset: Dataset) -> Dataset:
-    """The clean questions as they are."""
+    """The clean questions."""
     return _start_trials(dataset.add_column("question_id", dataset["id"]))
 
 
-def level_1(dataset: Dataset) -> Dataset:
-    """Each clean question with each of its three degradations, at L1."""
-    return _start_trials(_at_level(dataset, 1))
-
-
-def level_2(dataset: Dataset) -> Dataset:
-    """Each clean question with the same three degradations, at L2."""
-    return _start_trials(_at_level(dataset, 2))
-
-
 def all_levels(dataset: Dataset) -> Dataset:
-    """The clean questions and their degraded forms at L1 and L2, a question's seven forms one after the other.
+    """The clean questions and their degraded forms at L1 and L2, a question's seven forms together.
 
     So a prefix of the rows (``--limit``) has all levels of the first questions.
     """
     import datasets
 
     parts = [dataset.add_column("question_id", list(dataset["id"])), _at_level(dataset, 1), _at_level(dataset, 2)]
-    # The three tables must have their columns in one order to be concatenated.
-    columns = parts[0].column_names
-    together = datasets.concatenate_datasets([part.select_columns(columns) for part in parts])
+    # Concatenating requires one order of columns.
+    together = datasets.concatenate_datasets([part.select_columns(parts[0].column_names) for part in parts])
     return _start_trials(_by_question(together, list(dataset["id"])))
 
 
 def all_release_levels(dataset: Dataset) -> Dataset:
-    """The clean questions and the release's own degraded forms of them, a question's forms one after the other.
+    """The clean questions and the release's own degraded forms of them, a question's forms together.
 
-    The release does not say which clean question a degraded row was made from: they are joined by their texts
-    (question, options, answer, modality, pool). Clean questions that agree in all of these can't be told apart; they
-    and their degraded forms stay unpaired.
+    The release does not say from which clean question a degraded row was made: they are joined by their texts
+    (question, options, answer, modality, pool). Clean questions that agree in all of these are ambiguous; they and
+    their degraded forms stay unpaired.
     """
-    plain = dataset.select_columns(["id", "question", "options", "answer", "modality", "source", "severity"])
-    rows = list(plain)
-    keys = [
-        question_key(row["question"], row["options"], row["answer"], row["modality"], row["source"]) for row in rows
-    ]
+    rows = list(dataset.select_columns(["id", "severity", *KEY_FIELDS]))
+    keys = [question_key(*(row[field] for field in KEY_FIELDS)) for row in rows]
     clean = Counter(key for key, row in zip(keys, rows, strict=True) if row["severity"] == 0)
     ids = [key if clean[key] == 1 or row["severity"] else row["id"] for key, row in zip(keys, rows, strict=True)]
     order = dict.fromkeys(key for key, row in zip(ids, rows, strict=True) if row["severity"] == 0)
-    # Clusters must be the same at all levels, and the release's degraded rows can only be clustered by question.
+    # All levels need the same clusters, and the release's degraded rows can only be clustered by question.
     joined = dataset.remove_columns("image_id").add_column("question_id", ids).add_column("image_id", ids)
     return _start_trials(_by_question(joined, list(order)))
 
 
-def release_level_1(dataset: Dataset) -> Dataset:
-    """The release's own images at L1."""
-    return _start_trials(_released_questions(dataset, 1))
-
-
-def release_level_2(dataset: Dataset) -> Dataset:
-    """The release's own images at L2."""
-    return _start_trials(_released_questions(dataset, 2))
-
-
 def _by_question(dataset: Dataset, questions: list[str]) -> Dataset:
     """Rows by question (those not among ``questions`` last), then by severity; an index, no copy."""
-    places = {question: place for place, question in enumerate(questions)}
-    last = len(places)
-    keys = [
-        (places.get(question, last), severity, row)
-        for row, (question, severity) in enumerate(zip(dataset["question_id"], dataset["severity"], strict=True))
-    ]
-    return dataset.select([row for _, _, row in sorted(keys)])
+    index = {question: number for number, question in enumerate(questions)}
+    forms = zip(dataset["question_id"], dataset["severity"], strict=True)
+    keys = [(index.get(question, len(index)), severity) for question, severity in forms]
+    return dataset.select(sorted(range(len(keys)), key=keys.__getitem__))
 
 
 def _start_trials(dataset: Dataset) -> Dataset:
@@ -96,8 +70,8 @@ def _start_trials(dataset: Dataset) -> Dataset:
 def _at_level(dataset: Dataset, severity: int) -> Dataset:
     """The questions once for each degradation drawn: first all with their first, then all with their second, …
 
-    The tables are concatenated, not copied: the images stay once on disk and in memory. A prefix of the rows
-    (``--limit``) is a broad sample of questions rather than a few of them three times.
+    The tables are concatenated without copying images. A prefix of the rows (``--limit``) is a broad sample of
+    questions rather than a few of them three times.
     """
     import datasets
 
@@ -123,6 +97,11 @@ def _at_level(dataset: Dataset, severity: int) -> Dataset:
     return datasets.concatenate_datasets(parts)
 
 
+def _simulated_questions(dataset: Dataset, severity: int) -> Dataset:
+    """Each clean question with each of its three degradations, the same at both levels."""
+    return _start_trials(_at_level(dataset, severity))
+
+
 def _released_questions(dataset: Dataset, severity: int) -> Dataset:
     rows = [row for row, level in enumerate(dataset["severity"]) if level == severity]
     if not rows:
@@ -130,4 +109,8 @@ def _released_questions(dataset: Dataset, severity: int) -> Dataset:
         raise UserError(
             f"No question of severity {severity} in medtasks://medq_deg/release. Levels present: {present}."
         )
-    return dataset.add_column("question_id", dataset["id"]).select(rows)
+    return _start_trials(dataset.add_column("question_id", dataset["id"]).select(rows))
+
+
+level_1, level_2 = (functools.partial(_simulated_questions, severity=level) for level in (1, 2))
+release_level_1, release_level_2 = (functools.partial(_released_questions, severity=level) for level in (1, 2))

@@ -1,7 +1,7 @@
-"""MedQ-Deg: what is read from a reply, what is measured of a question, and the metrics of its tasks.
+"""MedQ-Deg: the scores of a question, and the metrics of its tasks.
 
 Levels of severity are 0 (clean), 1 and 2. Clusters are images: a clean image and its degraded forms are one cluster
-(with the release's own images, which nobody can trace, a question and its forms).
+(with the release's own images, which cannot be traced, a question and its forms).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DEGRADED = {"severity": (1, 2)}
 """The questions that Tables 2 and 3 are over."""
 
 PAPER_RULE = "accuracy_paper_rule"
-"""The measure of the same replies read as the paper reads them: a single letter, else the first capital letter."""
+"""Accuracy of the same replies read by the paper's rule: a single letter, else the first capital letter."""
 
 MEASURES = (
     Measure("accuracy", f"Share of a question's replies that are right. {WRONG}"),
@@ -46,24 +46,22 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def choice_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
-    """The record of a question, of its T replies.
+    """The record of a question with T replies.
 
-    A reply without an answer is incorrect, as in the paper, also an empty one; a failed request counts as nothing.
-    Replies are read as in the other benchmarks, and a second time by the paper's rule for :data:`PAPER_RULE`.
+    A reply without an answer, or an empty one, is incorrect, as in the paper; a failed request does not count. Replies
+    are read as in the other benchmarks, and a second time by the paper's rule for :data:`PAPER_RULE`.
     """
     replies = [Reply.of(result) for result in results]
     readings = [read_option(reply, doc["options"]) for reply in replies]
     by_rule = [read_first_capital(reply, len(doc["options"])) for reply in replies]
-    sent = [reply.sent for reply, reading in zip(replies, readings, strict=True) if reading.status != "failed"]
-    correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
-    capitals = [reading.value == doc["answer"] for reading in by_rule if reading.status != "failed"]
+    correct = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
+    capitals = [reading.value == doc["answer"] for reading in by_rule if reading.status != FAILED]
     measures = {
-        "accuracy": ScoreValue(sum(correct) / len(correct) if correct else None),
-        PAPER_RULE: ScoreValue(sum(capitals) / len(capitals) if capitals else None),
+        name: ScoreValue(sum(right) / len(right) if right else None)
+        for name, right in (("accuracy", correct), (PAPER_RULE, capitals))
     }
+    sent = [reply.sent for reply, reading in zip(replies, readings, strict=True) if reading.status != FAILED]
     if len(sent) > 1:
         measures["identical"] = ScoreValue(float(len(set(sent)) == 1))
     degradation = degradations.canonical_name(doc["degradation"]) if doc.get("degradation") else None
@@ -88,13 +86,12 @@ def choice_question_record(doc: Mapping[str, Any], results: Sequence[str | None]
             "paper_rule": [reading.value or reading.status for reading in by_rule],
             "degradation_parameters": RENDERED.get(str(doc["id"])),
         },
-        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
+        replies=tuple(reply.note(reading.rule) for reply, reading in zip(replies, readings, strict=True)),
     )
 
 
 def check_capabilities(record: QuestionRecord) -> str:
-    """What is wrong with a record of a log: a tag that is not as :func:`choice_question_record` writes it, or a vote.
-    "" if nothing."""
+    """The problem of a logged record: a tag unlike those of :func:`choice_question_record`, or a vote; "" if fine."""
     count = record.tags.get("option_count")
     if type(count) is not int or not 1 <= count <= 26:
         return f"option_count is {count!r:.60}, expected a number of options, 1 to 26"
@@ -115,7 +112,7 @@ def check_capabilities(record: QuestionRecord) -> str:
 
 
 def count_votes_checked(rows: QuestionTable) -> VoteTable:
-    """The votes on these questions. Raises UserError where a trial or the right answer is no option."""
+    """The votes on these questions. Raises UserError if a trial or the expected answer is not an option."""
     return rows.made_of_all("votes", _all_counted).take(rows.rows)
 
 
@@ -129,19 +126,18 @@ def _all_counted(rows: QuestionTable) -> VoteTable:
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 ACCURACY = {level: Mean({"severity": level}) for level in LEVELS}
 FALL = {level: Contrast(first={"severity": 0}, second={"severity": level}) for level in (1, 2)}
-"""Accuracy at the level less that at L0, all questions of both, as Table 6 subtracts them."""
+"""Accuracy at the level less that at L0, over all questions of both, as in Table 6."""
 
 DROP = {level: Contrast(first={"severity": level}, second={"severity": 0}) for level in (1, 2)}
-"""The same with its sign turned: positive where accuracy fell."""
+"""The same with the opposite sign: positive if accuracy fell."""
 
 ACCURACY_BY_RULE = {level: Mean({"severity": level}, measure=PAPER_RULE) for level in LEVELS}
 FALL_BY_RULE = {
     level: Contrast(first={"severity": 0}, second={"severity": level}, measure=PAPER_RULE) for level in (1, 2)
 }
-"""As :data:`ACCURACY` and :data:`FALL`, of replies read by the paper's rule: what Table 6 compares with."""
+"""As :data:`ACCURACY` and :data:`FALL`, for replies read by the paper's rule, to compare with Table 6."""
 
 GROUPS = {
     "mid": tuple({"mid": mid} for mid in source.mid_capability_names()),
@@ -153,11 +149,11 @@ MACROS = {tag: Macro(DEGRADED, groups=groups, skip_empty=True) for tag, groups i
 
 
 def clean_degraded_pairs(rows: QuestionTable) -> QuestionTable:
-    """Each degraded question beside its clean form: measures ``before``, ``after`` and ``change``.
+    """Each degraded question with its clean form: measures ``before``, ``after`` and ``change``.
 
-    Tags are the degraded question's, so that a group "motion blur" has as its baseline the clean questions that were
-    blurred (as Table 3 must: its baselines differ by category). A clean question counts as often as it has degraded
-    forms here. Clusters are the clean images.
+    Tags are the degraded question's: the baseline of the group "motion blur" is the clean questions that were blurred
+    (as in Table 3, whose baselines differ by category). A clean question counts once for each degraded form. Clusters
+    are the clean images.
     """
     return rows.where({"severity": 0}).changes(rows.where(DEGRADED), "accuracy", ("pair",))
 
@@ -169,15 +165,14 @@ def _calibration_of_votes(rows: QuestionTable, kind: Confidence = "entropy") -> 
 
 
 def _calibration_changes(rows: QuestionTable, kind: Confidence = "entropy") -> Draw | None:
-    """Accuracy, confidence and shift of each level less those of L0; the same images are drawn for all levels."""
+    """Accuracy, confidence and shift of each level less those of L0; all levels share the drawn images."""
     from lmms_medtasks.statistics.calibration import changes_draw
 
-    tables = {str(level): count_votes_checked(each) for (level,), each in rows.by(["severity"]).items()}
+    tables = {str(level): count_votes_checked(of_level) for (level,), of_level in rows.by(["severity"]).items()}
     return Draw(*changes_draw(tables, "0", kind)) if "0" in tables else None
 
 
 def _reliability_of_votes(rows: QuestionTable) -> Draw:
-    """Of the majority's share of the votes."""
     from lmms_medtasks.statistics.reliability import reliability_draw
 
     return Draw(*reliability_draw(count_votes_checked(rows)))
@@ -187,24 +182,18 @@ CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibr
 """Equation 4: accuracy, mean confidence C and their difference, the shift, of the questions that have a C."""
 
 CALIBRATION_CHANGE = {level: Custom(main=f"{level}/shift", function=_calibration_changes) for level in (1, 2)}
-AGREEMENT = {
-    level: Custom(
-        {"severity": level}, main="shift", function=functools.partial(_calibration_of_votes, kind="agreement")
-    )
-    for level in LEVELS
-}
-"""The same with the agreement of trials in place of C: of the questions that have two replies at least."""
+_of_agreement = functools.partial(_calibration_of_votes, kind="agreement")
+_agreement_changes = functools.partial(_calibration_changes, kind="agreement")
+AGREEMENT = {level: Custom({"severity": level}, main="shift", function=_of_agreement) for level in LEVELS}
+"""The same with the agreement of trials in place of C, over the questions with two replies or more."""
 
-AGREEMENT_CHANGE = {
-    level: Custom(main=f"{level}/shift", function=functools.partial(_calibration_changes, kind="agreement"))
-    for level in (1, 2)
-}
+AGREEMENT_CHANGE = {level: Custom(main=f"{level}/shift", function=_agreement_changes) for level in (1, 2)}
 RELIABILITY = {level: Custom({"severity": level}, main="ece", function=_reliability_of_votes) for level in LEVELS}
-"""Beyond the paper: ECE, Brier scores and AURC, see :mod:`lmms_medtasks.statistics.reliability`."""
+"""Beyond the paper: ECE, Brier score and AURC, see :mod:`lmms_medtasks.statistics.reliability`."""
 
 
 def dunning_kruger(rows: QuestionTable, exchanges: int | None = None) -> IntraModelDKE:
-    """The intra-model Dunning-Kruger effect (equation 5), L0 against L2; ``exchanges`` None: as many as it has."""
+    """The intra-model Dunning-Kruger effect (equation 5), L0 against L2; ``exchanges`` None: the default number."""
     from lmms_medtasks.statistics.dunning_kruger import EXCHANGES_OF_LEVELS, intra_model_dke
 
     clean, severe = (count_votes_checked(rows.where({"severity": level})) for level in (0, 2))
@@ -217,23 +206,36 @@ def _dke_holds(rows: QuestionTable) -> float | None:
 
 
 def _no_change(name: str, rows: QuestionTable) -> float | None:
-    """A number of what equation 5 shows where nothing changes."""
+    """A number of equation 5 under the hypothesis that nothing changes."""
     value: float | None = getattr(dunning_kruger(rows).no_change, name, None)
     return value
 
 
 def unmapped_capabilities(rows: QuestionTable) -> int:
-    """Number of questions whose capability has no place among the six."""
+    """Number of questions whose capability is not among the six."""
     return sum(mid is None for mid in rows.column("mid"))
 
 
-def _by_level(name: str, title: str, estimates: Mapping[int, Custom], **options: Any) -> tuple[Metric, ...]:
-    """A metric a level: the statistic ``name`` of these estimates."""
+def _by_level(
+    title: str, estimates: Mapping[int, Custom], statistic: str, about: str, *, higher_is_better: bool | None = False
+) -> tuple[Metric, ...]:
+    """A metric a level: one statistic of these estimates."""
     return tuple(
-        Metric(f"{title}_l{level}", replace(each, main=name), standard_error=False, **options)
-        for level, each in estimates.items()
+        Metric(
+            f"{title}_l{level}",
+            replace(estimate, main=statistic),
+            higher_is_better=higher_is_better,
+            standard_error=False,
+            about=about,
+        )
+        for level, estimate in estimates.items()
     )
 
+
+_CONFIDENCE = "Mean confidence C (equation 3); depends on T."
+_SHIFT = "Mean C less accuracy (equation 4); depends on T, and 0 is not calibrated."
+_AGREEING = "Mean share of agreeing pairs of trials; does not depend on T."
+_AGREEMENT_SHIFT = "Mean agreement of trials less accuracy: 0 for calibrated replies, whatever T."
 
 METRICS = (
     number_of_questions(),
@@ -280,20 +282,8 @@ METRICS = (
         about="Number of questions whose capability is none of the six: in no column of capability_macro.",
         unit="count",
     ),
-    *_by_level(
-        "confidence",
-        "confidence",
-        CALIBRATION,
-        higher_is_better=None,
-        about="Mean confidence C (equation 3); depends on T.",
-    ),
-    *_by_level(
-        "shift",
-        "shift",
-        CALIBRATION,
-        higher_is_better=None,
-        about="Mean C less accuracy (equation 4); depends on T, and 0 is not calibrated.",
-    ),
+    *_by_level("confidence", CALIBRATION, "confidence", _CONFIDENCE, higher_is_better=None),
+    *_by_level("shift", CALIBRATION, "shift", _SHIFT, higher_is_better=None),
     Metric(
         "shift_size_l2",
         Custom({"severity": 2}, main="size", function=_calibration_of_votes),
@@ -303,27 +293,11 @@ METRICS = (
         about="Distance of shift_l2 from 0, the ideal of section 3.4: the shift has no better direction. Depends on T, "
         "and by C 0 is not calibrated: see agreement_shift_l2.",
     ),
-    *_by_level(
-        "confidence",
-        "agreement",
-        AGREEMENT,
-        higher_is_better=None,
-        about="Mean share of agreeing pairs of trials; does not depend on T.",
-    ),
-    *_by_level(
-        "shift",
-        "agreement_shift",
-        AGREEMENT,
-        higher_is_better=None,
-        about="Mean agreement of trials less accuracy: 0 for calibrated replies, whatever T.",
-    ),
-    *_by_level(
-        "ece", "ece_share_10", RELIABILITY, higher_is_better=False, about="Expected calibration error, ten bins."
-    ),
-    *_by_level(
-        "brier", "brier_share", RELIABILITY, higher_is_better=False, about="Brier score of the majority's share."
-    ),
-    *_by_level("aurc", "aurc_share", RELIABILITY, higher_is_better=False, about="Area under the risk-coverage curve."),
+    *_by_level("agreement", AGREEMENT, "confidence", _AGREEING, higher_is_better=None),
+    *_by_level("agreement_shift", AGREEMENT, "shift", _AGREEMENT_SHIFT, higher_is_better=None),
+    *_by_level("ece_share_10", RELIABILITY, "ece", "Expected calibration error, ten bins."),
+    *_by_level("brier_share", RELIABILITY, "brier", "Brier score of the majority's share."),
+    *_by_level("aurc_share", RELIABILITY, "aurc", "Area under the risk-coverage curve."),
     Metric(
         "dke_intra",
         Count(function=_dke_holds),
@@ -352,6 +326,7 @@ METRICS = (
 _ACCURACIES = (
     KEY, *(f"accuracy_l{level}" for level in LEVELS), *(f"{PAPER_RULE}_l{level}" for level in LEVELS)
 )  # fmt: skip
+_MACROS = ("capability_macro", "category_macro", "unmapped_capabilities")
 _REPLIES = (*READ_NAMES, "identical_trials")
 _CALIBRATED = tuple(
     f"{name}_l{level}"
@@ -361,18 +336,18 @@ _CALIBRATED = tuple(
 
 
 def task_set(task: str) -> str:
-    """What the tasks of one level each have in common: ``medq_deg`` of ``medq_deg_l1``. Others are a set alone."""
+    """The common stem of tasks of one level: ``medq_deg`` of ``medq_deg_l1``; any other task's own name."""
     stem, _, level = task.rpartition("_")
     return stem if level in ("l0", "l1", "l2") else task
 
 
 NO_IMAGE = "no image"
 OWN_CONDITIONS = {f"{SUITE_NAME}_noimage": NO_IMAGE, f"{SUITE_NAME}_circular": ROTATED}
-"""Task -> how it asks the clean questions. Somebody's own tasks without images are called by their names."""
+"""Task -> its condition. Custom tasks without images have their names as conditions."""
 
 
 def asking_condition(task: str, settings: Mapping[str, Any]) -> str:
-    """What sets the tasks' way of asking apart: levels one by one are not those of a task of all levels."""
+    """The condition of a task: levels one by one differ from a task of all levels."""
     if task in OWN_CONDITIONS:
         return OWN_CONDITIONS[task]
     return "" if task == SUITE_NAME else f"{task_set(task)}, level by level" if task_set(task) != task else task
@@ -383,31 +358,12 @@ SUITE = Suite(
     title="MedQ-Deg",
     cluster="image",
     data=("medq_deg",),
-    tags=(
-        "data",
-        "source",
-        "modality",
-        "severity",
-        "capability",
-        "mid",
-        "degradation",
-        "category",
-        "option_count",
-        "rotation",
-    ),
+    tags=tuple("data source modality severity capability mid degradation category option_count rotation".split()),
     measures=MEASURES,
     metrics=METRICS,
     tasks={
         "level": (KEY, "accuracy", PAPER_RULE, *_REPLIES),
-        "all": (
-            *_ACCURACIES,
-            "drop_l1",
-            "drop_l2",
-            "capability_macro",
-            "category_macro",
-            "unmapped_capabilities",
-            *_REPLIES,
-        ),
+        "all": (*_ACCURACIES, "drop_l1", "drop_l2", *_MACROS, *_REPLIES),
         "circular": (KEY, *circular_task(), *READ_NAMES),
         "calib": (*_ACCURACIES, *_CALIBRATED, "shift_size_l2", "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
@@ -423,8 +379,6 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "all", choice_question_record)
 process_results_calib = ScoringHook(SUITE, "calib", choice_question_record)
 process_results_level = ScoringHook(SUITE, "level", choice_question_record)

@@ -1,6 +1,6 @@
 """MedQ-Deg's report and its first screen. Nothing here can move a number.
 
-``report_published.py`` has task sets, groups of questions and the paper's tables, ``report_paper.py`` what the paper
+``report_published.py`` has task sets, groups of questions and the paper's tables, ``report_paper.py`` the paper's
 tests.
 """
 
@@ -34,60 +34,23 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.reliability import reliability_bins
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
-from lmms_medtasks.task_configs.medq_deg import report_paper
-from lmms_medtasks.task_configs.medq_deg.measures import (
-    ACCURACY,
-    AGREEMENT,
-    DEGRADED,
-    FALL,
-    LEVELS,
-    NO_IMAGE,
-    ROTATED,
-    SUITE,
-    clean_degraded_pairs,
-    count_votes_checked,
-)
-from lmms_medtasks.task_configs.medq_deg.report_published import (
-    CAPABILITIES,
-    CATEGORIES,
-    DEGRADATIONS,
-    HEAT,
-    INTERVALS,
-    MODALITIES,
-    MODALITY_CHART,
-    SEVERITY,
-    TABLE_2,
-    TABLE_3,
-    TABLE_6,
-    asks_otherwise,
-    degradation_heatmap,
-    degraded_levels,
-    level_rows,
-    requested_levels,
-    setup_of,
-    task_sets,
-)
+from lmms_medtasks.task_configs.medq_deg import measures, report_paper
+from lmms_medtasks.task_configs.medq_deg import report_published as published
 
 PAPER_TRIALS = 10
 
 
 # --- Levels -----------------------------------------------------------------------------------------------------------
-
-
 LEVELS_TABLE = TableSpec(
     "levels",
     "Accuracy by level",
     ("level",),
-    level_rows({**dict.fromkeys(("questions", "accuracy"), ACCURACY), "minus L0": FALL}),
-    (
-        ColumnSpec("questions", unit="n"),
-        ColumnSpec("accuracy", digits=2),
-        ColumnSpec("minus L0", unit="points", digits=2),
-    ),
+    published.level_rows({**dict.fromkeys(("questions", "accuracy"), measures.ACCURACY), "minus L0": measures.FALL}),
+    (ColumnSpec("questions", unit="n"), ColumnSpec("accuracy", digits=2), ColumnSpec("minus L0", None, "points", 2)),
     (
         "Accuracy is the mean over trials of each question, then over questions (equation 2). Minus L0: all questions "
         "of both levels, as in Table 6.",
-        INTERVALS,
+        published.INTERVALS,
     ),
 )
 REPLIES = replace(
@@ -97,34 +60,32 @@ _IDENTICAL = Mean(measure="identical")
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
-
 _SUSPICIOUS = 0.95
 _FAMILIES = {
-    "simulated": (
-        "Degradations are this package's own, rendered on the fly; the paper's numbers are on its release's images."
-    ),
+    "simulated": "Degradations are this package's own, rendered on the fly; the paper's numbers are on its release's "
+    "images.",
     "release": "The release's own degraded images were used, as in the paper.",
 }
 
 
 def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
-    """Levels that are missing, questions without their clean form, trials that say little, whose images these are."""
-    setup, asked = setup_of(source), requested_levels(source)
-    if asks_otherwise(source):
-        yield ReportNotice(
-            "note", f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it."
-        )
+    """Missing levels, questions without their clean form, trials that tell little, the origin of the images."""
+    setup, asked = published.setup_of(source), published.requested_levels(source)
+    if published.asks_otherwise(source):
+        text = f"Asked with {setup.variant}, clean questions alone: nothing in the paper compares with it."
+        yield ReportNotice("note", text)
         return
-    missing = [f"L{level}" for level in LEVELS if level not in asked]
+    missing = [f"L{level}" for level in measures.LEVELS if level not in asked]
     if missing:
         lacking = " Without L0 there are no drops." if "L0" in missing else ""
         yield ReportNotice("warning", f"Levels missing: {', '.join(missing)}.{lacking} What needs them is left empty.")
-    degraded = len(source.rows.where(DEGRADED))
-    alone = degraded - len(source.rows.where({"severity": 0}).paired(source.rows.where(DEGRADED), ("pair",)).second)
-    if 0 in asked and alone:
+    degraded = len(source.rows.where(measures.DEGRADED))
+    pairs = source.rows.where({"severity": 0}).paired(source.rows.where(measures.DEGRADED), ("pair",))
+    unpaired = degraded - len(pairs.second)
+    if 0 in asked and unpaired:
         yield ReportNotice(
             "warning",
-            f"{alone:,} of {degraded:,} degraded questions could not be joined to their clean form: "
+            f"{unpaired:,} of {degraded:,} degraded questions could not be joined to their clean form: "
             "paired drops leave them out.",
         )
     for level in asked:
@@ -137,13 +98,11 @@ def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
             )
     fewer = sum(len(trials) < setup.trials for trials in source.rows.column("trials"))
     if fewer:
-        yield ReportNotice(
-            "warning", f"{fewer:,} questions have fewer trials than T: C of few votes is higher by chance."
-        )
+        text = f"{fewer:,} questions have fewer trials than T: C of few votes is higher by chance."
+        yield ReportNotice("warning", text)
     if setup.trials == 1:
-        yield ReportNotice(
-            "warning", "T = 1: one reply is always unanimous, so there is no confidence to speak of (C is 1)."
-        )
+        text = "T = 1: one reply is always unanimous, so there is no confidence to speak of (C is 1)."
+        yield ReportNotice("warning", text)
     elif setup.trials < PAPER_TRIALS:
         yield ReportNotice(
             "note",
@@ -154,23 +113,16 @@ def comparison_notices(source: ModelResults) -> Iterator[ReportNotice]:
 
 
 # --- The image --------------------------------------------------------------------------------------------------------
-
-
 def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
-    """The drop to each level beside what the clean image was worth; None without ``medq_deg_noimage`` or without L0."""
+    """The drop to each level and the clean image's benefit; None without ``medq_deg_noimage`` or without L0."""
     source = sources[0]
-    floor = {} if asks_otherwise(source) else _scores_without_image(source)
+    floor = {} if published.asks_otherwise(source) else _scores_without_image(source)
     if not floor:
         return None
-    clean = {"severity": 0}
-    comparisons = [
-        ImageBenefitRow(
-            (f"L{level}, {SEVERITY[level]}",),
-            LostBenefit(floor=floor, first=clean, second={"severity": level}, pair=("pair",)),
-            {},
-        )
-        for level in degraded_levels(source)
-    ]
+    comparisons = []
+    for level in published.degraded_levels(source):
+        lost = LostBenefit(floor=floor, first={"severity": 0}, second={"severity": level}, pair=("pair",))
+        comparisons.append(ImageBenefitRow((f"L{level}, {published.SEVERITY[level]}",), lost, {}))
     return benefit_table(
         "What is lost of the image's benefit",
         ("level",),
@@ -187,48 +139,46 @@ def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
 
 def _scores_without_image(source: ModelResults) -> dict[str, float]:
     """The scores without images by the ``pair`` of the source's clean questions, which have the same ids there."""
-    by_id = floor_of(rows_without_image(source, {"condition": NO_IMAGE}), "accuracy")
+    by_id = floor_of(rows_without_image(source, {"condition": measures.NO_IMAGE}), "accuracy")
     clean = source.rows.where({"severity": 0})
     ids = zip(clean.column("id"), clean.column("pair"), strict=True)
     return {pair: by_id[name] for name, pair in ids if name in by_id}
 
 
 # --- The first screen, and the chart of levels ------------------------------------------------------------------------
-
 TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
-_SHORT = {f"L{level}": f"{word} (L{level})" for level, word in SEVERITY.items()}
+_SHORT = {f"L{level}": f"{word} (L{level})" for level, word in published.SEVERITY.items()}
 WORDS = {0: "on clean images", 1: "under mild degradation", 2: "under severe degradation"}
 _FEWEST = 20
-"""Questions under a degradation below which it is not called the worst. Our choice."""
+"""A degradation with fewer questions is not called the worst. Our choice."""
 _NAMED = 2
 """Degradations that are named."""
 _CHANGE = Mean(measure="change")
 
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
-    """Accuracy by level; none of clean questions that were asked otherwise."""
-    if asks_otherwise(source):
+    """Accuracy by level; nothing for clean questions under another condition."""
+    if published.asks_otherwise(source):
         return
     chance = chance_of_options(source.rows)
-    for level in LEVELS:
-        printed = published_span(SUITE, f"medq_deg_l{level}", "accuracy")
-        yield Number(TITLES[level], WORDS[level], ACCURACY[level], chance=chance, published=printed)
+    for level in measures.LEVELS:
+        printed = published_span(measures.SUITE, f"medq_deg_l{level}", "accuracy")
+        yield Number(TITLES[level], WORDS[level], measures.ACCURACY[level], chance=chance, published=printed)
 
 
 def _headline_changes(source: ModelResults) -> Iterator[Change]:
-    """From clean images to the most severe ones that were asked."""
-    asked = [level for level in LEVELS if source.interval(ACCURACY[level]).n]
+    asked = [level for level in measures.LEVELS if source.interval(measures.ACCURACY[level]).n]
     if asked[-1] and 0 in asked:
-        change = source.interval(FALL[asked[-1]])
+        change = source.interval(measures.FALL[asked[-1]])
         names = join_with_and(worst_group(source, asked[-1])) if is_lost(change) else ""
         yield Change(change, f"under {TITLES[asked[-1]]}", names and f"under {names}")
 
 
 def _board_columns() -> Iterator[BoardColumn]:
-    """Of three trials first, as the paper's accuracies are (Table 6); those of calibration are of ten."""
-    for task in ("medq_deg", "medq_deg_l2", "medq_deg_calib"):
-        own = ("accuracy", "medq_deg_l0", "accuracy") if task == "medq_deg_l2" else ("accuracy_l2", "", "accuracy_l0")
-        yield BoardColumn(task, own[0], WORDS[2], before=own[1:])
+    """Three trials first, as in the paper (Table 6); the calibration task has ten."""
+    yield BoardColumn("medq_deg", "accuracy_l2", WORDS[2], before=("", "accuracy_l0"))
+    yield BoardColumn("medq_deg_l2", "accuracy", WORDS[2], before=("medq_deg_l0", "accuracy"))
+    yield BoardColumn("medq_deg_calib", "accuracy_l2", WORDS[2], before=("", "accuracy_l0"))
     yield BoardColumn("medq_deg*", "*")
     for level, words in WORDS.items():
         yield BoardColumn("medq_deg*", f"accuracy_l{level}", words, heads=False)
@@ -236,23 +186,22 @@ def _board_columns() -> Iterator[BoardColumn]:
 
 
 def _fall_sketch(source: ModelResults) -> FindingChart | None:
-    """The fall: a line through the levels, those of the paper's models grey; None of one level."""
-    if sum(source.interval(ACCURACY[level]).n > 0 for level in LEVELS) == 1:
+    """The fall: a line through the levels, grey for the paper's models; None for one level."""
+    if sum(source.interval(measures.ACCURACY[level]).n > 0 for level in measures.LEVELS) == 1:
         return None
     printed = len(_SKETCH.chosen(_SKETCH.marks([source])))
     return FindingChart(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
 
 
 def worst_group(source: ModelResults, level: int) -> list[str]:
-    """The degradations of a level that cost most, against the same questions clean: ``bubble (by 33.3 points)``."""
-    found = []
-    for (name,), rows in (
-        source.derived(clean_degraded_pairs).rows.where({"severity": level}).by(["degradation"]).items()
-    ):
+    """The degradations of a level with the largest losses from the clean questions: ``bubble (by 33.3 points)``."""
+    pairs = source.derived(measures.clean_degraded_pairs).rows.where({"severity": level})
+    losses = []
+    for (name,), rows in pairs.by(["degradation"]).items():
         change = _CHANGE.of(rows, with_intervals=False)["mean"].estimate
         if name and change is not None and change < 0 and len(rows) >= _FEWEST:
-            found.append((change, str(name)))
-    return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(found)[:_NAMED]]
+            losses.append((change, str(name)))
+    return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(losses)[:_NAMED]]
 
 
 HEADLINE = Headline(
@@ -265,19 +214,16 @@ HEADLINE = Headline(
 
 
 def _row_names(sources: Sequence[ModelResults]) -> list[str]:
-    """The models' names; of a model with several sources how each was asked stands behind it."""
+    """The models' names, with the condition if a model has several results."""
     models = [model_name(source.run.content) for source in sources]
     return [model if models.count(model) == 1 else source.name for source, model in zip(sources, models, strict=True)]
 
 
 def _is_drawn(sources: Sequence[ModelResults]) -> bool:
-    if any(map(asks_otherwise, sources)):
+    if any(map(published.asks_otherwise, sources)):
         return False
-    # A level whose requests all failed has no number, and no place in the chart.
-    return (
-        len({level for source in sources for level in requested_levels(source) if source.interval(ACCURACY[level]).n})
-        > 1
-    )
+    # A level whose requests all failed has no number, and is not in the chart.
+    return sum(any(source.interval(mean).n for source in sources) for mean in measures.ACCURACY.values()) > 1
 
 
 def _fall_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
@@ -301,8 +247,11 @@ FALL_CHART = Chart(
         "From clean to degraded images",
         ("model",),
         _fall_rows,
-        tuple(ColumnSpec(_SHORT[key], ACCURACY[level], key=key) for level, key in zip(LEVELS, _SHORT, strict=True)),
-        published=TABLE_6.published and replace(TABLE_6.published, labels=("model",)),
+        tuple(
+            ColumnSpec(_SHORT[key], measures.ACCURACY[level], key=key)
+            for level, key in zip(measures.LEVELS, _SHORT, strict=True)
+        ),
+        published=published.TABLE_6.published and replace(published.TABLE_6.published, labels=("model",)),
     ),
     tuple(_SHORT),
     printed=PRINTED,
@@ -316,35 +265,23 @@ _SKETCH = replace(
     joined=True,
     scale="fitted",
     printed=0,
-    heads={key: said.partition(" ")[0] for key, said in _SHORT.items()},
+    heads={key: head.partition(" ")[0] for key, head in _SHORT.items()},
 )
 
 
 # --- Levels of confidence, and several models -------------------------------------------------------------------------
-
-
 def _reliability_bins_table(sources: Sequence[ModelResults]) -> Frame | None:
-    """The reliability diagram's bins that have questions."""
     columns = (
         label_column("level"),
-        decimal_column("above"),
-        decimal_column("up to"),
+        *map(decimal_column, ("above", "up to")),
         count_column("questions"),
-        decimal_column("mean confidence"),
-        decimal_column("share correct"),
+        *map(decimal_column, ("mean confidence", "share correct")),
     )
     rows = [
-        (
-            f"L{level}",
-            reliability_bin.low,
-            reliability_bin.high,
-            reliability_bin.n,
-            reliability_bin.confidence,
-            reliability_bin.correctness,
-        )
-        for level in requested_levels(sources[0])
-        for reliability_bin in reliability_bins(count_votes_checked(sources[0].rows.where({"severity": level})))
-        if reliability_bin.n
+        (f"L{level}", part.low, part.high, part.n, part.confidence, part.correctness)
+        for level in published.requested_levels(sources[0])
+        for part in reliability_bins(measures.count_votes_checked(sources[0].rows.where({"severity": level})))
+        if part.n
     ]
     return make_frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
 
@@ -375,9 +312,12 @@ OVERVIEW = TableSpec(
     ("model and task set",),
     rows_of_sources(lambda source: (source.name,)),
     (
-        *(ColumnSpec(f"L{level}", ACCURACY[level]) for level in LEVELS),
-        *(ColumnSpec(f"L{level}-L0", FALL[level], "points") for level in (1, 2)),
-        *(ColumnSpec(f"agreement less accuracy, L{level}", AGREEMENT[level], "", 3, signed=True) for level in (0, 2)),
+        *(ColumnSpec(f"L{level}", measures.ACCURACY[level]) for level in measures.LEVELS),
+        *(ColumnSpec(f"L{level}-L0", measures.FALL[level], "points") for level in (1, 2)),
+        *(
+            ColumnSpec(f"agreement less accuracy, L{level}", measures.AGREEMENT[level], "", 3, signed=True)
+            for level in (0, 2)
+        ),
         ColumnSpec("data", lambda source, row, rows: Cell(run_extent(source.run, source.tasks)), "text"),
     ),
     (
@@ -389,53 +329,47 @@ OVERVIEW = TableSpec(
 
 
 # --- The sections -----------------------------------------------------------------------------------------------------
-
-
 def _not_rotated(sources: Sequence[ModelResults]) -> bool:
-    return setup_of(sources[0]).variant != ROTATED
+    return published.setup_of(sources[0]).variant != measures.ROTATED
 
 
+_PAPER_TABLES = (published.TABLE_6, published.TABLE_2, published.TABLE_3)
+_PUBLISHED = SectionSpec("published", "Beside the published models", _PAPER_TABLES)
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
-    sources=task_sets,
+    sources=published.task_sets,
     views=(
         SectionSpec("levels", "From clean to severe", (LEVELS_TABLE,), (FALL_CHART,), shown=_not_rotated),
         SectionSpec(
             "degradations",
             "Where it fails: degradation by capability",
-            (HEAT, DEGRADATIONS),
-            (degradation_heatmap(2), degradation_heatmap(1, folded=True)),
+            (published.HEAT, published.DEGRADATIONS),
+            (published.degradation_heatmap(2), published.degradation_heatmap(1, folded=True)),
         ),
         SectionSpec(
             "reliability",
             "Does it know when it is wrong?",
             (_reliability_bins_table,),
             (RELIABILITY_CHART,),
-            shown=lambda sources: not asks_otherwise(sources[0]),
+            shown=lambda sources: not published.asks_otherwise(sources[0]),
         ),
         SectionSpec("benefit", "Above what language alone gets", (lost_benefit,)),
-        rotation_view({"condition": ROTATED}, INTERVALS),
+        rotation_view({"condition": measures.ROTATED}, published.INTERVALS),
         SectionSpec(
             "groups",
             "Capabilities, categories, modalities",
-            (CAPABILITIES, CATEGORIES, MODALITIES),
-            (MODALITY_CHART,),
+            (published.CAPABILITIES, published.CATEGORIES, published.MODALITIES),
+            (published.MODALITY_CHART,),
             shown=_not_rotated,
             folded=True,
         ),
         report_paper.CALIBRATION_VIEW,
-        SectionSpec(
-            "published",
-            "Beside the published models",
-            (TABLE_6, TABLE_2, TABLE_3),
-            folded=True,
-            summary="The paper's tables with a row of this run",
-        ),
+        replace(_PUBLISHED, folded=True, summary="The paper's tables with a row of this run"),
         SectionSpec("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(
         SectionSpec("overview", "The models together", (OVERVIEW,), (FALL_CHART_OF_MODELS,)),
-        SectionSpec("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
+        _PUBLISHED,
         report_paper.RANKS,
         report_paper.INTER_MODEL,
     ),

@@ -1,8 +1,8 @@
-"""What MedQ-Deg's paper tests: confidence by level, equations 5 and 6, and whether task sets rank models alike.
+"""The tests of MedQ-Deg's paper: confidence by level, equations 5 and 6, and whether task sets rank models alike.
 
-The paper's C depends on the number of trials T, the agreement of trials does not: both are here, each beside what
-calibrated replies would show. Equation 6 and ranks are plain functions of the models' votes: what is compared there is
-orders of models, no means of questions, and a task set is of one T.
+The paper's C depends on the number of trials T, the agreement of trials does not: both are here, each with the value of
+calibrated replies. Equation 6 and ranks are plain functions of the models' votes: they compare orders of models, not
+means of questions, and a task set has one T.
 """
 
 from __future__ import annotations
@@ -14,15 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lmms_medtasks.report.cells import (
-    count_column,
-    decimal_column,
-    label_column,
-    make_frame,
-    p_value,
-    percent_column,
-    points_column,
-)
+from lmms_medtasks.report import cells
 from lmms_medtasks.report.document import Frame, ReportNotice, Value
 from lmms_medtasks.report.views import ColumnSpec, ModelResults, SectionSpec, TableSpec
 from lmms_medtasks.samples.runs import distinct_names
@@ -34,49 +26,34 @@ from lmms_medtasks.statistics.ranks import find_significant_swaps, rank_consiste
 from lmms_medtasks.statistics.reliability import BINS
 from lmms_medtasks.statistics.sums import SumGroup, make_sum_group
 from lmms_medtasks.statistics.votes import VoteTable, take_common_questions
-from lmms_medtasks.task_configs.medq_deg.measures import (
-    AGREEMENT,
-    AGREEMENT_CHANGE,
-    CALIBRATION,
-    CALIBRATION_CHANGE,
-    RELIABILITY,
-    count_votes_checked,
-    dunning_kruger,
-)
-from lmms_medtasks.task_configs.medq_deg.report_published import (
-    SEVERITY,
-    counts_by_level,
-    is_of_the_paper,
-    level_rows,
-    setup_of,
-)
+from lmms_medtasks.task_configs.medq_deg import measures
+from lmms_medtasks.task_configs.medq_deg import report_published as published
+
 
 # --- Confidence and shift ---------------------------------------------------------------------------------------------
-
-
 def chance_of_confidence(rows: QuestionTable) -> float | None:
-    """Mean C that is expected if every reply is drawn among the options, of the questions that have a C."""
-    table = count_votes_checked(rows)
+    """The expected mean C if every reply is drawn among the options, over the questions that have a C."""
+    table = measures.count_votes_checked(rows)
     used = (table.replies > 0) & (table.option_counts > 1)
     kinds = list(zip(table.option_counts[used].tolist(), table.replies[used].tolist(), strict=True))
     expected = {kind: chance_confidence(*kind) for kind in set(kinds)}
     return float(np.mean([expected[kind] for kind in kinds])) if kinds else None
 
 
-def _calibrated_shift_of(rows: QuestionTable) -> float | None:
-    return calibrated_shift(count_votes_checked(rows))
-
-
 SHIFT = TableSpec(
     "calibration",
-    lambda sources: f"The paper's confidence C and calibration shift, T = {setup_of(sources[0]).trials}",
+    lambda sources: f"The paper's confidence C and calibration shift, T = {published.setup_of(sources[0]).trials}",
     ("level",),
-    level_rows(
+    published.level_rows(
         {
-            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift", "distance from 0"), CALIBRATION),
-            "C by guessing": counts_by_level(chance_of_confidence),
-            "shift if calibrated": counts_by_level(_calibrated_shift_of),
-            "shift minus L0": CALIBRATION_CHANGE,
+            **dict.fromkeys(
+                ("questions", "accuracy", "confidence C", "shift", "distance from 0"), measures.CALIBRATION
+            ),
+            "C by guessing": published.counts_by_level(chance_of_confidence),
+            "shift if calibrated": published.counts_by_level(
+                lambda rows: calibrated_shift(measures.count_votes_checked(rows))
+            ),
+            "shift minus L0": measures.CALIBRATION_CHANGE,
         }
     ),
     (
@@ -98,17 +75,18 @@ SHIFT = TableSpec(
         "chance p, a share p were correct. C by guessing is above 0 because few votes cannot spread evenly.",
     ),
 )
-# --- Reliability ------------------------------------------------------------------------------------------------------
 
+
+# --- Reliability ------------------------------------------------------------------------------------------------------
 ERRORS = TableSpec(
     "calibration_errors",
     "Beyond the paper: agreement of trials, and what the majority's share of the votes is worth",
     ("level",),
-    level_rows(
+    published.level_rows(
         {
-            **dict.fromkeys(("agreement", "agreement less accuracy"), AGREEMENT),
-            "agreement less accuracy, minus L0": AGREEMENT_CHANGE,
-            **dict.fromkeys(("questions", "majority right", "ECE", "Brier", "AURC"), RELIABILITY),
+            **dict.fromkeys(("agreement", "agreement less accuracy"), measures.AGREEMENT),
+            "agreement less accuracy, minus L0": measures.AGREEMENT_CHANGE,
+            **dict.fromkeys(("questions", "majority right", "ECE", "Brier", "AURC"), measures.RELIABILITY),
         }
     ),
     (
@@ -136,43 +114,37 @@ ERRORS = TableSpec(
 
 
 # --- Equation 5 -------------------------------------------------------------------------------------------------------
-
-
 def _untested_reason(source: ModelResults) -> str:
-    """Why there is no equation 5, "" where there is."""
-    both = {level: source.rows.where({"severity": level}) for level in (0, 2)}
-    if not all(map(len, both.values())):
+    """Why equation 5 is not tested, "" if it is."""
+    both = [source.rows.where({"severity": level}) for level in (0, 2)]
+    if not all(map(len, both)):
         return "The Dunning-Kruger test (equation 5) needs L0 and L2; one of them is not in this run."
-    trials = sorted({max(map(len, rows.column("trials"))) for rows in both.values()})
-    if len(trials) < 2:
+    counts = sorted({max(map(len, rows.column("trials"))) for rows in both})
+    if len(counts) < 2:
         return ""
-    said = " and ".join(f"T = {number}" for number in trials)
-    return f"L0 and L2 were asked with {said}. Confidence depends on T: there is no Dunning-Kruger test (equation 5)."
+    trials = " and ".join(f"T = {count}" for count in counts)
+    return f"L0 and L2 were asked with {trials}. Confidence depends on T: there is no Dunning-Kruger test (equation 5)."
 
 
 def _dunning_kruger_table(sources: Sequence[ModelResults]) -> Frame | None:
-    """Equation 5, None without L0 and L2."""
     source = sources[0]
     if _untested_reason(source):
         return None
-    found = dunning_kruger(source.rows, EXCHANGES_OF_LEVELS if source.resamples else 0)
-    both, null, words = source.rows.where({"severity": (0, 2)}), found.no_change, {True: "yes", False: "no"}
+    effect = measures.dunning_kruger(source.rows, EXCHANGES_OF_LEVELS if source.resamples else 0)
+    both, null, words = source.rows.where({"severity": (0, 2)}), effect.no_change, {True: "yes", False: "no"}
     columns = (
-        label_column("compared"),
-        count_column("questions or pairs"),
-        count_column("images"),
-        label_column("equation 5"),
-        points_column("accuracy, L2 minus L0"),
-        decimal_column("shift, L2 minus L0", signed=True),
-        percent_column("yes if nothing changes"),
-        p_value("p"),
-        p_value("p, accuracy falls"),
-        p_value("p, shift rises"),
+        cells.label_column("compared"),
+        *map(cells.count_column, ("questions or pairs", "images")),
+        cells.label_column("equation 5"),
+        cells.points_column("accuracy, L2 minus L0"),
+        cells.decimal_column("shift, L2 minus L0", signed=True),
+        cells.percent_column("yes if nothing changes"),
+        *map(cells.p_value, ("p", "p, accuracy falls", "p, shift rises")),
     )
     tested = (null.holds, null.p, null.accuracy_p, null.shift_p) if null else 4 * (None,)
     sets = (
-        ("all questions of both levels", len(both), len(both.values("cluster")), found.whole, 4 * (None,)),
-        ("each question with its own clean form", found.pairs, found.images, found.paired, tested),
+        ("all questions of both levels", len(both), len(both.values("cluster")), effect.whole, 4 * (None,)),
+        ("each question with its own clean form", effect.pairs, effect.images, effect.paired, tested),
     )
     rows = [
         (name, number, images, words.get(change.holds), change.accuracy, change.shift, *p_values)
@@ -188,14 +160,12 @@ def _dunning_kruger_table(sources: Sequence[ModelResults]) -> Frame | None:
         f"images. It is {ALPHA} or less in {ERROR} of data sets in which nothing changes. The claim that both parts of "
         "equation 5 are true has the larger of the two p values of the parts. The row of all questions has no p "
         "value: the two sets are no pairs.",
-        *([f"No p value: {found.untested}."] if found.untested else []),
+        *([f"No p value: {effect.untested}."] if effect.untested else []),
     )
-    return make_frame("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
+    return cells.make_frame("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
 
 
 # --- What is compared -------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class RankedCondition:
     """A task set at a level, and the models' votes on the questions that all of them were asked there.
@@ -216,87 +186,79 @@ class RankedCondition:
     def accuracies(self) -> dict[str, float | None]:
         """Accuracy by model."""
         scores = {model: table.scores[~np.isnan(table.scores)].tolist() for model, table in self.tables.items()}
-        return {model: math.fsum(own) / len(own) if own else None for model, own in scores.items()}
+        return {model: math.fsum(values) / len(values) if values else None for model, values in scores.items()}
 
     def score_groups(self) -> dict[str, SumGroup]:
-        """The rows of each model: the scores of its questions with a reply, with their images."""
-        return {model: _score_group(table) for model, table in self.tables.items()}
-
-
-def _score_group(table: VoteTable) -> SumGroup:
-    used = np.flatnonzero(~np.isnan(table.scores))
-    return make_sum_group([table.image_ids[row] for row in used], table.scores[used])
+        """The scores of each model's questions with a reply, by image."""
+        groups = {}
+        for model, table in self.tables.items():
+            used = np.flatnonzero(~np.isnan(table.scores))
+            groups[model] = make_sum_group([table.image_ids[row] for row in used], table.scores[used])
+        return groups
 
 
 def model_names(sources: Sequence[ModelResults]) -> list[str]:
-    """A name for each: the model's, with the run's date and then a number where two runs of a task set share it."""
+    """The models' names, with the run's date and then a number if two runs of a task set share one."""
     return distinct_names([source.run for source in sources], [source.condition for source in sources])
 
 
 def shared_conditions(sources: Sequence[ModelResults]) -> list[RankedCondition]:
     """The task sets and levels that at least two models were asked."""
-    names, setups = model_names(sources), [(setup_of(source), source.condition) for source in sources]
-    found = []
+    names, setups = model_names(sources), [(published.setup_of(source), source.condition) for source in sources]
+    conditions = []
     # Simulated before release: the order of the paper's bump chart.
-    for kind in sorted(set(setups), key=lambda kind: (kind[0].family == "release", *kind[0][1:], kind[1])):
-        setup, condition = kind
-        own = [(name, each) for name, each, other in zip(names, sources, setups, strict=True) if other == kind]
-        for level, severity in SEVERITY.items():
-            asked = {name: each.rows.where({"severity": level}) for name, each in own}
-            tables = {name: count_votes_checked(rows) for name, rows in asked.items() if len(rows)}
+    for setup in sorted(set(setups), key=lambda setup: (setup[0].family == "release", *setup[0][1:], setup[1])):
+        models = {
+            name: source for name, source, of_source in zip(names, sources, setups, strict=True) if of_source == setup
+        }
+        for level, severity in published.SEVERITY.items():
+            asked = {name: source.rows.where({"severity": level}) for name, source in models.items()}
+            tables = {name: measures.count_votes_checked(rows) for name, rows in asked.items() if len(rows)}
             if len(tables) > 1:
-                cut = take_common_questions(tables)
-                questions = len(next(iter(cut.values())))
-                everything = len(set().union(*(table.ids for table in tables.values())))
-                label_of_level = f"{severity} ({condition})"
-                found.append(RankedCondition(label_of_level, cut, questions, everything - questions))
-    return found
+                common = take_common_questions(tables)
+                count = len(next(iter(common.values())))
+                left_out = len(set().union(*(table.ids for table in tables.values()))) - count
+                conditions.append(RankedCondition(f"{severity} ({setup[1]})", common, count, left_out))
+    return conditions
 
 
 def compared_caveats(sources: Sequence[ModelResults]) -> Iterator[ReportNotice]:
     """Questions that only some of the models were asked; nothing to rank."""
-    found = shared_conditions(sources)
-    for each in found:
-        if each.left_out:
+    conditions = shared_conditions(sources)
+    for condition in conditions:
+        if condition.left_out:
             yield ReportNotice(
                 "warning",
-                f"{each.label}: {each.questions:,} questions were asked of all models; "
-                f"{each.left_out:,} that only some were asked are left out of the comparison.",
+                f"{condition.label}: {condition.questions:,} questions were asked of all models; "
+                f"{condition.left_out:,} that only some were asked are left out of the comparison.",
             )
-        if not each.of_one_t:
+        if not condition.of_one_t:
             yield ReportNotice(
                 "warning",
-                f"{each.label}: not all models have as many trials on the questions that all were asked. Confidence "
-                "depends on T: equation 6 is left out.",
+                f"{condition.label}: not all models have as many trials on the questions that all were asked. "
+                "Confidence depends on T: equation 6 is left out.",
             )
-    if not found:
+    if not conditions:
         yield ReportNotice("note", "No task set was run with two models: there is nothing to rank.")
 
 
 # --- Equation 6 -------------------------------------------------------------------------------------------------------
-
-
 def _equation_6(sources: Sequence[ModelResults]) -> Frame | None:
-    """In how many pairs the less accurate model has the higher shift, beside what models that are alike would show."""
-    cases = [condition for condition in shared_conditions(sources) if condition.of_one_t]
+    """The number of pairs in which the less accurate model has the higher shift, and that of equal models."""
+    conditions = [condition for condition in shared_conditions(sources) if condition.of_one_t]
     exchanges = min(EXCHANGES_OF_MODELS, sources[0].resamples)
-    found = inter_model_dkes([(case.tables, "entropy") for case in cases], exchanges=exchanges)
+    effects = inter_model_dkes([(condition.tables, "entropy") for condition in conditions], exchanges=exchanges)
     rows = []
-    for each, dke in zip(cases, found, strict=True):
+    for condition, dke in zip(conditions, effects, strict=True):
         paper = dke.paper
-        counts = (each.questions, dke.images, len(paper.models), paper.pairs, paper.fulfilled)
-        rows.append((each.label, *counts, paper.share, dke.alike_share, paper.spearman, dke.alike_spearman))
+        counts = (condition.questions, dke.images, len(paper.models), paper.pairs, paper.fulfilled)
+        rows.append((condition.label, *counts, paper.share, dke.alike_share, paper.spearman, dke.alike_spearman))
     columns = (
-        label_column("level and task set"),
-        count_column("questions"),
-        count_column("images"),
-        count_column("models"),
-        count_column("pairs"),
-        count_column("fulfilled"),
-        percent_column("share (the paper's)"),
-        percent_column("share if all models are alike"),
-        decimal_column("Spearman (the paper's)", signed=True),
-        decimal_column("Spearman if all models are alike", signed=True),
+        cells.label_column("level and task set"),
+        *map(cells.count_column, ("questions", "images", "models", "pairs", "fulfilled")),
+        *map(cells.percent_column, ("share (the paper's)", "share if all models are alike")),
+        cells.decimal_column("Spearman (the paper's)", signed=True),
+        cells.decimal_column("Spearman if all models are alike", signed=True),
     )
     notes = (
         "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
@@ -306,33 +268,30 @@ def _equation_6(sources: Sequence[ModelResults]) -> Frame | None:
         "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
         "read the paper's figures without it.",
         "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: C is below.",
-        *(f"No value: {reason}." for reason in dict.fromkeys(dke.untested for dke in found) if reason),
+        *(f"No value: {reason}." for reason in dict.fromkeys(dke.untested for dke in effects) if reason),
     )
-    return make_frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
+    return cells.make_frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
 
 
 def _calibration_points(sources: Sequence[ModelResults]) -> Frame | None:
     rows = []
     for condition in shared_conditions(sources):
         for model, table in condition.tables.items() if condition.of_one_t else ():
-            own = measure_calibration(table)
-            rows.append((condition.label, model, own.n, own.accuracy, own.confidence, own.shift))
+            values = measure_calibration(table)
+            rows.append((condition.label, model, values.n, values.accuracy, values.confidence, values.shift))
     columns = (
-        label_column("level and task set"),
-        label_column("model"),
-        count_column("questions"),
-        percent_column("accuracy"),
-        decimal_column("confidence C"),
-        decimal_column("shift", signed=True),
+        *map(cells.label_column, ("level and task set", "model")),
+        cells.count_column("questions"),
+        cells.percent_column("accuracy"),
+        cells.decimal_column("confidence C"),
+        cells.decimal_column("shift", signed=True),
     )
-    return make_frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
+    return cells.make_frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
 
 
 # --- Ranks ------------------------------------------------------------------------------------------------------------
-
-
 def _rank_consistency(sources: Sequence[ModelResults]) -> Frame | None:
-    """The order of the models in each two conditions, and who changes places beyond chance."""
+    """The order of the models in each two conditions, and the models that swap places beyond chance."""
     rows: list[tuple[Value, ...]] = []
     untested = []
     for first, second in combinations(shared_conditions(sources), 2):
@@ -340,18 +299,15 @@ def _rank_consistency(sources: Sequence[ModelResults]) -> Frame | None:
         images, certain, reason = find_significant_swaps(first.score_groups(), second.score_groups())
         swapped = None if certain is None else len(certain)
         names = ", ".join(f"{swap.first_better} / {swap.second_better}" for swap in certain or ())
-        own = (len(ranks.ranks), images, ranks.kendall, len(ranks.swaps), swapped, names or None)
-        rows.append((first.label, second.label, *own))
+        counts = (len(ranks.ranks), images, ranks.kendall, len(ranks.swaps), swapped)
+        rows.append((first.label, second.label, *counts, names or None))
         untested.append(reason)
     columns = (
-        label_column("first"),
-        label_column("second"),
-        count_column("models"),
-        count_column("images"),
-        decimal_column("Kendall", signed=True),
-        count_column("swaps"),
-        count_column("swaps beyond chance"),
-        label_column("swapped beyond chance"),
+        *map(cells.label_column, ("first", "second")),
+        *map(cells.count_column, ("models", "images")),
+        cells.decimal_column("Kendall", signed=True),
+        *map(cells.count_column, ("swaps", "swaps beyond chance")),
+        cells.label_column("swapped beyond chance"),
     )
     notes = (
         "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
@@ -361,7 +317,7 @@ def _rank_consistency(sources: Sequence[ModelResults]) -> Frame | None:
         "pairs of models of the row. Of two that swapped, the better one in the first stands first.",
         *(f"No swaps beyond chance: {reason}." for reason in dict.fromkeys(untested) if reason),
     )
-    return make_frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
+    return cells.make_frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
 
 
 CALIBRATION_VIEW = SectionSpec(
@@ -369,7 +325,7 @@ CALIBRATION_VIEW = SectionSpec(
     "Confidence and calibration",
     (SHIFT, _dunning_kruger_table, ERRORS),
     paragraphs=lambda sources: tuple(filter(None, [_untested_reason(sources[0])])),
-    shown=is_of_the_paper,
+    shown=lambda sources: not published.asks_otherwise(sources[0]),
     folded=True,
 )
 RANKS = SectionSpec("ranks", "Rank consistency", (_rank_consistency,))

@@ -1,6 +1,6 @@
-"""MedQ-Deg: task sets, tables by groups of questions, and the paper's Tables 2, 3 and 6 with a row of each source.
+"""MedQ-Deg: task sets, tables by groups of questions, and the paper's Tables 2, 3 and 6 with a row for each source.
 
-A task set is what tasks of a run ask of the same questions at up to three levels.
+A task set is the tasks of a run on the same questions at up to three levels.
 """
 
 from __future__ import annotations
@@ -26,43 +26,28 @@ from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.runs import make_printable, model_name, task_settings
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import LEVEL
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites.estimates import Count, Estimate, Macro, Mean
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.medq_deg.measures import (
-    ACCURACY,
-    ACCURACY_BY_RULE,
-    DEGRADED,
-    FALL,
-    FALL_BY_RULE,
-    GROUPS,
-    LEVELS,
-    MACROS,
-    NO_IMAGE,
-    OWN_CONDITIONS,
-    ROTATED,
-    SUITE_NAME,
-    clean_degraded_pairs,
-    task_set,
-)
+from lmms_medtasks.task_configs.medq_deg import measures
 from lmms_medtasks.task_configs.medq_deg.source import category_keys, mid_capability_names
 
 FOLDER = Path(__file__).parent
 
 SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
-_RELEASE = f"{SUITE_NAME}_release"
-_STEMS = (SUITE_NAME, f"{SUITE_NAME}_calib", _RELEASE)
+_RELEASE = f"{measures.SUITE_NAME}_release"
+_STEMS = (measures.SUITE_NAME, f"{measures.SUITE_NAME}_calib", _RELEASE)
 
 
 FAMILIES = {"simulated": "our degradations", "release": "released images"}
-"""What reports call the two families of degraded images."""
+"""The names of the two families of degraded images in reports."""
 
 
 class Setup(NamedTuple):
-    """How a task set was asked; what must agree for two models to be compared.
+    """The setup of a task set, which must agree for two models to be compared.
 
-    Attributes:
-        family: "simulated", degraded by us when asked, or "release", the authors' own degraded images.
-        variant: what else sets the tasks apart ("" for the benchmark as it is). trials: T, the most of any question.
+    ``family``: "simulated", degraded by us when asked, or "release", the authors' own degraded images. ``variant``:
+    another condition ("" for the published benchmark). ``trials``: T, the most of any question.
     """
 
     family: str
@@ -77,24 +62,19 @@ class Setup(NamedTuple):
 
 
 def setup_of(source: ModelResults) -> Setup:
-    """How the questions of a source were asked."""
+    """The setup of a source."""
     run, tasks = source.asked[0]
-    # Of the release's set the clean level may be lent by tasks of our own.
+    # The clean level of the release's set may be from a task on our degradations.
     rendered = [task for task in tasks if task_settings(run, task).get("rendered")]
-    stem = task_set((rendered or list(tasks))[0])
-    variant = OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else make_printable(stem))
+    stem = measures.task_set((rendered or list(tasks))[0])
+    variant = measures.OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else make_printable(stem))
     trials = max(map(len, source.rows.column("trials")), default=0)
     return Setup("release" if rendered else "simulated", variant, trials)
 
 
 def asks_otherwise(source: ModelResults) -> bool:
-    """Whether a source is the clean questions without images, or with rotated options: no part of the paper."""
-    return setup_of(source).variant in (NO_IMAGE, ROTATED)
-
-
-def is_of_the_paper(sources: Sequence[ModelResults]) -> bool:
-    """Whether the paper asks so too."""
-    return not asks_otherwise(sources[0])
+    """Whether these are the clean questions without images, or with rotated options, which the paper does not have."""
+    return setup_of(source).variant in (measures.NO_IMAGE, measures.ROTATED)
 
 
 def task_sets(
@@ -103,52 +83,46 @@ def task_sets(
     """The task sets of the runs.
 
     Tasks of one level each (``medq_deg_l0``, ``medq_deg_l1`` …) make one set if their T is the same; a task of all
-    levels is a set of its own. Where a run has two that were asked alike, their tasks tell them apart. Clean questions
-    asked beside the release's images are the L0 of those too, and no set if nothing else was asked.
+    levels is a separate set. If a run has two sets of one setup, their conditions name their tasks. Clean questions
+    asked with the release's images are the L0 of those too, and not a set if nothing else was asked.
     """
-    found = []
+    sets = []
     for number, run in enumerate(runs):
-        own = table.where({"run": number})
-        for chosen in _tasks_by_level(own):
-            asked = zip(own.column("task"), own.column("severity"), strict=True)
-            rows = own.take(np.array([chosen.get(level) == task for task, level in asked], dtype=bool))
-            tasks = tuple(dict.fromkeys(chosen[level] for level in LEVELS if level in chosen))
-            source = ModelResults("", rows, table, options.resamples, ((run, tasks),))
-            found.append(replace(source, condition=setup_of(source).label))
-    alike = Counter((each.run.path, each.condition) for each in found)
-    repeated = {condition for (_, condition), count in alike.items() if count > 1}
-    return with_distinct_names(
-        [
-            replace(each, condition=f"{each.condition}, {_tasks_said(each)}") if each.condition in repeated else each
-            for each in found
-        ]
-    )
-
-
-def _tasks_said(source: ModelResults) -> str:
-    """``medq_deg``, or ``medq_deg_l0 to l2``."""
-    first, last = source.tasks[0], source.tasks[-1]
-    return first if first == last else f"{first} to {last.removeprefix('medq_deg_')}"
+        of_run = table.where({"run": number})
+        for task_by_level in _tasks_by_level(of_run):
+            asked = zip(of_run.column("task"), of_run.column("severity"), strict=True)
+            rows = of_run.take(np.array([task_by_level.get(level) == task for task, level in asked], dtype=bool))
+            tasks = tuple(dict.fromkeys(task_by_level[level] for level in measures.LEVELS if level in task_by_level))
+            results = ModelResults("", rows, table, options.resamples, ((run, tasks),))
+            sets.append(replace(results, condition=setup_of(results).label))
+    counts = Counter((results.run.path, results.condition) for results in sets)
+    repeated = {condition for (_, condition), count in counts.items() if count > 1}
+    for index, results in enumerate(sets):
+        if results.condition in repeated:
+            first, last = results.tasks[0], results.tasks[-1]
+            tasks_text = first if first == last else f"{first} to {last.removeprefix('medq_deg_')}"
+            sets[index] = replace(results, condition=f"{results.condition}, {tasks_text}")
+    return with_distinct_names(sets)
 
 
 def _tasks_by_level(rows: QuestionTable) -> list[dict[int, str]]:
-    """For each task set of a run the task that asked each level."""
+    """Level -> task, for each task set of a run."""
     stems: dict[tuple[str, int], dict[int, str]] = {}
     whole: list[dict[int, str]] = []
-    for (task,), own in rows.by(["task"], key=lambda values: 0).items():
-        found = dict.fromkeys(sorted(own.values("severity")), task)
-        if task_set(task) == task:
-            whole.append(found)
+    for (task,), of_task in rows.by(["task"], key=lambda values: 0).items():
+        levels = dict.fromkeys(sorted(of_task.values("severity")), task)
+        if measures.task_set(task) == task:
+            whole.append(levels)
         else:
-            stems.setdefault((task_set(task), max(map(len, own.column("trials")))), {}).update(found)
+            stems.setdefault((measures.task_set(task), max(map(len, of_task.column("trials")))), {}).update(levels)
     only_lent = set()
-    for (stem, trials), of_level in stems.items():
-        clean = stems.get((SUITE_NAME, trials), {})
+    for (stem, trials), levels in stems.items():
+        clean = stems.get((measures.SUITE_NAME, trials), {})
         if stem == _RELEASE and 0 in clean:
-            of_level.setdefault(0, clean[0])
+            levels.setdefault(0, clean[0])
             if set(clean) == {0}:
-                only_lent.add((SUITE_NAME, trials))
-    return [*(of_level for key, of_level in stems.items() if key not in only_lent), *whole]
+                only_lent.add((measures.SUITE_NAME, trials))
+    return [*(levels for key, levels in stems.items() if key not in only_lent), *whole]
 
 
 def requested_levels(source: ModelResults) -> list[int]:
@@ -157,29 +131,26 @@ def requested_levels(source: ModelResults) -> list[int]:
 
 
 def degraded_levels(source: ModelResults) -> tuple[int, ...]:
-    """L1 and L2, or one of them, or none."""
+    """The levels L1 and L2 that were asked."""
     return tuple(level for level in requested_levels(source) if level)
 
 
 def counts_by_level(function: Callable[[QuestionTable], float | int | None]) -> dict[int, Count]:
-    """What is counted of each level's questions."""
-    return {level: Count({"severity": level}, function=function) for level in LEVELS}
+    """A count over each level's questions."""
+    return {level: Count({"severity": level}, function=function) for level in measures.LEVELS}
 
 
-LevelEstimates = Mapping[str, Mapping[int, Estimate | CellFunction]]
-"""Column -> level -> what stands in the level's row; a level that is not there leaves the cell empty."""
-
-
-def level_rows(columns: LevelEstimates) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
-    """A row for each level that the first source was asked."""
+def level_rows(
+    columns: Mapping[str, Mapping[int, Estimate | CellFunction]],
+) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
+    """A row for each level that the first source was asked. ``columns``: column -> level -> estimate, if any."""
     return lambda sources: [
-        RowSpec((f"L{level}",), estimates={name: of.get(level) for name, of in columns.items()})
+        RowSpec((f"L{level}",), estimates={name: of_level.get(level) for name, of_level in columns.items()})
         for level in requested_levels(sources[0])
     ]
 
 
 # --- Groups of questions ----------------------------------------------------------------------------------------------
-
 INTERVALS = f"In brackets: {LEVEL} interval over images; of a change between the same images."
 PAIRED = (
     "L0 is the clean form of the same questions, each counted as often as it has degraded forms; a drop is positive "
@@ -188,35 +159,34 @@ PAIRED = (
 
 _SIGNED = (-1.0, 1.0)
 MEAN, CLEAN_MEAN, CHANGE = Mean(), Mean(measure="before"), Mean(measure="change", bounds=_SIGNED)
-"""Accuracy of a group of questions; of pairs their clean forms' accuracy, and its change."""
+"""Accuracy of a group of questions; for pairs the accuracy of their clean forms, and its change."""
 
-CLEAN_MACROS = {tag: Macro(measure="before", groups=groups, skip_empty=True) for tag, groups in GROUPS.items()}
+CLEAN_MACROS = {tag: Macro(measure="before", groups=groups, skip_empty=True) for tag, groups in measures.GROUPS.items()}
 CHANGE_MACROS = {
-    tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=_SIGNED) for tag, groups in GROUPS.items()
+    tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=_SIGNED)
+    for tag, groups in measures.GROUPS.items()
 }
 _AGAINST_CLEAN = (
-    ColumnSpec("questions", MEAN, "n", within=DEGRADED),
-    ColumnSpec("accuracy", MEAN, within=DEGRADED),
-    ColumnSpec("accuracy at L0", CLEAN_MEAN, over=clean_degraded_pairs),
-    ColumnSpec("drop", CHANGE, "drop", over=clean_degraded_pairs),
+    ColumnSpec("questions", MEAN, "n", within=measures.DEGRADED),
+    ColumnSpec("accuracy", MEAN, within=measures.DEGRADED),
+    ColumnSpec("accuracy at L0", CLEAN_MEAN, over=measures.clean_degraded_pairs),
+    ColumnSpec("drop", CHANGE, "drop", over=measures.clean_degraded_pairs),
 )
 
 
 # --- Capabilities and categories --------------------------------------------------------------------------------------
-
-
 def _averaged_table(key: str, title: str, tag: str, head: str, titles: Mapping[str, str]) -> TableSpec:
     """A row for each of the paper's groups, and their average."""
-    means: tuple[Estimate, ...] = (MACROS[tag], MACROS[tag], CLEAN_MACROS[tag], CHANGE_MACROS[tag])
+    means: tuple[Estimate, ...] = (measures.MACROS[tag], measures.MACROS[tag], CLEAN_MACROS[tag], CHANGE_MACROS[tag])
     average = dict(zip((column.name for column in _AGAINST_CLEAN), means, strict=True))
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-        if len(sources[0].rows.where(DEGRADED)):
-            yield from (RowSpec((said,), {tag: name}) for name, said in titles.items())
+        if len(sources[0].rows.where(measures.DEGRADED)):
+            yield from (RowSpec((label,), {tag: name}) for name, label in titles.items())
             yield RowSpec(("Average over these",), kind="counts", estimates=average)
 
     def notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
-        outside = len(sources[0].rows.where({**DEGRADED, tag: None}))
+        outside = len(sources[0].rows.where({**measures.DEGRADED, tag: None}))
         more = (f"{outside:,} questions are of no {head} of the paper's and in no row.",) if outside else ()
         return (*more, PAIRED, INTERVALS)
 
@@ -239,14 +209,12 @@ CATEGORIES = _averaged_table(
 
 
 # --- Degradations -----------------------------------------------------------------------------------------------------
-
-
 def _degraded_by(
     *tags: str, labels: Callable[..., tuple[str, ...]]
 ) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
-    """A row for each combination of tags, the severity among them, that degraded questions have, by their labels."""
-    every = rows_by(*tags, labels=labels)
-    return lambda sources: sorted((row for row in every(sources) if row.where["severity"]), key=lambda row: row.labels)
+    """A row for each combination of tags (one is the severity) of degraded questions, sorted by labels."""
+    rows = rows_by(*tags, labels=labels)
+    return lambda sources: sorted((row for row in rows(sources) if row.where["severity"]), key=lambda row: row.labels)
 
 
 DEGRADATIONS = TableSpec(
@@ -306,7 +274,7 @@ def degradation_heatmap(level: int, *, folded: bool = False) -> Chart:
             rows,
             (
                 *(
-                    ColumnSpec(head, CHANGE, "points", 1, {"mid": mid}, over=clean_degraded_pairs)
+                    ColumnSpec(head, CHANGE, "points", 1, {"mid": mid}, over=measures.clean_degraded_pairs)
                     for mid, head in heads.items()
                 ),
                 ColumnSpec("correct (%)", MEAN, bare=True),
@@ -321,12 +289,10 @@ def degradation_heatmap(level: int, *, folded: bool = False) -> Chart:
 
 
 # --- Modalities -------------------------------------------------------------------------------------------------------
-
-
 def _modality_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
     asked = requested_levels(sources[0])
-    counts = (ColumnSpec(f"n L{level}", ACCURACY[level], "n") for level in asked)
-    return (*counts, *(ColumnSpec(f"L{level}", ACCURACY[level]) for level in asked))
+    counts = (ColumnSpec(f"n L{level}", measures.ACCURACY[level], "n") for level in asked)
+    return (*counts, *(ColumnSpec(f"L{level}", measures.ACCURACY[level]) for level in asked))
 
 
 MODALITIES = TableSpec(
@@ -343,7 +309,10 @@ MODALITY_CHART = Chart(
     "Accuracy by modality",
     "Share correct in percent, lowest first.",
     replace(
-        MODALITIES, columns=tuple(ColumnSpec(f"{SEVERITY[level]} (L{level})", ACCURACY[level]) for level in LEVELS)
+        MODALITIES,
+        columns=tuple(
+            ColumnSpec(f"{SEVERITY[level]} (L{level})", measures.ACCURACY[level]) for level in measures.LEVELS
+        ),
     ),
     (),
     sort="rising",
@@ -351,40 +320,37 @@ MODALITY_CHART = Chart(
 
 
 # --- Beside the paper -------------------------------------------------------------------------------------------------
-
 PAPER_LEVELS = (1, 2)
 ONE_LEVEL = "‡"
 
 
-def _own_rows(sources: Sequence[ModelResults], told: str = "") -> Iterator[RowSpec]:
-    """A row for each source, with what sets it apart from the published ones: one degraded level, or what is told."""
+def _own_rows(sources: Sequence[ModelResults], reading: str = "") -> Iterator[RowSpec]:
+    """A row for each source, with its difference from the published ones: ``reading``, or one degraded level."""
     for source in sources:
-        asked = degraded_levels(source)
-        if asks_otherwise(source) or not (told or asked):
+        levels = degraded_levels(source)
+        if asks_otherwise(source) or not (reading or levels):
             continue
         name = source.name if len(sources) > 1 else model_name(source.run.content)
-        one_level = "" if told or len(asked) != 1 else f"L{asked[0]} only"
-        apart = tuple(filter(None, (told, one_level)))
+        one_level = "" if reading or len(levels) != 1 else f"L{levels[0]} only"
+        differences = filter(None, (reading, one_level))
+        mark = one_level and ONE_LEVEL
         yield RowSpec(
-            (name, own_results_cell(run_extent(source.run, source.tasks), *apart, mark=one_level and ONE_LEVEL)),
-            source=source,
+            (name, own_results_cell(run_extent(source.run, source.tasks), *differences, mark=mark)), source=source
         )
 
 
 # --- Table 6 ----------------------------------------------------------------------------------------------------------
-
-
 def _rows_by_reading(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Two rows for each source: its replies by the paper's rule, to compare with it, and as the suite reads them."""
+    """Two rows for each source: its replies read by the paper's rule, to compare with the paper, and by our rules."""
     readings = {
-        "read by the paper's rule": (ACCURACY_BY_RULE, FALL_BY_RULE),
-        "read as in our accuracy": (ACCURACY, FALL),
+        "read by the paper's rule": (measures.ACCURACY_BY_RULE, measures.FALL_BY_RULE),
+        "read as in our accuracy": (measures.ACCURACY, measures.FALL),
     }
-    own = [_own_rows(sources, said) for said in readings]
-    for rows in zip(*own, strict=True):
+    for rows in zip(*(_own_rows(sources, reading) for reading in readings), strict=True):
         for row, (accuracy, fall) in zip(rows, readings.values(), strict=True):
             cells = {f"L{level}": _bare_percent(mean) for level, mean in accuracy.items()}
-            yield replace(row, estimates=cells | {f"L{level}-L0": _bare_percent(each) for level, each in fall.items()})
+            cells |= {f"L{level}-L0": _bare_percent(change) for level, change in fall.items()}
+            yield replace(row, estimates=cells)
 
 
 def _bare_percent(estimate: Estimate) -> CellFunction:
@@ -397,7 +363,7 @@ TABLE_6 = TableSpec(
     ("model", "source"),
     _rows_by_reading,
     (
-        *(ColumnSpec(f"L{level}", None, "", 2) for level in LEVELS),
+        *(ColumnSpec(f"L{level}", None, "", 2) for level in measures.LEVELS),
         *(ColumnSpec(f"L{level}-L0", None, "", 2) for level in PAPER_LEVELS),
     ),
     (
@@ -410,29 +376,24 @@ TABLE_6 = TableSpec(
 
 
 # --- Tables 2 and 3 ---------------------------------------------------------------------------------------------------
-
-
 def _group_columns(tag: str, name: str | None, head: str) -> Iterator[ColumnSpec]:
     """Accuracy over L1 and L2 and its drop from the clean forms; ``name`` None: the macro mean over groups."""
-    mean, change = (MEAN, CHANGE) if name else (MACROS[tag], CHANGE_MACROS[tag])
-    where = {**DEGRADED, tag: name} if name else DEGRADED
+    mean, change = (MEAN, CHANGE) if name else (measures.MACROS[tag], CHANGE_MACROS[tag])
+    where = {**measures.DEGRADED, tag: name} if name else measures.DEGRADED
 
-    def marked(source: ModelResults, cell: Cell) -> Cell:
-        fewer = not name and any(not source.interval(MEAN, {**DEGRADED, **each}).n for each in GROUPS[tag])
-        return Cell(cell.value, mark="∂") if fewer and cell.value is not None else cell
+    def cell(source: ModelResults, estimate: IntervalEstimate | None) -> Cell:
+        groups = () if name else measures.GROUPS[tag]
+        is_partial = any(not source.interval(MEAN, {**measures.DEGRADED, **group}).n for group in groups)
+        full = percent_cell(estimate, bare=True)
+        return Cell(full.value, mark="∂") if is_partial and full.value is not None else full
 
-    def accuracy(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-        return marked(source, percent_cell(source.interval(mean, where), bare=True))
-
-    def drop(source: ModelResults, row: RowSpec, rows: QuestionTable) -> Cell:
-        return marked(
-            source,
-            percent_cell(negate_estimate(source.derived(clean_degraded_pairs).interval(change, where)), bare=True),
-        )
+    def drop(source: ModelResults) -> IntervalEstimate | None:
+        return negate_estimate(source.derived(measures.clean_degraded_pairs).interval(change, where))
 
     key = name or "average"
-    yield ColumnSpec(head, accuracy, "", 1, key=key)
-    yield ColumnSpec(f"{head} drop" if name else "drop", drop, "", 1, key=f"{key} drop")
+    yield ColumnSpec(head, lambda source, row, rows: cell(source, source.interval(mean, where)), "", 1, key=key)
+    head = f"{head} drop" if name else "drop"
+    yield ColumnSpec(head, lambda source, row, rows: cell(source, drop(source)), "", 1, key=f"{key} drop")
 
 
 def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> TableSpec:

@@ -1,7 +1,7 @@
 """MedQ-Deg: 24,894 questions about medical images under 18 degradations at three levels (clean, mild, severe).
 
-The paper's names of capabilities (Table 4) and degradations (Table 5) are in ``taxonomy.yml``, what the source datasets
-call the same capabilities in ``capability_names.yml``. The tables are read in :mod:`.source_reader`.
+The paper's names of capabilities (Table 4) and degradations (Table 5) are in ``taxonomy.yml``, the source datasets'
+names of the same capabilities in ``capability_names.yml``. :mod:`.source_reader` reads the tables.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from lmms_medtasks.data.releases import Release
     from lmms_medtasks.task_configs.medq_deg.source_reader import MedQDegReader
 
-# --- Names of the paper -----------------------------------------------------------------------------------------------
-
 
 def read_file(name: str) -> Mapping[str, Any]:
     """A YAML file of this folder."""
@@ -33,7 +31,6 @@ def read_file(name: str) -> Mapping[str, Any]:
 
 @functools.cache
 def _mid_rows() -> Mapping[str, Mapping[str, Any]]:
-    """The entries of the mid-level capabilities in taxonomy.yml, by name."""
     return {mid["name"]: mid for high in read_file("taxonomy.yml")["capabilities"]["high"] for mid in high["mids"]}
 
 
@@ -57,9 +54,9 @@ def category_keys() -> Mapping[str, str]:
 
 
 def mid_of_name(name: str) -> str | None:
-    """The mid-level capability that ``name`` stands for, or None where that is not known.
+    """The mid-level capability of a name of Table 4 or of a source dataset, or None if unknown.
 
-    ``name`` is one of Table 4 or of a source dataset; case, spaces and punctuation do not count.
+    Case, spaces and punctuation do not count.
 
     >>> mid_of_name("Organ Recognition - Thorax"), mid_of_name("Modality Recognition")
     ('Anatomical Recognition', None)
@@ -69,7 +66,7 @@ def mid_of_name(name: str) -> str | None:
 
 @functools.cache
 def _capability_places() -> Mapping[str, str | None]:
-    """Folded name -> mid-level capability, None where it has none. Table 4's names stand above all others."""
+    """Folded name -> mid-level capability, or None. Table 4's names take precedence."""
     table: dict[str, str | None] = {}
     for dataset in read_file("capability_names.yml")["datasets"].values():
         for name, row in dataset["names"].items():
@@ -84,15 +81,16 @@ def _fold_name(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-# --- The release ------------------------------------------------------------------------------------------------------
+KEY_FIELDS = ("question", "options", "answer", "modality", "source")
+"""The arguments of :func:`question_key`."""
 
 
 def question_key(question: str, options: list[str], answer: str, modality: str, source: str) -> str:
-    """What the degraded forms of one clean question have in common: ``q-`` and 16 hexadecimal digits.
+    """A key shared by the degraded forms of one clean question: ``q-`` and 16 hexadecimal digits.
 
-    The release does not say which clean image a degraded one was made from, and its bytes cannot tell. Texts are
-    compared in lower case and with single spaces. Questions about different images that agree in all of this (some
-    pools ask by template) share a key: clusters can be too large, never too small by a degraded form of the question.
+    The release does not say from which clean image a degraded one was made. Texts are compared in lower case and with
+    single spaces. Questions about different images that agree in all fields (some pools ask by template) share a key:
+    clusters can be too large, but never lack a degraded form of their question.
     """
     folded = [" ".join(text.lower().split()) for text in (question, answer, modality, source, *options)]
     return "q-" + hashlib.sha256(json.dumps(folded).encode()).hexdigest()[:16]
@@ -104,34 +102,27 @@ def _open_split(release: Release, split: SourceSplit) -> MedQDegReader:
     return MedQDegReader(release, split)
 
 
+_CLEAN, _DEGRADED = "MedQ-Robust-good-{}.tsv", "MedQ-Robust-simulate-{}.tsv"
+
 MEDQ_DEG = DataSource(
     name="medq_deg",
     title="MedQ-Deg",
     splits=(
-        SourceSplit("clean", ("MedQ-Robust-good-test.tsv",), "clean questions (L0), test part"),
-        SourceSplit(
-            "release", ("MedQ-Robust-simulate-test.tsv",), "the authors' own degraded images (L1, L2), test part"
-        ),
-        SourceSplit("clean_dev", ("MedQ-Robust-good-dev.tsv",), "clean questions (L0), dev part", default=False),
-        SourceSplit(
-            "release_dev", ("MedQ-Robust-simulate-dev.tsv",), "degraded images (L1, L2), dev part", default=False
-        ),
-        SourceSplit(
-            "train", ("MedQ-Robust-good-dev.tsv",), "answered questions for medtasks_most_frequent", default=False
-        ),
+        SourceSplit("clean", (_CLEAN.format("test"),), "clean questions (L0), test part"),
+        SourceSplit("release", (_DEGRADED.format("test"),), "the authors' own degraded images (L1, L2), test part"),
+        SourceSplit("clean_dev", (_CLEAN.format("dev"),), "clean questions (L0), dev part", default=False),
+        SourceSplit("release_dev", (_DEGRADED.format("dev"),), "degraded images (L1, L2), dev part", default=False),
+        SourceSplit("train", (_CLEAN.format("dev"),), "answered questions for medtasks_most_frequent", default=False),
     ),
-    tags={
-        **dict.fromkeys(("modality", "degradation", "severity", "capability", "source"), "text"),
-        "severity": "integer",
-    },
+    tags={"modality": "text", "degradation": "text", "severity": "integer", "capability": "text", "source": "text"},
     hub_repository="jiyaoliufd/MedQ-DEG-Bench",
     revision="main",
     licence="not stated in what we have seen; see the dataset page",
     terms="not stated in what we have seen; see the dataset page, and the pages of OmniMedVQA, GMAI-MMBench and "
     "MedXpertQA, which the questions come from",
     paper={"question-answer pairs": 24_894, "clean images": 4_306},
-    # The paper has the sums over test and dev part. Its Table 6 is over about half of them (reference/README.md): every
-    # accuracy at L0 is a multiple of 1/2,153, every one at L1 and L2 of 1/5,098 or of 1/4,902.
+    # The paper has the sums over test and dev part. Its Table 6 is over about half of them (reference/README.md): each
+    # accuracy at L0 is a multiple of 1/2,153, each at L1 and L2 of 1/5,098 or of 1/4,902.
     expected=(
         *(ExpectedCounts((split,), 4_306 // 2) for split in ("clean", "clean_dev", "train")),
         *(ExpectedCounts(("release",), 2 * level) for level in (5_098, 4_902)),

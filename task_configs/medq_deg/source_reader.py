@@ -1,7 +1,7 @@
 """Reads MedQ-Deg's tables: two a part, one row a question.
 
-``MedQ-Robust-good-*.tsv`` has the clean images, ``MedQ-Robust-simulate-*.tsv`` the authors' own degraded ones. Nobody
-has tried this reader on the real release: it was written against the columns that public code reads, and tried on 19
+``MedQ-Robust-good-*.tsv`` has the clean images, ``MedQ-Robust-simulate-*.tsv`` the authors' own degraded ones. This
+reader was not tried on the real release: it was written against the columns that public code reads, and tried on 19
 real questions in that form. Spellings of the release are in ``source.yml``.
 """
 
@@ -20,36 +20,27 @@ from lmms_medtasks.degradations import registry
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import stored_images
 from lmms_medtasks.progress import progress_bar
-from lmms_medtasks.task_configs.medq_deg.source import question_key, read_file
+from lmms_medtasks.task_configs.medq_deg.source import KEY_FIELDS, question_key, read_file
 
 OPTION_COLUMNS = ("A", "B", "C", "D", "E")
 REFERENCE_LENGTH = 64
-"""An image cell of this many characters or fewer is no image but another row's index (the format's convention)."""
-
-_KEY = ("question", "options", "answer", "modality", "source")  # what question_key takes
+"""An image cell of at most this many characters is another row's index (the format's convention)."""
 
 Cells = Mapping[str, str]
 
 
 def severity_level(text: str) -> int:
-    """0, 1 or 2 for a spelling of a severity (``L1``, ``1``, ``mild`` ... in any case).
-
-    Raises:
-        UserError: any other text; the allowed ones are in the message.
-    """
-    for level, spellings in read_file("source.yml")["severity"].items():
+    """0, 1 or 2 for a spelling of a severity (``L1``, ``1``, ``mild`` ... in any case); UserError for other texts."""
+    levels = read_file("source.yml")["severity"]
+    for level, spellings in levels.items():
         if text.strip().lower() in spellings:
             return int(level)
-    allowed = [spelling for spellings in read_file("source.yml")["severity"].values() for spelling in spellings]
+    allowed = [spelling for spellings in levels.values() for spelling in spellings]
     raise UserError(f"Unknown severity {text!r}. Allowed, in any case: {', '.join(allowed)}.")
 
 
 def degradation_name(text: str) -> str:
-    """The paper's name of a degradation for a release's spelling of it; the empty text for a spelling of "none".
-
-    Raises:
-        UserError: no degradation is called so; the allowed names are in the message.
-    """
+    """The paper's name of a degradation for a release's spelling, "" for a spelling of "none"; UserError for others."""
     folded = text.strip().lower()
     if folded in read_file("source.yml")["no_degradation"]:
         return ""
@@ -57,15 +48,15 @@ def degradation_name(text: str) -> str:
 
 
 def modality_name(text: str) -> str:
-    """One of the paper's seven modalities for a release's spelling of it; ``UserError`` for anything else."""
+    """One of the paper's seven modalities for a release's spelling of it; UserError for any other text."""
     return registry.canonical_modality(text.strip())
 
 
 class MedQDegReader(RowReader):
-    """Reads one table of the release. ``degraded`` says which of the two kinds it is."""
+    """Reads one table of the release, of clean or of degraded images."""
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
-        """Look the table through; ``UserError`` if columns or spellings are not as expected, or it has no rows."""
+        """Read the table; ``UserError`` if columns or spellings are not as expected, or it has no rows."""
         self._degraded = split.name.startswith("release")
         self._file = split.files[0]
         self._images = ImageCells(release)
@@ -87,9 +78,8 @@ class MedQDegReader(RowReader):
                 spellings.look(record.number, record.cells or {})
         if not self.records:
             raise UserError(f"{path.name} has a header and no rows.")
-        self._capability = next(
-            (name for name in read_file("source.yml")["capability_columns"] if name in columns), None
-        )
+        capability_columns = read_file("source.yml")["capability_columns"]
+        self._capability = next((name for name in capability_columns if name in columns), None)
         self.notes = {"columns": list(columns), "capability_column": self._capability}
         spellings.check(path.name)
 
@@ -103,11 +93,10 @@ class MedQDegReader(RowReader):
             yield record.number, RejectedRow(wrong) if record.cells is None else record.cells
 
     def read_name(self, row: Cells) -> str:
-        """The row's index."""
         return row.get("index", "").strip()
 
     def find_missing(self, row: Cells) -> list[str]:
-        """The files that are not there, or the row that the image cell refers to."""
+        """The missing image files, or the missing row that the image cell refers to."""
         cell = row.get("image", "").strip()
         if not cell:
             return self._images.missing([row.get("image_path")], self._file)
@@ -118,7 +107,6 @@ class MedQDegReader(RowReader):
         return []
 
     def make_document(self, row: Cells) -> dict[str, Any]:
-        """The document of a row; RejectedRow with the reason why it is none."""
         for column in ("index", "question", "answer", "modality", *self._labels):
             reject_unless(row[column].strip(), f"{column} is empty")
         options = filled_options([row.get(column, "").strip() for column in OPTION_COLUMNS])
@@ -128,14 +116,14 @@ class MedQDegReader(RowReader):
         severity = self._severity(row.get("degradation_severity", ""))
         degradation = degradation_name(row.get("degradation_type", ""))
         if self._degraded:
-            had = f"severity {severity} and degradation {degradation!r}"
-            reject_unless(severity and degradation, f"the row has {had}, but stands among the degraded ones")
+            values = f"severity {severity} and degradation {degradation!r}"
+            reject_unless(severity and degradation, f"the row has {values}, but stands among the degraded ones")
         else:
             reject_unless(not severity, f"the row has severity {severity}, but stands among the clean ones")
         cell = row.get("image", "").strip()
         images = self._images.images([self._followed(cell) if cell else row.get("image_path")], self._file)
         reject_unless(images, "there is no image")
-        found = {
+        document = {
             "id": self.read_name(row),
             **stored_images(images),
             "question": row["question"].strip(),
@@ -148,11 +136,11 @@ class MedQDegReader(RowReader):
             "source": row["source"].strip(),
         }
         if self._degraded:
-            found["image_id"] = question_key(*(found[name] for name in _KEY))
-        return found
+            document["image_id"] = question_key(*(document[name] for name in KEY_FIELDS))
+        return document
 
     def _followed(self, cell: str) -> str:
-        """The image cell that ``cell`` stands for: itself, or that of the row whose index it is."""
+        """The image cell that ``cell`` refers to: itself, or that of the row with this index."""
         seen: list[str] = []
         while len(cell) <= REFERENCE_LENGTH:
             reject_unless(cell in self._places, f"image {cell!r} is neither an image nor the index of a row")

@@ -1,9 +1,8 @@
-"""What SURE-VQA's YAMLs name: the prompt, the pictures, and the i.i.d. and OoD tests made from the data sets' splits.
+"""The hooks of SURE-VQA's YAMLs: the prompt, the images, and the i.i.d. and OoD tests made from the data sets' splits.
 
 ``process_docs`` of a YAML names a function of this module after a shift of ``shift_rules.yml``: ``sure_slake_modality``
 gives both tests, ``sure_slake_modality_iid`` and ``_ood`` one, and ``sure_slake_modality_corrupted_low`` (medium, high)
-the i.i.d. test as it is and, in place of the OoD test, corrupted (Appendix D). None is written down here: an entry in
-the file does it.
+the i.i.d. test clean and, in place of the OoD test, corrupted (Appendix D). A shift needs only its entry in the file.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ Settings = Mapping[str, Any]
 
 
 def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
-    """The question; one that is answered by yes or no with the task's prompt file around it, which names the options.
+    """The question; a question with the options yes and no in the task's prompt file, which names these options.
 
-    As in the authors' public code. Questions with other options name them themselves.
+    As in the authors' public code. The texts of all other questions include their options.
     """
     if tuple(doc.get("choices", "").split(SEPARATOR)) != YES_NO:
         return str(doc["question"])
@@ -42,15 +41,14 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
 
 
 def doc_to_target(doc: Document) -> str:
-    """Nothing: the answer stands in the record, where the data's terms allow it."""
+    """Always "": the record holds the expected answer if the data's terms allow it."""
     return ""
 
 
 def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image]:
-    """The question's picture as 8-bit RGB, corrupted where the document says so (``corruption``: low, medium or high).
+    """The question's image as 8-bit RGB, corrupted if the document's ``corruption`` is low, medium or high.
 
-    The corruption depends on the question, its strength and the task's ``seed`` (0 unless given) alone: each question
-    has its own, as in the authors' public code.
+    The corruption depends on the question, its strength and the task's ``seed`` (default 0), as in the authors' code.
     """
     settings = settings or {}
     strength = doc.get("corruption") or ""
@@ -65,8 +63,6 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
         for picture in images_of(doc)
     ]
 
-
-# --- The tests of a shift ---------------------------------------------------------------------------------------------
 
 Wanted = Literal["both", "iid", "ood"]
 STRENGTHS = ("low", "medium", "high")
@@ -104,7 +100,7 @@ def shift_test_questions(dataset: Dataset, shift: Shift, wanted: Wanted = "both"
     The two sides take turns in proportion to their sizes, so that a prefix (``--limit``) has both.
 
     Raises:
-        UserError: a side is empty, or an image that a question refers to is no longer there.
+        UserError: a side is empty, or an image file is missing or was changed.
     """
     tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split"]))))
     sides = source_shifts.question_sides(shift, tags)
@@ -118,23 +114,24 @@ def shift_test_questions(dataset: Dataset, shift: Shift, wanted: Wanted = "both"
 
 
 def corrupted_test_questions(iid: Dataset, strength: str) -> Dataset:
-    """The i.i.d. questions as they are, and again with corrupted pictures as the other side, one after the other.
+    """Each i.i.d. question followed by its copy with corrupted images as the other side.
 
-    The second has the question's id with the strength behind it; ``question_id`` pairs the two.
+    The copy's id is the question's id with the strength; ``question_id`` pairs the two.
     """
     import datasets
 
     iid = iid.add_column("question_id", list(iid["id"]))
     count = len(iid)
     clean = iid.add_column("corruption", [""] * count)
-    again = (
+    corrupted = (
         iid.remove_columns(["id", "set"])
         .add_column("id", [f"{name}/{strength}" for name in iid["id"]])
         .add_column("set", ["ood"] * count)
         .add_column("corruption", [strength] * count)
         .select_columns(clean.column_names)
     )
-    both = datasets.concatenate_datasets([clean, again]).select([row for i in range(count) for row in (i, count + i)])
+    both = datasets.concatenate_datasets([clean, corrupted])
+    both = both.select([row for i in range(count) for row in (i, count + i)])
     hooks.RENDERED.reset(both["id"])
     return both
 
@@ -147,24 +144,24 @@ def in_turns(sides: Sequence[str]) -> list[int]:
     """
     keys = []
     for side in ("iid", "ood"):
-        rows = [row for row, each in enumerate(sides) if each == side]
-        keys += [((place + 0.5) / len(rows), side, row) for place, row in enumerate(rows)]
+        rows = [row for row, side_of_row in enumerate(sides) if side_of_row == side]
+        keys += [((index + 0.5) / len(rows), side, row) for index, row in enumerate(rows)]
     return [row for _, _, row in sorted(keys)]
 
 
 def _check_references(dataset: Dataset, suite: str) -> None:
-    """UserError for images that are gone, or were written since the data was prepared and have other bytes now."""
-    found = reference_answers(dataset)
-    missing = release_images.missing_files([path for path, _ in found])
+    """UserError for images that are missing, or were written after the data was prepared and have other bytes now."""
+    files = reference_answers(dataset)
+    missing = release_images.missing_files([path for path, _ in files])
     if missing:
         raise UserError(
             f"{len(missing):,} images are no longer where they were when the data was prepared: "
             f"{list_numbers(missing, 3)}. Put the folder back, or prepare again with --source DIR --force."
         )
-    prepared = find_split(suite, "test", store.chosen_data()) if found else None
+    prepared = find_split(suite, "test", store.chosen_data()) if files else None
     if prepared is not None and prepared.created:
         since = datetime.fromisoformat(prepared.created).timestamp()
-        changed = release_images.changed_files(release_images.touched_files(found, since))
+        changed = release_images.changed_files(release_images.touched_files(files, since))
         if changed:
             raise UserError(
                 f"{len(changed):,} images have other bytes than when the data was prepared: "
@@ -173,11 +170,11 @@ def _check_references(dataset: Dataset, suite: str) -> None:
 
 
 def reference_answers(dataset: Any) -> list[tuple[str, str]]:
-    """(path, image_id) of the images that stay in the user's own folder; no image is read."""
+    """(path, image_id) of the images that stay in the user's folder; no image is read."""
     import pyarrow.compute as pc
 
     image = dataset.data.column("image")
-    apart = pc.is_null(pc.struct_field(image, "bytes"))
-    paths = pc.struct_field(image, "path").filter(apart).to_pylist()
-    names = dataset.data.column("image_id").filter(apart).to_pylist()
+    is_file = pc.is_null(pc.struct_field(image, "bytes"))
+    paths = pc.struct_field(image, "path").filter(is_file).to_pylist()
+    names = dataset.data.column("image_id").filter(is_file).to_pylist()
     return list(dict.fromkeys((path, name) for path, name in zip(paths, names, strict=True) if path is not None))

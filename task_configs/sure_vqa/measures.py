@@ -1,8 +1,8 @@
-"""SURE-VQA: what is measured of a question, and the metrics of its tasks.
+"""SURE-VQA: the scores of a question, and the metrics of its tasks.
 
 A shift has two tests, the i.i.d. and the OoD one. A task asks the questions of both ("pair") or of one of them ("one").
-Closed questions, those with two options that may both be right among them, score from 0 to 1 (two options: 0, 0.5 or
-1); open ones 1 to 5 stars, as in the paper. Beside that stand the token-matching scores that the paper shows to fail.
+Closed questions score 0 or 1 (0, 0.5 or 1 with two options that may both be right), open ones 1 to 5 stars, as in the
+paper. Next to these are the token-matching scores that the paper shows to fail.
 
 Clusters are images: questions about one image are not independent.
 """
@@ -42,7 +42,7 @@ TAGS = (
     "data", "suite", "shift", "set", "answer_type", "choices", "question_id", "corruption", "split", "modality",
     "content_type", "location", "image_organ", "question_type",
 )  # fmt: skip
-"""What a record keeps of a document. Of credentialed data only what the protocol says may stand in a log."""
+"""The tags of a record. For credentialed data only those that the protocol allows in a log."""
 
 MEASURES = (
     Measure(
@@ -58,10 +58,8 @@ MEASURES = (
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
-
-
 def kind_of(tags: Mapping[str, Any]) -> str:
-    """ "open", or "closed" also for a question with two options that may both be right."""
+    """ "open" or "closed"; "closed" also for a question with two options that may both be right."""
     return "open" if tags["answer_type"] == "open" else "closed"
 
 
@@ -72,10 +70,10 @@ def question_protocol(doc: Mapping[str, Any]) -> JudgeProtocol:
 
 
 def judged_question_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> QuestionRecord:
-    """The record of a question: what the judge said of the replies, and their token-matching scores.
+    """The record of a question: the judge's scores of the replies, and their token-matching scores.
 
-    A failed request has neither. Questions of the same ``question_id`` are forms of one: with the picture, without it,
-    with a corrupted one.
+    A failed request has neither. Questions of the same ``question_id`` are forms of one question: with the image,
+    without it, with a corrupted one.
     """
     protocol = question_protocol(doc)
     replies = [Reply.of(result) for result in results]
@@ -98,7 +96,7 @@ def judged_question_record(doc: Mapping[str, Any], results: Sequence[str | None]
 
 
 def record_with_judged_score(made: QuestionRecord) -> QuestionRecord:
-    """The record with its judged measure anew from its verdicts."""
+    """The record with its judged measure computed again from its verdicts."""
     if made.judgement is None:
         raise UserError(f"Question {made.id!r}: its record holds no verdicts.")
     return judged_measures.with_measures(made, _judged_scores(made.tags, made.judgement))
@@ -122,7 +120,6 @@ def token_match_scores(answer: str, reference: str) -> dict[str, float]:
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
-
 RANGES = {measure.name: measure.range for measure in MEASURES}
 
 ROBUSTNESS = {
@@ -141,29 +138,19 @@ def count_shared_images(rows: QuestionTable) -> int:
 
 
 def _make_metrics() -> Iterator[Metric]:
-    """Of each kind of question coverage, of each test ("" for a task's only one) the rest, and robustness."""
+    """For each kind of question its coverage, its scores on each test ("" for a task's only one), and robustness."""
     for kind in KINDS:
-        yield Metric(
-            f"{kind}_judged",
-            judged_measures.judgement_coverage(kind),
-            about="Share of the judgements that were obtained.",
-        )
+        about = "Share of the judgements that were obtained."
+        yield Metric(f"{kind}_judged", judged_measures.judgement_coverage(kind), about=about)
         for side in ("", *SIDES):
             where, name = SIDES.get(side, {}), f"{kind}_{side}" if side else kind
             yield Metric(name, Mean(where, measure=kind, bounds=RANGES[kind]), main=True)
-            yield Metric(
-                f"{name}_worst",
-                judged_measures.bounded_mean(kind, "low", where),
-                about="Mean, missing judgements at worst.",
-            )
-            yield Metric(
-                f"{name}_best",
-                judged_measures.bounded_mean(kind, "high", where),
-                about="Mean, missing judgements at best.",
-            )
+            for end, bound in (("worst", "low"), ("best", "high")):
+                mean = judged_measures.bounded_mean(kind, bound, where)
+                yield Metric(f"{name}_{end}", mean, about=f"Mean, missing judgements at {end}.")
             for score in TEXT if kind == "open" else TEXT[:1]:
-                mean = Mean({**KINDS[kind], **where}, measure=score)
-                yield Metric(f"{name}_{score}", mean, about="Over all replies.", standard_error=False)
+                score_mean = Mean({**KINDS[kind], **where}, measure=score)
+                yield Metric(f"{name}_{score}", score_mean, about="Over all replies.", standard_error=False)
         about = "Relative robustness: mean of the OoD over the i.i.d. test (section 3.2)."
         yield Metric(f"{kind}_rr", ROBUSTNESS[kind], about=about, main=True, unit="")
 
@@ -199,20 +186,18 @@ _ONE = (
 
 
 # --- Tasks ------------------------------------------------------------------------------------------------------------
-
 _TASK = re.compile(r"sure_([^_]+_.+?)(?:_(?:iid|ood))?(?:_noimage)?(?:_(?:iid|ood))?")
 
 
 def shift_of(task: str) -> str:
-    """The dataset and the shift that a task tests; raises UserError when its name does not say.
+    """The dataset and the shift that a task tests, by its name; raises UserError for any other name.
 
     >>> shift_of("sure_slake_question_type_swapped_noimage")
     'slake_question_type_swapped'
     """
-    found = _TASK.fullmatch(task)
-    if not found:
+    if not (match := _TASK.fullmatch(task)):
         raise UserError(f"The task's name {task!r} does not say its shift. Call it sure_DATASET_SHIFT.")
-    return make_printable(found.group(1))
+    return make_printable(match.group(1))
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
@@ -221,7 +206,7 @@ def condition(task: str, settings: Mapping[str, Any]) -> str:
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The shift of a task. A document has that of the split that its question is from: of a corrupted test another."""
+    """The shift of a task; a corrupted test's documents have the shift that they are from."""
     return {"shift": shift_of(task)}
 
 
@@ -242,7 +227,5 @@ SUITE = Suite(
 
 
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
-
-
 process_results = ScoringHook(SUITE, "pair", judged_question_record, record_with_judged_score)
 process_results_one = ScoringHook(SUITE, "one", judged_question_record, record_with_judged_score)

@@ -1,6 +1,6 @@
 """SURE-VQA's report and its first screen. Nothing here can move a number.
 
-``report_published.py`` has shifts and the paper's tables, ``report_paper.py`` what the paper tests.
+``report_published.py`` has shifts and the paper's tables, ``report_paper.py`` the paper's tests.
 """
 
 from __future__ import annotations
@@ -34,68 +34,49 @@ from lmms_medtasks.suites.estimates import Macro, MacroContrast, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_paper
+from lmms_medtasks.task_configs.sure_vqa import report_published as published
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_published import (
-    CORRUPTIONS,
-    GUESSING,
-    MAIN_SHIFT,
-    MARKS,
-    OTHER_SHIFTS,
-    SCALE,
-    SHIFT_TABLES,
-    SIDE_NAMES,
-    STATISTICS,
-    PublishedShift,
-    as_cell,
-    checkpoint_name,
-    questions_answered,
-    requested_shifts,
-    shift_groups,
-    words_mark,
-)
 
 SMALL = 100
-"""Questions of a kind in an OoD test below which it is called small: the standard error of a share of one half is then
-0.05 or more, were the questions independent. Our choice."""
+"""An OoD test with fewer questions of a kind is called small: the standard error of a share of one half is then 0.05 or
+more, even for independent questions. Our choice."""
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------
-
-
 def results_by_shift(
     suite: Suite, runs: Sequence[ResultFile], table: QuestionTable, options: ReportOptions
 ) -> list[ModelResults]:
-    """A source for each model, with and without images apart; no source has verdicts of two judges out of two runs.
+    """The results of each model, separately with and without images; no results join runs of two judges.
 
-    A shift's two tests may be one task or two (``*_iid``, ``*_ood``), of one run or of two. Raises UserError when a
+    A shift's two tests may be one task or two (``*_iid``, ``*_ood``), of one run or of two. Raises UserError if a
     question of a shift is in two tasks of a run.
     """
-    again = table.where({"repeated": True})
-    if len(again):
-        question, shift, run, task, line = (again.column(name)[0] for name in ("id", "shift", "run", "task", "line"))
+    repeated = table.where({"repeated": True})
+    if len(repeated):
+        question, shift, run, task, line = (repeated.column(name)[0] for name in ("id", "shift", "run", "task", "line"))
         raise UserError(
-            f"{runs[run].samples_file(task)}, line {line}: question {question!r} of {PublishedShift.of(shift).label} "
-            "was asked by another task of this run too. Run a shift's task, or its *_iid and *_ood ones, not both."
+            f"{runs[run].samples_file(task)}, line {line}: question {question!r} of "
+            f"{published.PublishedShift.of(shift).label} was asked by another task of this run too. Run a shift's "
+            "task, or its *_iid and *_ood ones, not both."
         )
-    found = sources_by_model(suite, runs, table, options, apart=("condition",), once=("shift", "set"), one_judge=True)
-    return [each if each.condition else replace(each, name=f"{each.name} (with images)") for each in found]
+    models = sources_by_model(suite, runs, table, options, apart=("condition",), once=("shift", "set"), one_judge=True)
+    return [model if model.condition else replace(model, name=f"{model.name} (with images)") for model in models]
 
 
 # --- Robustness -------------------------------------------------------------------------------------------------------
-
 _BY_TEST = ("n i.i.d.", "i.i.d.", "n OoD", "OoD", "OoD - i.i.d.", "RR")
 
 ROBUSTNESS_TABLE = TableSpec(
     "robustness",
     "Relative robustness by shift",
     ("shift", "questions"),
-    lambda found: [
+    lambda sources: [
         RowSpec(
-            (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind))),
+            (shift.label, Cell(kind, mark=published.words_mark(sources[0], shift, kind))),
             shift.where(kind),
             estimates=dict.fromkeys(_BY_TEST, ROBUSTNESS[kind]),
         )
-        for shift, kind in shift_groups(found[0])
+        for shift, kind in published.shift_groups(sources[0])
     ],
     (
         ColumnSpec("n i.i.d.", unit="n", statistic="first"),
@@ -106,20 +87,20 @@ ROBUSTNESS_TABLE = TableSpec(
         ColumnSpec("RR", unit="", digits=2, statistic="ratio"),
     ),
     (
-        f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least "
-        "0.2 whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0, or a "
-        "test was not run.",
+        f"Scores by the judge or by exact match ({published.SCALE}). RR, relative robustness: OoD / i.i.d.; of stars "
+        "at least 0.2 whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is "
+        "0, or a test was not run.",
         f"In brackets: {LEVEL} interval over images, of each row by itself; an image in both tests counts as one, so "
         "that it stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the i.i.d. "
         "score with that of the run without the image and of the most frequent answers.",
     ),
-    marks=MARKS,
+    marks=published.MARKS,
 )
 
 
-def lost_benefit(found: Sequence[ModelResults]) -> Frame | None:
-    """The drop from the i.i.d. to the OoD test beside the image's benefit; None without a ``_noimage`` task."""
-    source = found[0]
+def lost_benefit(sources: Sequence[ModelResults]) -> Frame | None:
+    """The drop from the i.i.d. to the OoD test, and the image's benefit; None without a ``_noimage`` task."""
+    source = sources[0]
     if source.condition:
         return None
     return benefit_table(
@@ -130,18 +111,18 @@ def lost_benefit(found: Sequence[ModelResults]) -> Frame | None:
         list(_benefit_comparisons(source)),
         "image",
         (
-            f"Scores: {SCALE}. The two tests have other questions, so each has a floor of its own: a test whose words "
-            "tell less drops without any loss of what the image gives. Corrupted tests ask the i.i.d. questions again "
-            "and share their floor.",
+            f"Scores: {published.SCALE}. The two tests have other questions, so each has a floor of its own: a test "
+            "whose words tell less drops without any loss of what the image gives. Corrupted tests ask the i.i.d. "
+            "questions again and share their floor.",
         ),
     )
 
 
 def _benefit_comparisons(source: ModelResults) -> Iterator[ImageBenefitRow]:
     blind = rows_without_image(source, {"condition": "no image"})
-    for shift, kind in shift_groups(source):
+    for shift, kind in published.shift_groups(source):
         # A question's answer without its image is the same in every shift of its dataset.
-        of_dataset = tuple(each for each in blind.values("shift") if each.partition("_")[0] == shift.dataset)
+        of_dataset = tuple(tag for tag in blind.values("shift") if tag.partition("_")[0] == shift.dataset)
         floor = floor_of(blind.where({"shift": of_dataset}), kind) if of_dataset else {}
         if floor:
             lost = LostBenefit(measure=kind, bounds=RANGES[kind], floor=floor, first=SIDES["iid"], second=SIDES["ood"])
@@ -149,15 +130,13 @@ def _benefit_comparisons(source: ModelResults) -> Iterator[ImageBenefitRow]:
 
 
 # --- Tests, replies, judgements ---------------------------------------------------------------------------------------
-
-
 _JUDGED = {kind: judged_tables.judged_columns("score", Mean(measure=kind, bounds=RANGES[kind]), kind) for kind in KINDS}
 
 
-def _test_rows(found: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    for shift, kind in shift_groups(found[0]):
-        for side, name in SIDE_NAMES.items():
-            labels = (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind)), name)
+def _test_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
+    for shift, kind in published.shift_groups(sources[0]):
+        for side, name in published.SIDE_NAMES.items():
+            labels = (shift.label, Cell(kind, mark=published.words_mark(sources[0], shift, kind)), name)
             of_kind = {column.name: column.of for column in _JUDGED[kind]}
             of_kind["score of the answered"] = of_kind["score"]
             yield RowSpec(labels, shift.where(kind, side), estimates=of_kind)
@@ -172,7 +151,7 @@ TESTS = TableSpec(
         ColumnSpec("asked", row_count, "count"),
         *(ColumnSpec(name, outcome_count(name), "count") for name in ("failed", "empty", "cut", "unreadable")),
         *(replace(column, of=None) for column in _JUDGED["closed"]),
-        ColumnSpec("score of the answered", unit="", digits=2, over=questions_answered),
+        ColumnSpec("score of the answered", unit="", digits=2, over=published.questions_answered),
     ),
     (
         "Failed requests have no score and are left out; a reply that is empty, cut (off in its thoughts) or "
@@ -180,32 +159,29 @@ TESTS = TableSpec(
         "without empty replies, as which the most frequent baseline leaves questions that do not stand in the training "
         "set.",
     ),
-    marks=MARKS,
+    marks=published.MARKS,
     long=True,
 )
 
 
 def judgings_of_tests(source: ModelResults) -> Mapping[str, judged_tables.JudgingSummary]:
-    """What became of the judgements, by kind of question and protocol."""
+    """The state of the judgements, by kind of question and protocol."""
     return judged_tables.summarize_judgings(
         source.rows, ["answer_type", "protocol"], lambda kind, protocol: f"{kind} questions ({protocol})"
     )
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
-
-
 def shift_caveats(source: ModelResults) -> Iterator[ReportNotice]:
     """Small tests, judgements, credentialed data."""
-    sizes = [
-        (group.label, len(source.rows.where(group.shift.where(group.kind, "ood")))) for group in shift_groups(source)
-    ]
+    groups = published.shift_groups(source)
+    sizes = [(group.label, len(source.rows.where(group.shift.where(group.kind, "ood")))) for group in groups]
     small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
     if small:
         text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
         yield ReportNotice("warning", text + "; ".join(small) + ".")
     yield from judged_tables.judging_notices(judgings_of_tests(source))
-    if any(shift.dataset == "mimic" for shift in requested_shifts(source)):
+    if any(shift.dataset == "mimic" for shift in published.requested_shifts(source)):
         yield ReportNotice(
             "note",
             "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, image or id.",
@@ -213,7 +189,6 @@ def shift_caveats(source: ModelResults) -> Iterator[ReportNotice]:
 
 
 # --- The chart --------------------------------------------------------------------------------------------------------
-
 _KIND = "closed"
 _ROBUST = ROBUSTNESS[_KIND]
 _UNTUNED = "LLaVA-Med 1.5: No fine-tuning"
@@ -222,43 +197,35 @@ _BASELINES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", "Most frequent": "m
 _TESTS = dict(zip(SIDES, ("i.i.d.", "shifted"), strict=True))
 
 
-def _printed_baseline(shift: PublishedShift, baseline: str) -> dict[str, CellFunction | None]:
-    """A baseline of the paper on a shift, by test, None where it has no number; {} where the paper has no row of it."""
-    found: dict[str, CellFunction | None] = {}
-    for row in (each for each in shift.printed().rows() if each.texts["model"] == baseline):
+def _printed_baseline(shift: published.PublishedShift, baseline: str) -> dict[str, CellFunction | None]:
+    """A baseline of the paper on a shift, by test, None without a number; {} if the paper has no row of it."""
+    cells: dict[str, CellFunction | None] = {}
+    for row in (row for row in shift.printed().rows() if row.texts["model"] == baseline):
         for side, test in _TESTS.items():
             numbers = row.values(f"{_KIND}_{side}")
-            found[test] = as_cell(Cell(100 * numbers[0])) if numbers else None
-    return found
+            cells[test] = published.as_cell(Cell(100 * numbers[0])) if numbers else None
+    return cells
 
 
-def _complete_shifts(source: ModelResults) -> list[PublishedShift]:
+def _complete_shifts(source: ModelResults) -> list[published.PublishedShift]:
     """The shifts with both tests, the largest fall first."""
-    changes = [
-        (source.interval(_ROBUST, each.where(_KIND), "change").estimate, each) for each in requested_shifts(source)
-    ]
+    shifts = published.requested_shifts(source)
+    changes = [(source.interval(_ROBUST, shift.where(_KIND), "change").estimate, shift) for shift in shifts]
     return [shift for _, shift in sorted((change, shift) for change, shift in changes if change is not None)]
 
 
 def _shift_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """The shifts of a source, each with the paper's baselines and a guess."""
     (source,) = sources
-    guess = dict.fromkeys(_TESTS.values(), as_cell(Cell(100 * GUESSING[_KIND])))
+    guess = dict.fromkeys(_TESTS.values(), published.as_cell(Cell(100 * published.GUESSING[_KIND])))
     for shift in _complete_shifts(source):
-        yield RowSpec(
-            (_shift_label(shift), checkpoint_name(source), "corrupted" if shift.strength else "real"),
-            shift.where(_KIND),
-        )
-        for baseline, said in _BASELINES.items():
+        dataset, name = shift.label.split(", ")
+        label = f"{dataset.partition('-')[0]} {name}"  # "MIMIC age": short enough for a column of a page
+        strength = "corrupted" if shift.strength else "real"
+        yield RowSpec((label, published.checkpoint_name(source), strength), shift.where(_KIND))
+        for baseline, title in _BASELINES.items():
             if cells := _printed_baseline(shift, baseline):
-                yield RowSpec((_shift_label(shift), said, ""), kind="reference", estimates=cells)
-        yield RowSpec((_shift_label(shift), "uniform guessing", ""), kind="counts", estimates=guess)
-
-
-def _shift_label(shift: PublishedShift) -> str:
-    """``MIMIC age``: short enough for a column of a page."""
-    dataset, name = shift.label.split(", ")
-    return f"{dataset.partition('-')[0]} {name}"
+                yield RowSpec((label, title, ""), kind="reference", estimates=cells)
+        yield RowSpec((label, "uniform guessing", ""), kind="counts", estimates=guess)
 
 
 SLOPES = Chart(
@@ -292,73 +259,69 @@ _SKETCH = replace(SLOPES, where={"strength": "real"}, group="")
 
 
 def _slope_sketch(source: ModelResults) -> FindingChart | None:
-    """The lines of the real shifts without their names but that of the largest fall; None without a shift."""
+    """The lines of the real shifts, with the name of the largest fall only; None without a shift."""
     known = [mark for mark in _SKETCH.marks([source]) if mark.y.value is not None]
-    own = {each.row for each in known if each.kind == "run"}
-    if not own:
+    count = len({mark.row for mark in known if mark.kind == "run"})
+    if not count:
         return None
     svg = _SKETCH.small(source)
     orange = "; orange: the largest fall" if 'class="harm"' in svg else ""
-    grey = f"; grey: {_BASELINES[_UNTUNED]}" if any(each.is_published for each in known) else ""
-    return FindingChart(svg, f"closed questions correct (%), {len(own)} shift{'s' * (len(own) > 1)}{orange}{grey}")
+    grey = f"; grey: {_BASELINES[_UNTUNED]}" if any(mark.is_published for mark in known) else ""
+    return FindingChart(svg, f"closed questions correct (%), {count} shift{'s' * (count > 1)}{orange}{grey}")
 
 
 # --- The first screen -------------------------------------------------------------------------------------------------
+def _headline_shifts(source: ModelResults) -> list[list[published.PublishedShift]]:
+    """First the shift that represents the benchmark; then, or without it, the mean of all shifts.
 
-
-def _both_tests(source: ModelResults) -> list[PublishedShift]:
-    """The shifts of real data with scored closed questions of both tests, with the image."""
-    own = [
-        shift for shift, kind in shift_groups(source) if kind == _KIND and not shift.strength and not source.condition
+    These are shifts of real data with scored closed questions of both tests, with the image.
+    """
+    groups = [] if source.condition else published.shift_groups(source)
+    shifts = [
+        shift
+        for shift, kind in groups
+        if kind == _KIND
+        and not shift.strength
+        and all(published.shift_estimate(source, shift, _KIND, side).n for side in SIDES)
     ]
-    return [
-        each
-        for each in own
-        if all(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), STATISTICS[side]).n for side in SIDES)
-    ]
-
-
-def _headline_shifts(source: ModelResults) -> list[list[PublishedShift]]:
-    """The shift that stands for the benchmark first; without it, or beside other shifts, the mean of all."""
-    both = _both_tests(source)
-    first = [each for each in both if each == PublishedShift.of(MAIN_SHIFT)] or both
-    return [each for each in ([first] if len(first) == len(both) else [first, both]) if each]
+    first = [shift for shift in shifts if shift == published.PublishedShift.of(published.MAIN_SHIFT)] or shifts
+    return [chosen for chosen in ([first] if len(first) == len(shifts) else [first, shifts]) if chosen]
 
 
 def _headline_numbers(source: ModelResults) -> Iterator[Number]:
     """Each the mean over the chosen shifts, of i.i.d. and of shifted questions."""
     for number, chosen in enumerate(_headline_shifts(source)):
-        where = {**KINDS[_KIND], "shift": tuple(f"{each.dataset}_{each.name}" for each in chosen)}
-        for side, said in _TESTS.items():
-            estimate = Macro(measure=_KIND, groups=tuple(each.where(_KIND, side) for each in chosen))
+        where = {**KINDS[_KIND], "shift": tuple(f"{shift.dataset}_{shift.name}" for shift in chosen)}
+        for side, test in _TESTS.items():
+            estimate = Macro(measure=_KIND, groups=tuple(shift.where(_KIND, side) for shift in chosen))
             # The shortest sentence is about the shifted questions of the first alone.
-            words = said if number or side == "iid" else "on shifted closed questions"
+            words = test if number or side == "iid" else "on shifted closed questions"
             words += f" ({_name_shifts(chosen)})" if side == "ood" else ""
             yield Number(
-                f"{said}, {_name_shifts(chosen)}", words, estimate, where, chance=GUESSING[_KIND],
+                f"{test}, {_name_shifts(chosen)}", words, estimate, where, chance=published.GUESSING[_KIND],
                 published=published_tables_alone(chosen, side), main=not number and side == "ood",
             )  # fmt: skip
 
 
 def _headline_changes(source: ModelResults) -> Iterator[Change]:
     for chosen in _headline_shifts(source):
-        of_side = {side: tuple(each.where(_KIND, side) for each in chosen) for side in SIDES}
-        change = MacroContrast(measure=_KIND, first=of_side["iid"], second=of_side["ood"])
+        iid, ood = (tuple(shift.where(_KIND, side) for shift in chosen) for side in SIDES)
+        change = MacroContrast(measure=_KIND, first=iid, second=ood)
         yield Change(source.interval(change), f"{'in the' if len(chosen) > 1 else 'under'} {_name_shifts(chosen)}")
 
 
-def _name_shifts(shifts: Sequence[PublishedShift]) -> str:
+def _name_shifts(shifts: Sequence[published.PublishedShift]) -> str:
     return shifts[0].label.replace(", ", " ") if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
 
 
-def published_tables_alone(shifts: Sequence[PublishedShift], side: str) -> Span | None:
-    """Least and most of the paper's methods, each its mean over these shifts; None where the paper lacks one."""
+def published_tables_alone(shifts: Sequence[published.PublishedShift], side: str) -> Span | None:
+    """The range of the paper's methods, each by its mean over these shifts; None if no method has all of them."""
     printed = [
-        {row.texts["model"]: value for row in each.printed().rows() for value in row.values(f"{_KIND}_{side}")}
-        for each in shifts
+        {row.texts["model"]: value for row in shift.printed().rows() for value in row.values(f"{_KIND}_{side}")}
+        for shift in shifts
     ]
-    named = [name for name in printed[0] if all(name in each for each in printed)]
-    means = [100 * sum(each[name] for each in printed) / len(printed) for name in named]
+    complete = [model for model in printed[0] if all(model in scores for scores in printed)]
+    means = [100 * sum(scores[model] for scores in printed) / len(printed) for model in complete]
     return (min(means), max(means)) if means else None
 
 
@@ -370,7 +333,9 @@ HEADLINE = Headline(
     _headline_numbers,
     "closed questions under shift",
     (
-        _board_column(f"sure_{MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"),
+        _board_column(
+            f"sure_{published.MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"
+        ),
         _board_column("sure_*", "ood", "on closed questions under shift"),
         BoardColumn("sure_*", "closed*"),
         BoardColumn("sure_*", "*"),
@@ -384,21 +349,20 @@ HEADLINE = Headline(
 
 
 # --- The sections -----------------------------------------------------------------------------------------------------
-
 REPORT = SuiteReportSpec(
     headline=HEADLINE,
-    guessing=GUESSING,
+    guessing=published.GUESSING,
     views=(
         SectionSpec("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
         SectionSpec("benefit", "Above what language alone gets", (lost_benefit,)),
-        SectionSpec("published", "Beside the paper", SHIFT_TABLES),
-        SectionSpec("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
+        SectionSpec("published", "Beside the paper", published.SHIFT_TABLES),
+        SectionSpec("corruptions", "Corruptions beside real shifts", (published.CORRUPTIONS.filled,)),
         SectionSpec("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judgings_of_tests))),
     ),
     compared=(
-        SectionSpec("joined", "Beside the published methods", (*SHIFT_TABLES, OTHER_SHIFTS)),
+        SectionSpec("joined", "Beside the published methods", (*published.SHIFT_TABLES, published.OTHER_SHIFTS)),
         SectionSpec("tested", "More than guessing", (report_paper.baseline_table,)),
-        SectionSpec("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
+        SectionSpec("corruptions", "Corruptions beside real shifts", (published.CORRUPTIONS.filled,)),
         SectionSpec("paper-tests", "As the paper tests it", (report_paper.variance_tables,)),
     ),
     caveats=shift_caveats,

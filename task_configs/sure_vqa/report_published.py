@@ -1,8 +1,8 @@
 """SURE-VQA's shifts in a report, and runs beside the paper's rows (Tables 14 to 19, Table 22), seeds joined.
 
-Runs are of one method where their models' names are the same but for a part ``seed`` with a number: the checkpoints
-``lora_seed1``, ``lora_seed2`` and ``lora_seed3`` are the method ``lora``. Names with the same seed, or with none, are
-methods of their own.
+Runs whose models' names differ only in a part ``seed`` with a number are one method: the checkpoints ``lora_seed1``,
+``lora_seed2`` and ``lora_seed3`` are the method ``lora``. Names with the same seed, or without one, are separate
+methods.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ SHIFTS = {
 """The paper's shifts by dataset, in the order of its tables."""
 SIDE_NAMES = {"iid": "i.i.d.", "ood": "OoD"}
 STATISTICS = {"iid": "first", "ood": "second", "rr": "ratio"}
-"""What the contrast of a shift's tests calls the mean of each, and RR."""
+"""The statistics of a shift's contrast: the mean of each test, and RR."""
 
 GUESSING = {"closed": 0.5}
-"""What a uniform guess gets on each closed question. The paper's cleaning (C.1.2) keeps those with two options. Where
-both may be right, "both" and "none" are options beside the two, and a guess among the four gets one half on average."""
+"""The expected score of a uniform guess on a closed question. The paper's cleaning (C.1.2) keeps those with two
+options. If both may be right, "both" and "none" are options too: a guess among the four gets one half on average."""
 
 MAIN_SHIFT = "slake_modality"
-"""The shift whose number stands for the benchmark, here and on a board. The paper prints a number a shift
-(Tables 14 to 19), and none over all shifts; this is the first of them."""
+"""The shift whose number represents the benchmark, here and on a leaderboard: the first of the paper's, which prints a
+number a shift (Tables 14 to 19) and none over all."""
 
 MARKS = {LEXICAL: MEANINGS[LEXICAL]}
 """The marks of :func:`words_mark`, for a table."""
@@ -69,8 +69,8 @@ class PublishedShift:
     def of(cls, tag: str) -> PublishedShift:
         """The shift of a question, from the tag ``shift``.
 
-        >>> Shift.of("slake_question_type_swapped")
-        Shift(dataset='slake', name='question_type_swapped')
+        >>> PublishedShift.of("slake_question_type_swapped")
+        PublishedShift(dataset='slake', name='question_type_swapped')
         """
         dataset, _, name = tag.partition("_")
         return cls(dataset, name)
@@ -86,25 +86,25 @@ class PublishedShift:
         return self.name in SHIFTS.get(self.dataset, ())
 
     def printed(self, shown: bool = True) -> PublishedRowsSpec:
-        """The rows of its table in the paper, with the images shown or without."""
+        """The rows of its table in the paper, with or without images."""
         task = f"sure_{self.dataset}_{self.name}{'' if shown else '_noimage'}"
         return PublishedRowsSpec(FOLDER, {"task": task}, ("method", "base_model"))
 
     @property
     def strength(self) -> str:
-        """Of a corrupted test how strongly: "low", "medium" or "high"; "" for a real shift."""
-        found = _CORRUPTED.fullmatch(self.name)
-        return found.group(1) if found else ""
+        """The strength of a corrupted test: "low", "medium" or "high"; "" for a real shift."""
+        match = _CORRUPTED.fullmatch(self.name)
+        return match.group(1) if match else ""
 
     @property
     def place(self) -> tuple[Hashable, ...]:
-        """Sorts shifts: datasets and shifts as in the paper, others behind, corrupted tests last."""
-        datasets, own = list(DATASETS), SHIFTS.get(self.dataset, ())
-        behind = datasets.index(self.dataset) if self.dataset in datasets else len(datasets)
-        order = own.index(self.name) if self.name in own else len(own)
+        """A sort key: datasets and shifts as in the paper, then others, corrupted tests last."""
+        datasets, shifts = list(DATASETS), SHIFTS.get(self.dataset, ())
+        dataset_index = datasets.index(self.dataset) if self.dataset in datasets else len(datasets)
+        order = shifts.index(self.name) if self.name in shifts else len(shifts)
         if self.strength:
             order += 1 + _STRENGTHS.index(self.strength)
-        return behind, self.dataset, order, self.name
+        return dataset_index, self.dataset, order, self.name
 
     def where(self, kind: str = "", side: str = "") -> dict[str, Any]:
         """The restriction to its questions, those of a kind and of a test."""
@@ -112,9 +112,9 @@ class PublishedShift:
 
 
 def words_mark(source: ModelResults, shift: PublishedShift, kind: str) -> str:
-    """:data:`LEXICAL` where the judge that compares words gave scores of these questions, else ""."""
-    found = JudgingSummary.of(source.rows.where(shift.where(kind)))
-    return LEXICAL if found and found.by_words else ""
+    """:data:`LEXICAL` if the judge that compares words scored some of these questions, else ""."""
+    judging = JudgingSummary.of(source.rows.where(shift.where(kind)))
+    return LEXICAL if judging and judging.by_words else ""
 
 
 def requested_shifts(source: ModelResults) -> list[PublishedShift]:
@@ -143,13 +143,13 @@ def shift_groups(source: ModelResults) -> Iterator[ShiftCondition]:
 
 
 def shift_estimate(source: ModelResults, shift: PublishedShift, kind: str, name: str) -> IntervalEstimate:
-    """The mean of a test ("iid", "ood"), or RR ("rr"): all of one draw, in which a shared image stays paired."""
+    """The mean of a test ("iid", "ood"), or RR ("rr"), from one draw in which a shared image stays paired."""
     return source.interval(ROBUSTNESS[kind], shift.where(kind), STATISTICS[name])
 
 
 def questions_answered(rows: QuestionTable) -> QuestionTable:
     """The questions with a reply that is neither a failed request nor empty."""
-    return rows.take([place for place, trials in enumerate(rows.column("trials")) if trials[0] not in _UNANSWERED])
+    return rows.take([row for row, trials in enumerate(rows.column("trials")) if trials[0] not in _UNANSWERED])
 
 
 def checkpoint_name(source: ModelResults) -> str:
@@ -158,13 +158,12 @@ def checkpoint_name(source: ModelResults) -> str:
 
 
 def baseline_of(source: ModelResults) -> str:
-    """The name of our model without weights that a source is of, such as :data:`MOST_FREQUENT_MODEL`; "" of another."""
+    """The name of our model without weights, such as :data:`MOST_FREQUENT_MODEL`; "" for any other model."""
     name = str((source.run.content.get("config") or {}).get("model", ""))
     return name if name.startswith("medtasks_") and name != "medtasks_peft" else ""
 
 
 # --- Methods ----------------------------------------------------------------------------------------------------------
-
 _SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
 
 
@@ -189,21 +188,21 @@ class EvaluatedMethod:
         return any(map(baseline_of, self.sources))
 
     def joined(self, shift: PublishedShift, kind: str, name: str) -> Cell:
-        """``iid``, ``ood`` or ``rr``: of several runs mean and standard deviation (n - 1), of one its interval.
+        """``iid``, ``ood`` or ``rr``: mean and standard deviation (n - 1) of several runs, the interval of one run.
 
-        Empty where one of several runs has no value: a mean over the others would hide it.
-        Empty for a baseline that answered nothing of a test, as in the paper: its score is what silence counts as.
+        Empty if one of several runs has no value, which a mean over the others would hide, and for a baseline that
+        answered nothing of a test, as in the paper.
         """
         asked = [source for source in self.sources if len(source.rows.where(shift.where(kind)))]
         needed = (name,) if name in SIDES else tuple(SIDES)
-        tests = [each.rows.where(shift.where(kind, side)) for each in asked for side in needed]
+        tests = [source.rows.where(shift.where(kind, side)) for source in asked for side in needed]
         if not asked or (self.baseline and any(len(rows) and not len(questions_answered(rows)) for rows in tests)):
             return NONE
-        intervals = [shift_estimate(each, shift, kind, name) for each in asked]
+        intervals = [shift_estimate(source, shift, kind, name) for source in asked]
         values = [interval.estimate for interval in intervals if interval.estimate is not None]
         if len(values) < len(intervals):
             return NONE
-        sign = max(words_mark(each, shift, kind) for each in asked)
+        sign = max(words_mark(source, shift, kind) for source in asked)
         if len(self.sources) == 1:
             cell = number_cell(intervals[0])
             return replace(cell, mark=sign + cell.mark)
@@ -217,8 +216,8 @@ def split_seed(model: str) -> tuple[str, str]:
     >>> split_seed("adapters/lora-seed_12"), split_seed("seedling-7b")
     (('adapters/lora', '12'), ('seedling-7b', ''))
     """
-    found = _SEED.findall(model)
-    return (_SEED.sub("", model), found[-1]) if found else (model, "")
+    seeds = _SEED.findall(model)
+    return (_SEED.sub("", model), seeds[-1]) if seeds else (model, "")
 
 
 def group_methods(sources: Sequence[ModelResults]) -> list[EvaluatedMethod]:
@@ -226,20 +225,18 @@ def group_methods(sources: Sequence[ModelResults]) -> list[EvaluatedMethod]:
     groups: dict[tuple[str, bool], list[tuple[str, ModelResults]]] = {}
     for source in sources:
         method, seed = split_seed(checkpoint_name(source))
-        # Runs of other settings are no seeds of this method.
+        # Runs of other settings are not seeds of this method.
         groups.setdefault((_with_settings(method, source), not source.condition), []).append((seed, source))
-    found = []
+    methods = []
     for (name, shown), members in groups.items():
         seeds, runs = zip(*members, strict=True)
         if len(members) > 1 and "" not in seeds and len(set(seeds)) == len(seeds):
-            found.append(_make_method(name, shown, runs))
+            methods.append(_make_method(name, shown, runs))
         else:
             names = distinct_names([source.run for source in runs], [0] * len(runs))
-            found += [
-                _make_method(_with_settings(own_name, each), shown, (each,))
-                for own_name, each in zip(names, runs, strict=True)
-            ]
-    return found
+            named = zip(names, runs, strict=True)
+            methods += [_make_method(_with_settings(run_name, run), shown, (run,)) for run_name, run in named]
+    return methods
 
 
 def _with_settings(name: str, source: ModelResults) -> str:
@@ -253,10 +250,9 @@ def _make_method(name: str, shown: bool, runs: tuple[ModelResults, ...]) -> Eval
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
-
 _NUMBERS = {"iid": "i.i.d.", "ood": "OoD", "rr": "RR"}
 _COLUMNS = tuple(
-    ColumnSpec(f"{kind} {said}", None, "", 2, key=f"{kind}_{name}") for kind in KINDS for name, said in _NUMBERS.items()
+    ColumnSpec(f"{kind} {head}", None, "", 2, key=f"{kind}_{name}") for kind in KINDS for name, head in _NUMBERS.items()
 )
 _NOTES = (
     f"Scores: {SCALE}. RR: OoD / i.i.d. Several seeds: mean ± standard deviation over them (n - 1), RR the mean of the "
@@ -265,18 +261,16 @@ _NOTES = (
 
 
 def as_cell(cell: Cell) -> CellFunction:
-    """What puts this cell into a row."""
+    """A function that makes this cell for any row."""
     return lambda source, row, rows: cell
 
 
 def _methods_shown(sources: Sequence[ModelResults]) -> list[EvaluatedMethod]:
-    """The methods of a comparison; a source alone is called "this run"."""
-    found = group_methods(sources)
-    return (
-        found
-        if len(sources) > 1
-        else [replace(each, cell=own_results_cell(data_extent_text(sources[0]))) for each in found]
-    )
+    """The methods of a comparison; a single source is called "this run"."""
+    methods = group_methods(sources)
+    if len(sources) > 1:
+        return methods
+    return [replace(method, cell=own_results_cell(data_extent_text(sources[0]))) for method in methods]
 
 
 def _method_row(method: EvaluatedMethod, shift: PublishedShift, second: str | None = None) -> RowSpec:
@@ -286,21 +280,19 @@ def _method_row(method: EvaluatedMethod, shift: PublishedShift, second: str | No
 
 
 def table_key(shift: PublishedShift, shown: bool) -> str:
-    """The key of a shift's table, with the images shown or without."""
+    """The key of a shift's table, with or without images."""
     return f"published_{shift.dataset}_{shift.name}{'' if shown else '_noimage'}"
 
 
 def _shift_table(shift: PublishedShift, shown: bool) -> TableSpec:
-    """The table of one of the paper's shifts, with images or without: methods, and the paper's rows."""
-
     def title(sources: Sequence[ModelResults]) -> str:
         source = shift.printed(shown).rows()[0].texts["source"]
         return f"{shift.label}{'' if shown else ', no image'} ({source})"
 
     def rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-        for each in _methods_shown(sources):
-            if each.image_shown is shown and shift in each.shifts:
-                yield _method_row(each, shift)
+        for method in _methods_shown(sources):
+            if method.image_shown is shown and shift in method.shifts:
+                yield _method_row(method, shift)
 
     heads = ("model or method", "base model")
     return TableSpec(table_key(shift, shown), title, heads, rows, _COLUMNS, _NOTES, shift.printed(shown), MARKS)
@@ -320,15 +312,14 @@ def _other_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
 OTHER_SHIFTS = TableSpec(
     "joined", "Scores and robustness", ("model or method", "shift"), _other_rows, _COLUMNS, _NOTES, marks=MARKS
 )
-"""The shifts that the paper has no table of; corrupted tests have their own."""
+"""The shifts without a table in the paper, except corrupted tests."""
 
 
 def _corruption_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
-    """Corrupted tests, and the real shifts of their datasets."""
-    found = _methods_shown(sources)
-    having = [method for method in found if method.image_shown and any(shift.strength for shift in method.shifts)]
-    datasets = {shift.dataset for method in having for shift in method.shifts if shift.strength}
-    for method in having:
+    shown = [method for method in _methods_shown(sources) if method.image_shown]
+    methods = [method for method in shown if any(shift.strength for shift in method.shifts)]
+    datasets = {shift.dataset for method in methods for shift in method.shifts if shift.strength}
+    for method in methods:
         for shift in method.shifts:
             if shift.dataset in datasets and (shift.strength or shift.published):
                 yield _method_row(method, shift, shift.label)

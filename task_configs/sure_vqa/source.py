@@ -1,8 +1,8 @@
 """The data sets of SURE-VQA: SLAKE and OVQA here, MIMIC-CXR-VQA in ``source_mimic.py``.
 
-SLAKE has questions about CT, MRI and X-ray images; of its two languages English only, as in the paper. Its closed
-questions are cleaned by the paper's rule (:func:`.source_reader.dropped`). OVQA has questions about orthopaedic CT and
-X-ray images, cleaned as the authors' public code does.
+SLAKE has questions about CT, MRI and X-ray images; only those in English, as in the paper. Its closed questions are
+cleaned by the paper's rule (:func:`.source_reader.cleaning_reason`). OVQA has questions about orthopaedic CT and X-ray
+images, cleaned as in the authors' public code.
 """
 
 from __future__ import annotations
@@ -10,27 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import Images, ReferredImages, StoredImages
 from lmms_medtasks.data.releases import LocalRelease, Release, ZipFolder
 from lmms_medtasks.data.row_reader import Row, reject_unless
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import source_shifts
+from lmms_medtasks.task_configs.sure_vqa import source_reader, source_shifts
 from lmms_medtasks.task_configs.sure_vqa.source_mimic import MIMIC
-from lmms_medtasks.task_configs.sure_vqa.source_reader import (
-    NOT_COPIED,
-    TAGS,
-    YES_NO,
-    SureReader,
-    cleaning_reason,
-    document_fields,
-    first_text,
-    yes_no,
-)
 
 # --- SLAKE ------------------------------------------------------------------------------------------------------------
-
 _ELSEWHERE = {
     "train.json": ("Slake1.0/train.json",),
     "validation.json": ("validate.json", "Slake1.0/validate.json", "Slake1.0/validation.json"),
@@ -39,7 +27,7 @@ _ELSEWHERE = {
 }
 
 
-class SlakeReader(SureReader):
+class SlakeReader(source_reader.SureReader):
     """Reads one split of SLAKE."""
 
     fields = tuple("qid img_name question answer q_lang answer_type modality content_type location".split())
@@ -57,8 +45,7 @@ class SlakeReader(SureReader):
         return StoredImages(zipped, "img_name", lambda name: f"imgs/{name}" if zipped.has(f"imgs/{name}") else name)
 
     def image_name(self, row: Row) -> str:
-        """The folder of an image and its file."""
-        return first_text(row, "img_name")
+        return source_reader.first_text(row, "img_name")
 
     def left_out(self, row: Row) -> str:
         """The paper takes the questions in English."""
@@ -68,21 +55,15 @@ class SlakeReader(SureReader):
     def cleaned(self, row: Row) -> str:
         """The paper's cleaning."""
         closed = str(row["answer_type"]).strip().lower() == "closed"
-        # What is no text is rejected later, with its number.
         texts = [row[name] for name in ("question", "answer")]
-        return cleaning_reason(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
+        # A field that is not a text is rejected later, with its number.
+        return source_reader.cleaning_reason(*texts) if closed and all(isinstance(text, str) for text in texts) else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
-        """The fields of a document without its image."""
-        kind, answer = (
-            reject_unless(first_text(row, "answer_type").lower(), "answer_type is empty"),
-            first_text(row, "answer"),
-        )
-        choices = yes_no(answer) if kind == "closed" else ()
-        return {
-            **document_fields(first_text(row, "qid"), self._split, first_text(row, "question"), answer, kind, choices),
-            **{name: first_text(row, name) for name in ("modality", "content_type", "location")},
-        }
+        kind = reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty")
+        answer = source_reader.first_text(row, "answer")
+        choices = source_reader.yes_no(answer) if kind == "closed" else ()
+        return self.question_fields(row, kind, answer, choices, "modality", "content_type", "location")
 
 
 SLAKE = DataSource(
@@ -93,34 +74,24 @@ SLAKE = DataSource(
         SourceSplit("validate", ("validation.json",), "English validation questions", default=False),
         SourceSplit("test", ("test.json",), "English test questions"),
     ),
-    tags={**TAGS, "modality": "text", "content_type": "text", "location": "text"},
+    tags={**source_reader.TAGS, "modality": "text", "content_type": "text", "location": "text"},
     hub_repository="BoKelvin/SLAKE",
     revision="main",
     licence="CC BY 4.0",
     terms="those of the licence: name the authors (Liu et al., SLAKE, ISBI 2021)",
-    # The paper has a training question without an answer (1622) among its 4,866; no task asks it.
-    expected=(
-        ExpectedCounts(("train",), 4_866, unusable=1),
-        ExpectedCounts(("validate",), 1_043),
-        ExpectedCounts(("test",), 1_050),
-    ),
-    open_split=SlakeReader,
-    paper={"training questions": 4_866, "validation questions": 1_043, "test questions": 1_050},
     notes=(
         "The paper's split sizes are those of Table 1, after the cleaning; the test size is that of its i.i.d. and OoD "
         "parts together. One of the training questions has no answer and is rejected.",
         REVISION_NOT_KNOWN,
     ),
     elsewhere=_ELSEWHERE,
-    diagnose=SlakeReader.diagnose,
-    examine=source_shifts.examine_shifts,
-    training_rule=source_shifts.get,
     strata=("modality", "location"),
+    # The paper has a training question without an answer (1622) among its 4,866; no task asks it.
+    **source_shifts.shared_fields(SlakeReader, train=4_866, validate=1_043, test=1_050, unusable=1),
 )
 
 
 # --- OVQA -------------------------------------------------------------------------------------------------------------
-
 _IMAGE = ("image_name", "img_name", "image")
 
 KEPT = {
@@ -128,10 +99,10 @@ KEPT = {
     "Is this an MRI or a CT scan": ("MRI", "CT"),
     "Was this image taken with an MRI or CT scanner": ("MRI", "CT"),
 }
-"""The closed questions that stay although their answer is neither yes nor no, and their choices (authors' code)."""
+"""The closed questions with other answers than yes and no that stay, and their choices (authors' code)."""
 
 
-class OvqaReader(SureReader):
+class OvqaReader(source_reader.SureReader):
     """Reads one split of OVQA."""
 
     fields = (" or ".join(_IMAGE), "qid", "question", "answer", "answer_type", "question_type", "image_organ")
@@ -145,32 +116,22 @@ class OvqaReader(SureReader):
         return ReferredImages(folder, "image")
 
     def image_name(self, row: Row) -> str:
-        """An image's file."""
-        return first_text(row, *_IMAGE)
+        return source_reader.first_text(row, *_IMAGE)
 
     def cleaned(self, row: Row) -> str:
         """The cleaning of the authors' code."""
         closed = str(row["answer_type"]).strip().lower() == "closed"
-        return cleaning_reason(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
+        return source_reader.cleaning_reason(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
 
     def texts(self, row: Row) -> dict[str, Any]:
-        """The fields of a document without its image."""
-        kind, answer = (
-            reject_unless(first_text(row, "answer_type").lower(), "answer_type is empty"),
-            first_text(row, "answer"),
-        )
+        kind = reject_unless(source_reader.first_text(row, "answer_type").lower(), "answer_type is empty")
+        answer = source_reader.first_text(row, "answer")
         choices: tuple[str, ...] = ()
         if kind == "closed":
-            named = [choices for asked, choices in KEPT.items() if asked in str(row["question"])]
-            choices = yes_no(str(row["answer"])) or (named[0] if named else ())
-        return {
-            **document_fields(
-                first_text(row, "qid"), self._split, first_text(row, "question"),
-                answer.rstrip(".") if choices == YES_NO else answer, kind, choices,
-            ),
-            "image_organ": first_text(row, "image_organ"),
-            "question_type": first_text(row, "question_type"),
-        }  # fmt: skip
+            listed = [choices for text, choices in KEPT.items() if text in str(row["question"])]
+            choices = source_reader.yes_no(str(row["answer"])) or (listed[0] if listed else ())
+        answer = answer.rstrip(".") if choices == source_reader.YES_NO else answer
+        return self.question_fields(row, kind, answer, choices, "image_organ", "question_type")
 
 
 OVQA = DataSource(
@@ -181,29 +142,20 @@ OVQA = DataSource(
         SourceSplit("validate", ("validate.json",), "validation questions", default=False),
         SourceSplit("test", ("test.json",), "test questions"),
     ),
-    tags={**TAGS, "image_organ": "text", "question_type": "text"},
+    tags={**source_reader.TAGS, "image_organ": "text", "question_type": "text"},
     hub_repository="",
     revision="",
     licence="not stated in what we have seen; ask the authors of OVQA",
     terms="not stated in what we have seen; ask the authors of OVQA before questions or images go to anybody else",
-    expected=(
-        ExpectedCounts(("train",), 13_492),
-        ExpectedCounts(("validate",), 1_645),
-        ExpectedCounts(("test",), 1_657),
-    ),
-    open_split=OvqaReader,
-    paper={"training questions": 13_492, "validation questions": 1_645, "test questions": 1_657},
     notes=(
-        NOT_COPIED,
+        source_reader.NOT_COPIED,
         "The paper's split sizes are those of Table 2, after the cleaning; the test size is that of Table 4.",
     ),
     elsewhere={"validate.json": ("validation.json", "valid.json", "val.json")},
     obtain="OVQA is given out by its authors on request (Huang et al., OVQA, SIGIR 2022): a folder with train.json, "
     "validate.json, test.json and the images in img/.",
-    diagnose=OvqaReader.diagnose,
-    examine=source_shifts.examine_shifts,
-    training_rule=source_shifts.get,
     strata=("image_organ",),
+    **source_shifts.shared_fields(OvqaReader, train=13_492, validate=1_645, test=1_657),
 )
 
 

@@ -1,7 +1,7 @@
-"""MIMIC-CXR-VQA for SURE-VQA: questions about radiographs of MIMIC-CXR-JPG, with what MIMIC-IV says of the patient.
+"""MIMIC-CXR-VQA for SURE-VQA: questions about radiographs of MIMIC-CXR-JPG, with the patient's data from MIMIC-IV.
 
-Credentialed data of PhysioNet. Nothing is copied but the questions and answers, into the user's own data folder;
-messages name numbers of questions, patients and images, never texts.
+Credentialed data of PhysioNet. Only questions and answers are copied, into the user's data folder; messages name
+numbers of questions, patients and images, never texts.
 """
 
 from __future__ import annotations
@@ -17,21 +17,12 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from lmms_medtasks import folders
-from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.release_images import Images, ReferredImages
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import RejectedRow, Row, check_fields, reject_unless
 from lmms_medtasks.data.sources import DataSource, SourceSplit
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import source_shifts
-from lmms_medtasks.task_configs.sure_vqa.source_reader import (
-    NOT_COPIED,
-    TAGS,
-    YES_NO,
-    SureReader,
-    document_fields,
-    first_text,
-)
+from lmms_medtasks.task_configs.sure_vqa import source_reader, source_shifts
 
 AGREEMENT = "PhysioNet Credentialed Health Data Use Agreement 1.5.0"
 PROJECTS = {
@@ -48,8 +39,8 @@ _HOSP = ("{}", "hosp/{}", "mimiciv/hosp/{}", "mimiciv/*/hosp/{}", "physionet.org
          "mimic-cxr-vqa/physionet.org/files/mimiciv/*/hosp/{}")  # fmt: skip
 _TABLES = ("patients.csv", "admissions.csv")
 _ELSEWHERE = {
-    **{name: tuple(place.format(name) for place in _FOLDERS) for name in ("train.json", "valid.json", "test.json")},
-    **{name: tuple(place.format(name + end) for place in _HOSP for end in ("", ".gz")) for name in _TABLES},
+    **{name: tuple(path.format(name) for path in _FOLDERS) for name in ("train.json", "valid.json", "test.json")},
+    **{name: tuple(path.format(name + end) for path in _HOSP for end in ("", ".gz")) for name in _TABLES},
 }
 
 _OR = re.compile(r"\$\{(\w+)\} or (?:the )?\$\{(\w+)\}")
@@ -61,7 +52,7 @@ NO_AGE = -1
 
 
 class PatientRow(NamedTuple):
-    """``gender`` "M" or "F", ``age`` in years, ``ethnicity`` one of the groups; "", -1, UNKNOWN/OTHER if not known."""
+    """``gender`` "M" or "F", ``age`` in years, ``ethnicity`` one of the groups; "", -1, UNKNOWN/OTHER if unknown."""
 
     gender: str
     age: int
@@ -70,8 +61,8 @@ class PatientRow(NamedTuple):
 
 @dataclass(frozen=True)
 class PatientTable:
-    """All patients; ``notes`` counts those with several values of a field, and with a race of no group (never which:
-    the tables are credentialed)."""
+    """All patients. ``notes`` counts those with several values of a field, or with a race outside all groups; it does
+    not name them, as the tables are credentialed."""
 
     by_number: Mapping[str, PatientRow]
     notes: Mapping[str, object]
@@ -82,19 +73,18 @@ class PatientTable:
 
 @functools.cache
 def _ethnicity_groups() -> dict[str, str]:
-    named = folders.read_yaml(Path(__file__).with_name("ethnicities.yml"))
-    return {race: group for group, races in named.items() for race in races}
+    groups = folders.read_yaml(Path(__file__).with_name("ethnicities.yml"))
+    return {race: group for group, races in groups.items() for race in races}
 
 
 @functools.lru_cache(maxsize=1)
 def read_patients(patients: Path, admissions: Path) -> PatientTable:
     """Join ``patients.csv`` and ``admissions.csv`` (also packed by gzip).
 
-    A patient with several values of sex or age counts as unknown; empty cells are no value. Ethnicity: see
-    ``ethnicities.yml``.
+    Several values of sex or age count as unknown; empty cells are ignored. Ethnicity: see ``ethnicities.yml``.
 
     Raises:
-        UserError: a file cannot be read or lacks a column, or an age is no number.
+        UserError: a file cannot be read or lacks a column, or an age is not a number.
     """
     genders: defaultdict[str, set[str]] = defaultdict(set)
     ages: defaultdict[str, set[int]] = defaultdict(set)
@@ -104,32 +94,27 @@ def read_patients(patients: Path, admissions: Path) -> PatientTable:
         ages[number] |= {_parse_years(age, patients, number)} if age else set()
     for number, race in _read_columns(admissions, "subject_id", "race"):
         races[number].add(race.upper())
-    numbers = genders.keys() | races.keys()
-    return PatientTable(
-        {
-            number: PatientRow(
-                _only_value(genders[number], ""), _only_value(ages[number], NO_AGE), group_of(races[number])
-            )
-            for number in numbers
-        },
-        {
-            "patients_with_several_sexes": sum(len(found) > 1 for found in genders.values()),
-            "patients_with_several_ages": sum(len(found) > 1 for found in ages.values()),
-            "patients_of_several_ethnic_groups": sum(len(_known_groups(found)) > 1 for found in races.values()),
-            "patients_with_a_race_of_no_group": sum(
-                not found <= _ethnicity_groups().keys() for found in races.values()
-            ),
-        },
-    )
-
-
-def group_of(races: set[str]) -> str:
-    """The group of a patient with these values of race: the only one besides UNKNOWN/OTHER, else UNKNOWN/OTHER."""
-    known = _known_groups(races)
-    return known.pop() if len(known) == 1 else UNKNOWN
+    groups = {number: _known_groups(values) for number, values in races.items()}
+    patients_by_number = {
+        number: PatientRow(
+            _only_value(genders[number], ""),
+            _only_value(ages[number], NO_AGE),
+            _only_value(groups.get(number, set()), UNKNOWN),
+        )
+        for number in genders.keys() | races.keys()
+    }
+    known = _ethnicity_groups().keys()
+    notes = {
+        "patients_with_several_sexes": sum(len(values) > 1 for values in genders.values()),
+        "patients_with_several_ages": sum(len(values) > 1 for values in ages.values()),
+        "patients_of_several_ethnic_groups": sum(len(values) > 1 for values in groups.values()),
+        "patients_with_a_race_of_no_group": sum(not values <= known for values in races.values()),
+    }
+    return PatientTable(patients_by_number, notes)
 
 
 def _known_groups(races: set[str]) -> set[str]:
+    """The ethnic groups of these races, without UNKNOWN/OTHER."""
     return {_ethnicity_groups().get(race, UNKNOWN) for race in races} - {UNKNOWN}
 
 
@@ -139,13 +124,12 @@ def _only_value(values: set, unknown):  # type: ignore[no-untyped-def, type-arg]
 
 def _parse_years(text: str, path: Path, number: str) -> int:
     if not text.isdigit():
-        # The value is not shown: it is a patient's.
+        # The value is a patient's, and so not shown.
         raise UserError(f"{path.name}: anchor_age of subject {number} is no number of years.")
     return int(text)
 
 
 def _read_columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
-    """The cells of some columns, row by row."""
     try:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8", newline="") as file:
@@ -157,8 +141,8 @@ def _read_columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
         raise UserError(f"{path} cannot be read: {error}. Is it cut short? Fetch it again.") from error
 
 
-class MimicReader(SureReader):
-    """Reads one split of MIMIC-CXR-VQA, with what MIMIC-IV's tables say of the patients."""
+class MimicReader(source_reader.SureReader):
+    """Reads one split of MIMIC-CXR-VQA, with the patients' data from MIMIC-IV's tables."""
 
     fields = tuple(
         "idx subject_id question semantic_type content_type template template_arguments answer image_path".split()
@@ -168,53 +152,46 @@ class MimicReader(SureReader):
                "mimic-cxr-vqa/physionet.org/files/mimic-cxr-jpg/*/files")  # fmt: skip
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
-        """Also read the tables; ``UserError`` where they are not as expected."""
+        """Also read the tables; ``UserError`` if they are not as expected."""
         super().__init__(release, split)
         self._patients = read_patients(*map(release.file, split.files[1:]))
         self.notes: Mapping[str, Any] = {**self._patients.notes, **self.notes}
 
     def images(self, release: Release, folder: Path | None) -> Images:
-        """Test images are looked at; those of the other splits, 140,000 and more, only referred to where there."""
+        """Test images are read; those of the other splits, 140,000 and more, are only referred to if present."""
         tested = self._split == "test"
         if folder is None and tested:
             raise UserError(f"The images of MIMIC-CXR-JPG are missing: {self.looked_for()}.")
         return ReferredImages(folder, "image", read=tested, prefix="files/")
 
     def image_name(self, row: Row) -> str:
-        """An image's path."""
-        return first_text(row, "image_path")
+        return source_reader.first_text(row, "image_path")
 
     def texts(self, row: Row) -> dict[str, Any]:
-        """The fields of a document without its image."""
         kind, choices, answer = _question_fields(row)
-        patient = self._patients[first_text(row, "subject_id")]
-        return {
-            **document_fields(first_text(row, "idx"), self._split, first_text(row, "question"), answer, kind, choices),
-            "semantic_type": first_text(row, "semantic_type").lower(),
-            "content_type": first_text(row, "content_type"),
-            **patient._asdict(),
-        }
+        patient = self._patients[source_reader.first_text(row, "subject_id")]
+        fields = self.question_fields(row, kind, answer, choices, "semantic_type", "content_type")
+        return {**fields, "semantic_type": fields["semantic_type"].lower(), **patient._asdict()}
 
     @classmethod
     def looked_for(cls) -> str:
-        """Where images are looked for, and where they are to be had."""
+        """The places searched for images, and the page that offers them."""
         return f"{super().looked_for()} ({PROJECTS['images']})"
 
 
 def _question_fields(row: Row) -> tuple[str, tuple[str, ...], str]:
-    """Answer type, choices and answer of a question, as the authors' code makes them of the list of answers."""
+    """Answer type, choices and answer of a question, made from the list of answers as in the authors' code."""
     answers = row["answer"]
-    reject_unless(
-        isinstance(answers, list) and all(isinstance(answer, str) for answer in answers), "answer is no list of texts"
-    )
-    asks_sex = first_text(row, "content_type").lower() == "gender"
+    are_texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
+    reject_unless(are_texts, "answer is no list of texts")
+    asks_sex = source_reader.first_text(row, "content_type").lower() == "gender"
     named = [_SEX.get(answer, answer) if asks_sex else answer for answer in answers]
-    kind = reject_unless(first_text(row, "semantic_type").lower(), "semantic_type is empty")
+    kind = reject_unless(source_reader.first_text(row, "semantic_type").lower(), "semantic_type is empty")
     if kind == "query":
         return "open", (), ", ".join(named) or NONE
     if kind == "verify":
         reject_unless(named in (["yes"], ["no"]), "the answer to a question of yes or no is neither")
-        return "closed", YES_NO, named[0]
+        return "closed", source_reader.YES_NO, named[0]
     reject_unless(len(named) < 3, f"there are {len(named)} answers to a question with two options")
     options = _template_options(row)
     answer = named[0] if len(named) == 1 else BOTH if named else NONE
@@ -225,23 +202,21 @@ def _question_fields(row: Row) -> tuple[str, tuple[str, ...], str]:
 
 def _template_options(row: Row) -> tuple[str, ...]:
     """The two options that the question's template names ("${attribute_1} or ${attribute_2}"), () if it names none."""
-    found = _OR.search(first_text(row, "template"))
-    if found is None:
-        return ()
+    match = _OR.search(source_reader.first_text(row, "template"))
     options = []
-    for place in found.groups():
-        kind, _, number = place.rpartition("_")
+    for argument in match.groups() if match else ():
+        kind, _, number = argument.rpartition("_")
         try:
             options.append(str(row["template_arguments"][kind][str(int(number) - 1)]).strip())
         except (KeyError, ValueError, TypeError) as error:
-            raise RejectedRow(f"template_arguments has nothing for the place {place!r} of the template") from error
+            raise RejectedRow(f"template_arguments has nothing for the place {argument!r} of the template") from error
     return tuple(options)
 
 
 def _answer_pair(answer: str) -> tuple[str, ...]:
-    """The two options of a question about sex or view, by its answer; () if it is about something else."""
+    """The two options of a question about sex or view, by its answer; () for any other question."""
     pairs = (("female", "male"), ("AP", "PA"))
-    return next((pair for pair in pairs if answer.lower() in (each.lower() for each in pair)), ())
+    return next((pair for pair in pairs if answer.lower() in map(str.lower, pair)), ())
 
 
 MIMIC = DataSource(
@@ -253,7 +228,7 @@ MIMIC = DataSource(
         SourceSplit("test", ("test.json", *_TABLES), "test questions"),
     ),
     tags={
-        **TAGS,
+        **source_reader.TAGS,
         "semantic_type": "text",
         "content_type": "text",
         "gender": "text",
@@ -264,25 +239,13 @@ MIMIC = DataSource(
     revision="",
     licence="PhysioNet Credentialed Health Data License 1.5.0",
     terms=f"{AGREEMENT}: no sharing with third parties",
-    expected=(
-        ExpectedCounts(("train",), 290_031),
-        ExpectedCounts(("validate",), 73_567),
-        ExpectedCounts(("test",), 13_793),
-    ),
-    open_split=MimicReader,
-    paper={"training questions": 290_031, "validation questions": 73_567, "test questions": 13_793},
-    notes=(
-        NOT_COPIED,
-        "The paper's split sizes are those of Tables 3 and 4.",
-    ),
+    notes=(source_reader.NOT_COPIED, "The paper's split sizes are those of Tables 3 and 4."),
     images_optional=True,
     elsewhere=_ELSEWHERE,
     obtain=f"Sign the {AGREEMENT} for {', '.join(PROJECTS.values())} and put what you get, or links to it, into one "
     "folder: train.json, valid.json and test.json, hosp/patients.csv, hosp/admissions.csv (also .gz), and the images "
     "in files/.",
     agreement=AGREEMENT,
-    diagnose=MimicReader.diagnose,
-    examine=source_shifts.examine_shifts,
-    training_rule=source_shifts.get,
     strata=("gender", "ethnicity"),
+    **source_shifts.shared_fields(MimicReader, train=290_031, validate=73_567, test=13_793),
 )

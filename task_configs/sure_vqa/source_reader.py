@@ -1,8 +1,8 @@
-"""What the readers of SURE-VQA's three data sets share: a JSON list of questions beside a folder of images, and the
+"""Shared by the readers of SURE-VQA's three data sets: a JSON list of questions with a folder of images, and the
 paper's cleaning of closed questions.
 
-SLAKE's was tried on the published annotation files, not on its images; those of OVQA and MIMIC-CXR-VQA were written
-against the fields that the authors' public code reads and tried on nothing real.
+SLAKE's reader was tried on the published annotation files, not on its images. Those of OVQA and MIMIC-CXR-VQA were
+written against the fields that the authors' public code reads, and not tried on real data.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from lmms_medtasks.short_texts import count_noun
 
 TAGS: Mapping[str, str] = {"split": "text", "answer_type": "text", "choices": "text"}
 """Tags of all three: ``split`` (train, validate, test); ``answer_type`` (open, closed, multilabel); ``choices``, the
-answers that a closed question allows as "yes | no", empty where the release does not say."""
+options of a closed question as "yes | no", empty if the release does not list them."""
 
 YES_NO = ("yes", "no")
 
 NOT_COPIED = "Images are not copied: the prepared data refers to the files in the source folder, which must stay there."
-"""A note of data sets whose images stay where they are."""
+"""A note of data sets whose images are not copied."""
 
 
 class SureReader(RowReader):
-    """Reads one split: a list of records beside the images.
+    """Reads one split: a list of records and their images.
 
-    A data set says which fields must be in every record, ``vocabulary``: field -> what it may be, in lower case, and
-    the ``folders`` (or the ``archive``) that its images may be in. ``notes`` has ``left_out`` (reason -> how many
-    records) and, where the paper's cleaning drops any, ``cleaned`` (reason -> the numbers of the questions) and
-    ``number_of_a_dropped_question``: numbers that a record which stays shares with one that is dropped.
+    A data set declares the ``fields`` of every record, ``vocabulary`` (field -> allowed values, in lower case), and the
+    ``folders`` or the ``archive`` of its images. ``notes`` has ``left_out`` (reason -> number of records) and, if the
+    paper's cleaning drops any, ``cleaned`` (reason -> the numbers of the questions) and
+    ``number_of_a_dropped_question``: numbers that a retained record shares with a dropped one.
     """
 
     fields: ClassVar[tuple[str, ...]]
@@ -49,16 +49,15 @@ class SureReader(RowReader):
     archive: ClassVar[str] = ""
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
-        """Look the file through; ``UserError`` if fields or answer types are not as expected, or nothing is left."""
+        """Read the file; ``UserError`` if fields or answer types are not as expected, or no record is left."""
         self._path, self._split = release.file(split.files[0]), split.name
         folder = folder_of_images(release.folder, self.folders) if isinstance(release, LocalRelease) else None
         self._images = self.images(release, folder)
         left_out = Counter[str]()
         cleaned: dict[str, list[str]] = {}
-        kept: list[str] = []
-        unknown = Spellings({
-            name: functools.partial(_of_vocabulary, name, allowed) for name, allowed in self.vocabulary.items()
-        })  # fmt: skip
+        retained: list[str] = []
+        checks = {name: functools.partial(_check_value, name, allowed) for name, allowed in self.vocabulary.items()}
+        unknown = Spellings(checks)
         for number, row in enumerate(any_tables.iter_json_items(self._path), start=1):
             where = f"{self._path.name}, record {number}"
             if not isinstance(row, dict):
@@ -70,76 +69,78 @@ class SureReader(RowReader):
             if reason:
                 left_out[reason] += 1
             else:
-                kept.append(self.read_name(row))
+                retained.append(self.read_name(row))
                 unknown.look(number, row)
         unknown.check(self._path.name)
-        self.records = len(kept)
+        self.records = len(retained)
         self.notes = {"left_out": dict(left_out)}
         if cleaned:
             dropped_numbers = {number for numbers in cleaned.values() for number in numbers}
-            again = [number for number in kept if number in dropped_numbers]
-            self.notes = {**self.notes, "cleaned": cleaned, "number_of_a_dropped_question": again}
-        if not kept:
-            found = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items()) or "it is empty"
-            raise UserError(f"{self._path.name} has no record of this benchmark. {found}.")
+            shared = [number for number in retained if number in dropped_numbers]
+            self.notes = {**self.notes, "cleaned": cleaned, "number_of_a_dropped_question": shared}
+        if not retained:
+            reasons = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items()) or "it is empty"
+            raise UserError(f"{self._path.name} has no record of this benchmark. {reasons}.")
 
     def images(self, release: Release, folder: Path | None) -> Images:
-        """The images, of the ``folder`` if there is one; UserError where there are none."""
+        """The images, of the ``folder`` if there is one; UserError if there are none."""
         raise NotImplementedError
 
     def left_out(self, row: Row) -> str:
-        """Why a record is no part of the benchmark, "" if it is one."""
+        """Why a record is not part of the benchmark, "" if it is."""
         return ""
 
     def cleaned(self, row: Row) -> str:
-        """As :meth:`left_out`, for records that are to be listed by number."""
+        """As :meth:`left_out`, for records that are listed by number."""
         return ""
 
     def texts(self, row: Row) -> dict[str, Any]:
-        """The fields of a document without its image. Question and answer may be empty: the paper's sizes have it."""
+        """The fields of a document without its image. Question and answer may be empty: the paper counts these too."""
         raise NotImplementedError
 
     def image_name(self, row: Row) -> str:
         """The name of a record's image in the release, which no other image has."""
         raise NotImplementedError
 
+    def question_fields(self, row: Row, kind: str, answer: str, choices: tuple[str, ...], *tags: str) -> dict[str, Any]:
+        """The fields that all three data sets have, and these tags of the record."""
+        number = first_text(row, "idx" if "idx" in self.fields else "qid")
+        shared = document_fields(number, self._split, first_text(row, "question"), answer, kind, choices)
+        return {**shared, **{tag: first_text(row, tag) for tag in tags}}
+
     def read_rows(self) -> Iterator[tuple[int, Row]]:
-        """The records of the benchmark."""
         rows = enumerate(any_tables.iter_json_items(self._path), start=1)
         return ((number, row) for number, row in rows if not self.left_out(row) and not self.cleaned(row))
 
     def read_name(self, row: Row) -> str:
-        """What the release calls a question."""
         return str(row.get("qid", row.get("idx", "")))
 
     def make_document(self, row: Row) -> dict[str, Any]:
-        """The document of a record; RejectedRow with the reason why it is none."""
-        found = self.texts(row)
-        reject_unless(not empty_fields(found), empty_fields(found))
-        return {**found, **self._images.fields(self.image_name(row))}
+        document = self.texts(row)
+        reject_unless(not empty_fields(document), empty_fields(document))
+        return {**document, **self._images.fields(self.image_name(row))}
 
     def find_missing(self, row: Row) -> list[str]:
-        """The name of the question's image, if it is not there. A number that comes again is no other question."""
-        found, name = self.texts(row), self.image_name(row)
-        if empty_fields(found) or found["id"] in self._asked:
+        """The name of the question's image, if it is missing. A repeated number is the same question."""
+        document, name = self.texts(row), self.image_name(row)
+        if empty_fields(document) or document["id"] in self._checked:
             return []
-        self._asked.add(found["id"])
+        self._checked.add(document["id"])
         return [] if self._images.has(name) else [name]
 
     def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """As every reader's."""
-        self._asked = set[str]()
+        self._checked = set[str]()
         return super().missing_images()
 
     def candidates(self) -> Iterator[CandidateDocument]:
-        """As every reader's; what is left out is said first."""
+        """As for every reader, after a message about the records left out."""
         for line in left_out_lines(self.notes):
             print_message(f"{self._path.name}: {line}")
         return super().candidates()
 
     @classmethod
     def looked_for(cls) -> str:
-        """Where images are looked for, for messages."""
+        """The places searched for images, for messages."""
         return f"looked for {cls.archive and f'{cls.archive} and for '}the folders {', '.join(cls.folders)}"
 
     @classmethod
@@ -153,13 +154,13 @@ class SureReader(RowReader):
         return [ReleaseFinding("images", "missing", cls.looked_for())]
 
 
-def _of_vocabulary(name: str, allowed: Sequence[str], value: str) -> None:
+def _check_value(name: str, allowed: Sequence[str], value: str) -> None:
     if value.strip().lower() not in allowed:
         raise UserError(f"Unknown {name} {value[:40]!r}. Allowed, in any case: {', '.join(allowed)}.")
 
 
 def empty_fields(document: Mapping[str, Any]) -> str:
-    """Why a document without its image can't be used although its fields are right; "" if it can."""
+    """Why a well-formed document without its image is unusable; "" if it is usable."""
     return next((f"{name} is empty" for name in ("question", "answer") if not document[name]), "")
 
 
@@ -169,7 +170,7 @@ def list_numbers(numbers: Sequence[str], most: int = 60) -> str:
 
 
 def left_out_lines(notes: Mapping[str, Any]) -> Iterator[str]:
-    """What a reader's ``notes`` say of records that are left out: a line for each reason, with numbers where kept."""
+    """A line for each reason in ``notes`` to leave records out, with the numbers of the questions if known."""
     cleaned: Mapping[str, Sequence[str]] = notes.get("cleaned") or {}
     for reason, count in notes["left_out"].items():
         numbers = f": questions {list_numbers(cleaned[reason])}" if reason in cleaned else ""
@@ -177,7 +178,7 @@ def left_out_lines(notes: Mapping[str, Any]) -> Iterator[str]:
 
 
 def first_text(row: Row, *names: str) -> str:
-    """The first of the fields that the record has, as text; "" for null."""
+    """The text of the first of these fields that the record has; "" for null."""
     value = next((row[name] for name in names if name in row), None)
     reject_unless(not isinstance(value, dict | list), f"{names[0]} is no text")
     return "" if value is None else str(value).strip()
@@ -199,7 +200,7 @@ def document_fields(
 
 
 def yes_no(answer: str) -> tuple[str, ...]:
-    """The choices of a closed question by its answer: yes and no, or none that we know."""
+    """The choices of a closed question by its answer: yes and no, or () if unknown."""
     return YES_NO if answer.strip().rstrip(".").lower() in YES_NO else ()
 
 
@@ -228,7 +229,7 @@ def options_named(question: str) -> int:
     parts, separators = texts[::2], texts[1::2]
     if not any("or" in separator.lower() for separator in separators):
         return 0
-    asking = [place for place, part in enumerate(parts) if _ASKS.search(part) or _VERB_FIRST.match(part)]
+    asking = [index for index, part in enumerate(parts) if _ASKS.search(part) or _VERB_FIRST.match(part)]
     first = asking[-1] if asking else 0
     # "Which is bigger, A or B": the options start after the comma. "Is this A or B": the first one ends the part.
     if first < len(separators) and separators[first] == "," and _ASKS.search(parts[first]):
@@ -237,20 +238,18 @@ def options_named(question: str) -> int:
 
 
 def cleaning_reason(question: str, answer: str, kept: Sequence[str] | None = None) -> str:
-    """Why the cleaning leaves a *closed* question out; "" for one that stays.
+    """Why the cleaning leaves a *closed* question out; "" if it stays.
 
-    A question that is answered by yes or no stays. Of the others the paper's sentence above drops
-    those that name more than two options, and those whose answer is not in the question. We differ in two things:
+    A question that is answered by yes or no stays. The paper's sentence above drops others that name more than two
+    options, or whose answer is not in the question. We differ in two things:
 
-    - "exactly contained" is read as the answer's words in a row, in any case. Most of SLAKE's answers differ from the
-      question in case alone ("Lung" of "heart or lung"), and Table 1's sizes have them.
-    - ``kept`` (OVQA): where it is given, a question stays only if it contains one of these texts, whatever its answer.
-      That is how the authors' public code cleans OVQA. We have not seen OVQA: which of the two gives Table 2's sizes is
-      not known.
+    - "exactly contained" means the answer's words in a row, in any case. Most of SLAKE's answers differ from the
+      question in case alone ("Lung" of "heart or lung"), and Table 1's sizes include them.
+    - ``kept`` (OVQA): if given, a question stays only if it contains one of these texts, whatever its answer, as in the
+      authors' public code. We have not seen OVQA: which rule gives Table 2's sizes is not known.
 
-    It judges a record by itself. The authors' code drops by number: of a question that goes, every record of the file
-    with its number. Where numbers are unique the two are one; where one comes twice, nothing is wrong with the other
-    record, so it stays (and is listed, ``number_of_a_dropped_question``).
+    The authors' code also drops every other record with the number of a dropped question. Here that record stays and is
+    listed (``number_of_a_dropped_question``), since nothing is wrong with it.
     """
     if yes_no(answer):
         return ""
@@ -261,5 +260,5 @@ def cleaning_reason(question: str, answer: str, kept: Sequence[str] | None = Non
     words = " ".join(answer.split()).rstrip(".").casefold()
     if not words:
         return ""  # the reader rejects it as empty
-    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", " ".join(question.split()).casefold())
-    return "" if found else NOT_NAMED
+    named = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", " ".join(question.split()).casefold())
+    return "" if named else NOT_NAMED

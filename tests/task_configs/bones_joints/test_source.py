@@ -16,7 +16,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.bones_joints import source as bones_joints
 from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS
 from lmms_medtasks.task_configs.bones_joints.source_forms import (
-    column_aliases,
+    forms_table,
     site_named,
     site_names,
     task_forms,
@@ -288,7 +288,7 @@ def test_sites(text, site):
 def test_no_name_means_two_things():
     from lmms_medtasks.task_configs.bones_joints.source_forms import fold_name
 
-    names = [fold_name(name) for names in column_aliases().values() for name in names]
+    names = [fold_name(name) for names in forms_table()["columns"].values() for name in names]
     assert len(names) == len(set(names))
     assert len(task_forms()) == 8 and len(site_names()) == 7
     assert sum(task.paper for task in task_forms().values() if task.key != "t8") == 1245
