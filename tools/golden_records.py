@@ -185,7 +185,7 @@ def _judge(protocol: JudgeProtocol, docs: Sequence[Mapping[str, Any]], replies: 
         for item in records.make_judged_items(doc, own, protocol):
             if item is not None:
                 prompt = prompts.render_prompt(protocol, item)
-                rendered.append(f"Prompt(text={prompt.text!r}, cut={prompt.cut!r})")  # as recorded
+                rendered.append(f"Rendered(text={prompt.text!r}, cut={prompt.cut!r})")  # as recorded
                 TABLE.put(
                     {
                         judgement_key(protocol, item, trial): _verdict(protocol, item, trial)
