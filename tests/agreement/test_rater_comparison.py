@@ -180,7 +180,10 @@ def key(number: int) -> AnswerKey:
 
 def answer(number: int, scores: Sequence[float | None], judge: str = "j", settled: bool = False) -> JudgedAnswer:
     measures = {"correctness": tuple(scores), "clarity": tuple(scores), TOTAL: tuple(scores)}
-    return JudgedAnswer(key(number), judge, "t", "r", f"image {number}", {}, "", settled, measures)
+    return JudgedAnswer(
+        key=key(number), judge=judge, task="t", run="r", cluster=f"image {number}", fields={}, digest="",
+        settled=settled, scores=measures,
+    )  # fmt: skip
 
 
 def judged(*answers: JudgedAnswer, trials: int = 3) -> JudgedAnswers:
