@@ -74,9 +74,8 @@ class DegradationWatch:
         if results:
             for name, why in failed.items():
                 _remove_numbers(results, name, why)
-            degraded_pairing.add_paired_scores(
-                results, self.tasks, {k: each for k, each in self.shown.items() if k not in failed}
-            )
+            bases = {name: shown.base for name, shown in self.shown.items() if name not in failed}
+            degraded_pairing.add_paired_scores(results, self.tasks, bases)
             if failed:
                 _tell_failures(failed)
         return results
