@@ -1,4 +1,4 @@
-"""The base class of our models with checks of their arguments, and functions as models."""
+"""What our models have in common: how the harness makes them and their arguments are read; and functions as models."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class OwnModel(lmms):
 
     @classmethod
     def create_from_arg_string(cls, arg_string: str, additional_config: dict[str, Any] | None = None) -> lmms:
-        """Like the harness, but a wrong argument ends its command line with one message."""
+        """As the harness does, but a mistake in the arguments ends its command line with one message."""
         with user_errors():
             return super().create_from_arg_string(arg_string, additional_config)
 
     @property
     def device(self) -> torch.device:
-        """The device of the tensors of the harness's collectives."""
+        """Where the harness's collectives put their tensors."""
         return torch.device("cpu")
 
     @property
@@ -44,14 +44,14 @@ class OwnModel(lmms):
 
 
 def check_model_arguments(given: Iterable[str], allowed: Iterable[str]) -> None:
-    """Raise UserError for a model argument that is not ``allowed`` and that the harness does not give to all models."""
+    """Raise UserError where a model argument is none of ``allowed`` and none that the harness gives to all models."""
     unknown = sorted(set(given) - _GIVEN_TO_ALL - set(allowed))
     if unknown:
         raise UserError(f"Unknown model argument {unknown[0]!r}. Allowed: {', '.join(allowed)}.")
 
 
 def parse_whole_number(name: str, value: Any, least: int | None = None) -> int:
-    """A model argument as a whole number of at least ``least``. Raises UserError for another value."""
+    """A model argument as a whole number of at least ``least``; UserError for another value."""
     if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
         above = "" if least is None else f" of at least {least}"
         raise UserError(f"The model argument {name} must be a whole number{above}, got {value!r}.")
@@ -59,14 +59,14 @@ def parse_whole_number(name: str, value: Any, least: int | None = None) -> int:
 
 
 class FunctionModel(OwnModel):
-    """Calls ``function`` for each reply with the prompt and the question's pictures as 8-bit RGB PIL images.
+    """Asks ``function`` for each reply: it is given the prompt and the question's pictures as 8-bit RGB PIL images.
 
-    Errors of the function end the run.
+    What goes wrong in the function ends the run, as it is.
     """
 
     is_simple = True
     doubt = "what settings reach a function is not known"
-    """Why trials may not be independent, see :func:`lmms_medtasks.harness.runners.why_trials_may_depend`."""
+    """Why trials may be no independent draws, see :func:`lmms_medtasks.harness.runners.why_trials_may_depend`."""
 
     def __init__(self, function: Callable[[str, list[Any]], str]) -> None:
         super().__init__()

@@ -212,7 +212,8 @@ def rejudge_tasks(
         config.setdefault("metadata", {})["judge"] = identity.summarise_judge(
             judge.settings, task.protocols, lambda protocol, checks=checks: checks.get(protocol.name, "")
         )
-    _check_one_model({name for task in (*done, *others) for name in task.models}, run, judge.settings)
+    models = {name for outcome in done for name in outcome.models}
+    _check_one_model(models.union(*(other.models for other in others)), run, judge.settings)
     remade.update_groups()
     file = target / run.path.name
     unchanged = all(_same_rows(path, text) for path, text in remade.log_texts(target).items())
