@@ -55,7 +55,8 @@ def evaluate(
     relied_on.check_harness_has(relied_on.PYTHON)
     lm = model if isinstance(model, (str, lmms)) else model_from_function(model)
     name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
-    _check_model(lm)
+    if isinstance(lm, str) and runners.find_runner_kind(lm, False) is None:
+        raise UserError(f"Unknown model {lm!r}.{nearest_match(lm, runners.names())} `lmms-eval models` lists all.")
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
             for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
@@ -116,13 +117,6 @@ def model_from_function(function: Any) -> Any:
     from lmms_medtasks.harness.own_models import FunctionModel
 
     return FunctionModel(function)
-
-
-def _check_model(model: Any) -> None:
-    if isinstance(model, str) and runners.find_runner_kind(model, False) is None:
-        raise UserError(
-            f"Unknown model {model!r}.{nearest_match(model, runners.names())} `lmms-eval models` lists all."
-        )
 
 
 def _match_tasks(manager: Any, tasks: Sequence[str]) -> list[str]:

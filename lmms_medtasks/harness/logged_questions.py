@@ -21,6 +21,7 @@ from lmms_medtasks.parsing.reply import SentReply, Tags, parse_tags
 from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, record_from_json
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.run_options import HARNESS_TAGS, METADATA, REASONING_TAGS
+from lmms_medtasks.samples.runs import list_logged_replies
 
 _COMPARED = ("id", "cluster", "trials", "expected", "measures", "tags", "pair")
 
@@ -91,10 +92,7 @@ def read_sent_replies(
 
 
 def _reply_texts(logged: Any) -> list[str]:
-    """Replies in any of the forms in which the harness writes them; [] if there are none."""
-    while isinstance(logged, list) and len(logged) == 1 and isinstance(logged[0], list):
-        logged = logged[0]
-    return [str(reply) for reply in (logged if isinstance(logged, list) else [] if logged is None else [logged])]
+    return [] if logged is None else list(map(str, list_logged_replies(logged)))
 
 
 def _as_sent(filtered: Sequence[str], raw: Sequence[str], tags: Sequence[Sequence[str]]) -> list[str]:

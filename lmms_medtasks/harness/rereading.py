@@ -154,9 +154,6 @@ def _split_tasks(run: ResultFile, chosen: Sequence[str]) -> tuple[list[str], lis
     return ours_with_score, [] if chosen else others
 
 
-# --- A task -----------------------------------------------------------------------------------------------------------
-
-
 def _reread_task(run: ResultFile, task: str, definitions: rescoring.TaskDefinitions, tags: Tags | None) -> RereadTask:
     config, path = run.content["configs"][task], run.samples_file(task)
     rows = [row for _, row in run.rows(task)]
@@ -299,9 +296,6 @@ def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
     before = (config.get("metadata") or {}).get("digests") or {}
     now = (today.metadata or {}).get("digests") or {}
     return all(before.get(part) == now.get(part) for part in ("prompt", "degradations"))
-
-
-# --- The new result file ----------------------------------------------------------------------------------------------
 
 
 def _note_readers(content: dict[str, Any], done: RereadTask, loaded: Any, tags: Tags | None) -> None:

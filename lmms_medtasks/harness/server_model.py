@@ -9,6 +9,7 @@ server, its model and the settings that were sent.
 from __future__ import annotations
 
 import base64
+import contextlib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -98,7 +99,8 @@ class ServerModel(OwnModel):
             )
         self.model_name = str(model)
         self.seed = None if seed is None or str(seed).lower() == "none" else parse_whole_number("seed", seed, 0)
-        self.threads = parse_whole_number("threads", _default_threads() if threads is None else threads, 1)
+        default_threads = min(8, max(2, (os.cpu_count() or 2) // 2))
+        self.threads = parse_whole_number("threads", default_threads if threads is None else threads, 1)
         self.concurrency = parse_whole_number("concurrency", concurrency, 1)
         self.connection = ServerConnection(
             base_url=str(base_url),
@@ -187,23 +189,16 @@ class ServerModel(OwnModel):
         if self.seed is not None:
             body["seed"] = self.seed
         client = self.client.with_options(timeout=min(self.connection.timeout, _PROBE_SECONDS), max_retries=1)
-        with limit_bodies(client, lambda: 2):
-            return self._probe_many(client, body, wanted)
-
-    def _probe_many(self, client: openai.OpenAI, body: dict[str, Any], wanted: bool | None) -> bool:
-        if self.kind.independent if wanted is None else wanted:
-            try:
-                if drawn := len(completion_choices(client.chat.completions.create(**body, n=2))):
-                    return drawn == 2
-            except (openai.BadRequestError, openai.UnprocessableEntityError):
-                pass
-            except (openai.OpenAIError, ValueError) as error:
-                self._asker.stop_if_fatal(error)
-                raise self._unreachable_error(error) from error
+        refused = (openai.BadRequestError, openai.UnprocessableEntityError)
         try:
-            if not completion_choices(client.chat.completions.create(**body)):
-                raise ValueError("The server sent a completion without choices.")
-        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            with limit_bodies(client, lambda: 2):
+                if self.kind.independent if wanted is None else wanted:
+                    with contextlib.suppress(*refused):
+                        if drawn := len(completion_choices(client.chat.completions.create(**body, n=2))):
+                            return drawn == 2
+                if not completion_choices(client.chat.completions.create(**body)):
+                    raise ValueError("The server sent a completion without choices.")
+        except refused as error:
             sent = ", ".join(sorted(_flatten_body(body)))
             raise UserError(
                 f"{self.connection.shown_url} refuses a question with the settings that trials need ({sent}): "
@@ -362,10 +357,6 @@ def _by_id(answer: object) -> dict[str, dict[str, Any]]:
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ValueError(f"No list of models: {str(answer)[:100]!r}.")
     return {each["id"]: each for each in listed if isinstance(each.get("id"), str)}
-
-
-def _default_threads() -> int:
-    return min(8, max(2, (os.cpu_count() or 2) // 2))
 
 
 def _check_seconds(value: Any) -> float:

@@ -18,6 +18,7 @@ from lmms_medtasks.samples.runs import (
     RunPaths,
     distinct_names,
     find_result_files,
+    list_logged_replies,
     list_run_paths,
     make_printable,
     model_name,
@@ -189,12 +190,9 @@ def _iter_harness_rows(run: ResultFile, task: str) -> Iterator[dict[str, Any]]:
 
 
 def _reply_texts(row: Mapping[str, Any]) -> list[str | None]:
-    """The replies in any of the forms in which the harness writes them, without invisible characters."""
-    replies = row.get("filtered_resps")
-    while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
-        replies = replies[0]
-    listed = replies if isinstance(replies, list) else [replies]
-    return [replace_invisible(reply) if isinstance(reply, str) else None for reply in listed]
+    """The replies in a row of a sample log, without invisible characters."""
+    replies = list_logged_replies(row.get("filtered_resps"))
+    return [replace_invisible(reply) if isinstance(reply, str) else None for reply in replies]
 
 
 class RunComparison(RunReport):

@@ -118,6 +118,13 @@ def iter_records(
         raise UserError(f"{path} holds no sample.")
 
 
+def list_logged_replies(logged: Any) -> list[Any]:
+    """Replies as a list, from any of the forms in which the harness writes them."""
+    while isinstance(logged, list) and len(logged) == 1 and isinstance(logged[0], list):
+        logged = logged[0]
+    return logged if isinstance(logged, list) else [logged]
+
+
 def model_name(content: Mapping[str, Any]) -> str:
     """The checkpoint that the model's arguments name, else the harness's name of the model."""
     arguments = _model_arguments(content)
