@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
@@ -125,9 +126,7 @@ def _parse_one(
 
 
 def _get_parser(name: str) -> ReplyParser:
-    if not isinstance(name, str) or (name not in parsers.PARSERS and not set(name) & set(".:")):
-        raise unknown_name_error("parser", name, parsers.PARSERS)
-    try:
-        return parsers.get(name)
-    except KeyError:
-        raise unknown_name_error("parser", name, parsers.PARSERS) from None
+    if isinstance(name, str) and (name in parsers.PARSERS or set(name) & set(".:")):
+        with contextlib.suppress(KeyError):
+            return parsers.get(name)
+    raise unknown_name_error("parser", name, parsers.PARSERS)
