@@ -107,10 +107,8 @@ class Degrade:
         size_of(picture)  # raises UserError for anything but a picture
         seed = make_image_seed(pixel_digest(picture) if key is None else key, self.seed)
         modality = modality_files.parse_modality_option(self.modality)
-        return degradations.apply(
-            picture, self.name, severity=self.severity, strength=self.strength, seed=str(seed), modality=modality,
-            force=self.force,
-        )  # fmt: skip
+        level = {"severity": self.severity, "strength": self.strength}
+        return degradations.apply(picture, self.name, **level, seed=str(seed), modality=modality, force=self.force)
 
 
 def degrade(
