@@ -211,8 +211,11 @@ def _add_totals(people: Scores, judged: JudgedAnswers) -> Scores:
     if total is None:
         return people
     return {
-        rater: {key: {**each, TOTAL: total(each)} if names <= each.keys() else each for key, each in rows.items()}
-        for rater, rows in people.items()
+        rater: {
+            key: {**rating, TOTAL: total(rating)} if names <= rating.keys() else rating
+            for key, rating in ratings.items()
+        }
+        for rater, ratings in people.items()
     }
 
 
@@ -372,12 +375,12 @@ def _wins_table(won: Sequence[JudgeWinRates]) -> Frame:
     columns += [FrameColumn(head, digits=4, signed=head == "difference")
                 for head in ("by people", "by judge", "difference")]  # fmt: skip
     rows = []
-    for each in won:
-        head, largest = (each.measure, each.judge), each.rates.largest
-        for model, rates in each.rates.models.items():
+    for win_rates in won:
+        head, largest = (win_rates.measure, win_rates.judge), win_rates.rates.largest
+        for model, rates in win_rates.rates.models.items():
             sides = (rates.people, rates.judge, rates.difference)
             rows.append(_make_row(columns, *head, model, rates.difference.n, *sides))
-        if len(each.rates.models) > 2:
+        if len(win_rates.rates.models) > 2:
             worst = _make_row(columns, *head, "largest absolute", largest.n, None, None, largest)
             rows.append(replace(worst, kind="counts"))
     return Frame("wins", "Win rates", tuple(columns), tuple(rows), (_WIN_NOTE,))

@@ -140,18 +140,18 @@ def sheet_csv(drawn: Sequence[SheetAnswer], protocol: JudgeProtocol, pictures: S
     images = [IMAGES] if any(map(pictures.picture_names, drawn)) else []
     rated = [*(dimension.name for dimension in protocol.dimensions), COMMENT]
     rows = [["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]]
-    for each in drawn:
-        shown = [" ".join(f"images/{name}" for name in pictures.picture_names(each)) for _ in images]
-        rows.append([each.code, "", *shown, *map(each.shown_text, protocol.fields), *("" for _ in rated)])
+    for answer in drawn:
+        shown = [" ".join(f"images/{name}" for name in pictures.picture_names(answer)) for _ in images]
+        rows.append([answer.code, "", *shown, *map(answer.shown_text, protocol.fields), *("" for _ in rated)])
     return format_csv(rows)
 
 
 def key_csv(drawn: Sequence[SheetAnswer]) -> str:
     """The key file: which answer each code stands for. Raters must not see it."""
     rows = []
-    for each in sorted(drawn, key=lambda drawn: drawn.code):
-        model, id, trial = each.answer.key
-        rows.append([each.code, model, id, str(trial), each.answer.task, each.answer.run])
+    for sheet_answer in sorted(drawn, key=lambda drawn: drawn.code):
+        answer, (model, id, trial) = sheet_answer.answer, sheet_answer.answer.key
+        rows.append([sheet_answer.code, model, id, str(trial), answer.task, answer.run])
     return format_csv([KEY_COLUMNS, *rows])
 
 
@@ -195,15 +195,15 @@ def render_sheet(drawn: Sequence[SheetAnswer], protocol: JudgeProtocol, pictures
         alike=describe_equal_labels(protocol),
         drawn=drawn,
         texts=[
-            {name: _CONTROL.sub("\ufffd", each.shown_text(name).replace("\r\n", "\n")) for name in protocol.fields}
-            for each in drawn
+            {name: _CONTROL.sub("\ufffd", answer.shown_text(name).replace("\r\n", "\n")) for name in protocol.fields}
+            for answer in drawn
         ],
         anchors=prompts.label_anchors(protocol),
-        pictures=[[name.removesuffix(".png") for name in pictures.picture_names(each)] for each in drawn],
+        pictures=[[name.removesuffix(".png") for name in pictures.picture_names(answer)] for answer in drawn],
         files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
         prompt=prompts.read_prompt_file(protocol.prompt),
         columns=["id", "rater", *(dimension.name for dimension in protocol.dimensions), COMMENT],
-        sheet=hashlib.sha256("".join(each.code for each in drawn).encode()).hexdigest()[:16],
+        sheet=hashlib.sha256("".join(answer.code for answer in drawn).encode()).hexdigest()[:16],
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
         script=Markup(script),  # noqa: S704 - a file of this package

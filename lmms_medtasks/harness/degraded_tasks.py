@@ -287,7 +287,7 @@ def make_degraded_task(task: Any, name: str, order: DegradationRequest, manager:
     made.dataset = copy.copy(task.dataset)
     made.dataset_no_image = made.dataset if task.dataset_no_image is task.dataset else copy.copy(task.dataset_no_image)
     made.task_docs = made.eval_docs
-    made._filters = [copy.copy(each) for each in task._filters]
+    made._filters = list(map(copy.copy, task._filters))
     for ensemble in made._filters:
         ensemble.filters = list(ensemble.filters)
     if hasattr(task, "sampler"):  # a copy draws the same examples as the base's

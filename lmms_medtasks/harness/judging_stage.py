@@ -66,7 +66,7 @@ class JudgingStage:
         self._judge: JudgeSession | None = None
         self._changed = contextlib.ExitStack()
         self._missing: Counter[str] = Counter()
-        self._rank, self._processes = (int(os.environ.get(*each)) for each in (("RANK", "0"), ("WORLD_SIZE", "1")))
+        self._rank, self._processes = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 
     def __enter__(self) -> JudgingStage:
         if not self._tasks:

@@ -404,11 +404,11 @@ def write_reread_run(reread_run: RereadRun, folder: Path) -> Path:
             write_bytes_atomically(folder / source.name, source.read_bytes())
     alone = len(list(reread_run.run.path.parent.glob(f"*{result_files.SUFFIX}"))) == 1
     name = MOVED if alone else f"{reread_run.run.path.name.removesuffix(result_files.SUFFIX)}_{MOVED}"
-    write_text_atomically(folder / name, moved_csv(moved for each in reread_run.tasks for moved in each.moved))
+    write_text_atomically(folder / name, moved_csv(moved for task in reread_run.tasks for moved in task.moved))
     return reread_run.remade.write_files(folder)
 
 
 def moved_csv(moved: Iterable[MovedReply]) -> str:
     """The replies that moved, a row a reply; no text if the data's terms withhold it."""
-    rows = ([*map(str, each[:-1]), (each.reply or "")[:_SHOWN_CHARACTERS]] for each in moved)
+    rows = ([*map(str, reply[:-1]), (reply.reply or "")[:_SHOWN_CHARACTERS]] for reply in moved)
     return "".join(map(csv_line, [MovedReply._fields, *rows]))

@@ -354,9 +354,9 @@ def _is_address(text: str) -> bool:
 def _by_id(answer: object) -> dict[str, dict[str, Any]]:
     """The entries of a list of models by id. Raises ValueError for anything else, such as a web page."""
     listed = answer.get("data") or [] if isinstance(answer, dict) else None
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise ValueError(f"No list of models: {str(answer)[:100]!r}.")
-    return {each["id"]: each for each in listed if isinstance(each.get("id"), str)}
+    return {entry["id"]: entry for entry in listed if isinstance(entry.get("id"), str)}
 
 
 def _check_seconds(value: Any) -> float:

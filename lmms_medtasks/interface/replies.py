@@ -114,7 +114,7 @@ def _parse_one(
         raise UserError(f"{prefix}a reply must be a text, got {reply!r:.40} ({type(reply).__name__}).")
     doc = {
         "id": row or 0,
-        "options": [] if is_missing(options) else [str(each) for each in to_list(options, "options")],
+        "options": [] if is_missing(options) else list(map(str, to_list(options, "options"))),
         "question": "" if is_missing(question) else str(question),
         "grid": "" if is_missing(grid) else str(grid),
     }
