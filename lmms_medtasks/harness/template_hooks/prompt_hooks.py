@@ -78,8 +78,9 @@ def make_image_hook(config: Mapping[str, Any], settings: Mapping[str, Any], fold
     ``config``: with text tables as parquet files. Raises UserError for a missing custom degradation in the settings.
     """
     hook = config.get("doc_to_visual")
-    is_ours = any(hook is known for known in _HOOKS)
-    return FolderImages(hook, folder, _digest_custom_code(config, settings, folder)) if is_ours else hook
+    if hook is None or not any(hook is known for known in _HOOKS):
+        return hook
+    return FolderImages(hook, folder, _digest_custom_code(config, settings, folder))
 
 
 def _digest_custom_code(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
