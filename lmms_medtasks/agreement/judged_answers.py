@@ -31,14 +31,14 @@ class AnswerKey(NamedTuple):
     trial: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgedAnswer:
     """One reply of a model as one judge judged it.
 
     Attributes:
-        judge: who judged; "none" if nobody did. task, run: where it was read. cluster: the question's image.
+        judge: name of the judge, or "none". task, run: where the answer was read. cluster: the question's image.
         fields: the texts that the judge is shown; None for a failed request and where the log withholds them.
-        digest: of the reply, where the log withholds texts as the data's terms want it; else "".
+        digest: of the reply if the data's terms keep texts out of the log, else "".
         settled: a rule gave the scores, without a judge.
         scores: measure (a dimension, or :data:`TOTAL`) to a number for each judging of it, None where it is missing.
     """
@@ -56,10 +56,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True)
 class JudgedAnswers:
-    """The answers of some runs, all judged by one protocol, each by one or several judges.
-
-    ``notes``: what must stand wherever a judge's numbers do (that it is no language model), by judge.
-    """
+    """The answers of some runs, judged by one protocol. ``notes``: what to show beside a judge's numbers, by judge."""
 
     protocol: JudgeProtocol
     answers: tuple[JudgedAnswer, ...]
@@ -92,36 +89,34 @@ class JudgedAnswers:
 def read_judged_answers(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -> JudgedAnswers:
     """The judged answers in the sample logs of the runs at ``paths``.
 
-    ``tasks``: names or wildcards, all if none. ``protocol``: whose answers, where there are several protocols'.
+    ``tasks``: names or wildcards, all if empty. ``protocol``: name of the protocol if the runs have several.
 
-    Raises UserError when there are none, they are of several protocols, an answer is there twice for one judge, or two
-    judges of one model did not judge the same texts.
+    Raises UserError if there are no answers or several protocols, if one judge judged an answer twice, or if two judges
+    of one model judged different texts.
     """
-    found_runs = report_runs.find_result_files(paths)
+    result_files = report_runs.find_result_files(paths)
     judged = [
         (run, task)
-        for run in found_runs
+        for run in result_files
         for task in run.content.get("configs", {})
         if report_runs.task_settings(run, task).get("judge")
     ]
     if not judged:
-        others = ", ".join(sorted({task for run in found_runs for task in run.tasks})) or "none"
+        others = ", ".join(sorted({task for run in result_files for task in run.tasks})) or "none"
         raise UserError(f"No task in these runs has open answers that a judge judges. Tasks: {others}.")
-    chosen = [each for each in judged if not tasks or any(fnmatch.fnmatchcase(each[1], name) for name in tasks)]
+    chosen = [(run, task) for run, task in judged if not tasks or any(fnmatch.fnmatchcase(task, x) for x in tasks)]
     if not chosen:
         names = ", ".join(sorted({task for _, task in judged}))
         raise UserError(f"No judged task is called {', '.join(map(repr, tasks))}. Judged ones: {names}.")
     rows = [row for run, task in chosen for row in _read_answers(run, task)]
-    protocols = {each.name: each for each, _, _ in rows}
+    protocols = {row_protocol.name: row_protocol for row_protocol, _, _ in rows}
     if protocol and protocol not in protocols:
         raise unknown_name_error("judge protocol", protocol, sorted(protocols), "these runs")
     if not protocol and len(protocols) > 1:
         names = ", ".join(sorted(protocols))
         raise UserError(f"The answers were judged by several protocols: {names}. Choose one with --protocol.")
-    if not rows:
-        raise UserError(f"There is no answer in the sample logs of {', '.join(map(str, paths))}.")
     protocol_name = protocol or next(iter(protocols))
-    chosen_rows = [(answer, judge) for each, answer, judge in rows if each.name == protocol_name]
+    chosen_rows = [(answer, judge) for row_protocol, answer, judge in rows if row_protocol.name == protocol_name]
     answers = _named_judges(chosen_rows)
     _check_answers(answers)
     notes = {
@@ -133,7 +128,7 @@ def read_judged_answers(paths: Sequence[Path], tasks: Sequence[str] = (), protoc
 
 
 def _read_answers(run: ResultFile, task: str) -> list[tuple[JudgeProtocol, JudgedAnswer, Mapping[str, Any]]]:
-    """For each of the task's answers its protocol, the answer, and a description of its judge."""
+    """The task's answers, each with its protocol and a description of its judge."""
     rows: list[tuple[JudgeProtocol, JudgedAnswer, Mapping[str, Any]]] = []
     for record, line in report_runs.iter_records(run, task):
         location = f"{run.samples_file(task)}, line {line}"
@@ -154,7 +149,7 @@ def _read_answers(run: ResultFile, task: str) -> list[tuple[JudgeProtocol, Judge
                 f"{location}: the record does not fit its judge protocol ({type(error).__name__}: {error}). Was the "
                 "log edited, or judged by another version of lmms-medtasks?"
             ) from error
-    # Answers that no server was asked about are of the judge that answered otherwise, if it was one.
+    # Answers that needed no request belong to the judge that answered the others, if it was only one.
     models = {judge[_MODEL] for _, _, judge in rows} - {None}
     only = {_MODEL: models.pop()} if len(models) == 1 else {}
     return [(protocol, answer, {**judge, **only}) for protocol, answer, judge in rows]
@@ -178,26 +173,22 @@ def _iter_record_answers(
             fields=None if isinstance(judgement.items, str) else judgement.items[index],
             digest="" if judgement.replies is None else str(judgement.replies[index]),
             settled=bool(verdicts) and all(verdict["status"] == "exact" for verdict in verdicts),
-            scores={name: tuple(itertools.islice(each, len(verdicts))) for name, each in numbers.items()},
+            scores={name: tuple(itertools.islice(scores, len(verdicts))) for name, scores in numbers.items()},
         )
 
 
 def _named_judges(rows: Sequence[tuple[JudgedAnswer, Mapping[str, Any]]]) -> tuple[JudgedAnswer, ...]:
-    """Judges of one name that differ in anything that matters (prompt, settings) are told apart by what differs."""
-    by_name: dict[str, list[Mapping[str, Any]]] = {}
+    """The answers; judges of one name with different prompts or settings have these in their names."""
+    judges_by_name: dict[str, list[Mapping[str, Any]]] = {}
     for answer, judge in rows:
-        known = by_name.setdefault(answer.judge, [])
-        if judge not in known:
-            known.append(judge)
-    return tuple(
-        replace(answer, judge=_judge_name(answer.judge, judge, by_name[answer.judge])) for answer, judge in rows
-    )
-
-
-def _judge_name(name: str, judge: Mapping[str, Any], of_that_name: Sequence[Mapping[str, Any]]) -> str:
-    differing = sorted(key for key in judge if any(each[key] != judge[key] for each in of_that_name))
-    difference = f" ({', '.join(f'{key} {judge[key]}' for key in differing)})" if differing else ""
-    return report_runs.make_printable(name + difference)
+        judges_by_name.setdefault(answer.judge, []).append(judge)
+    answers = []
+    for answer, judge in rows:
+        namesakes = judges_by_name[answer.judge]
+        differing = sorted(key for key in judge if any(namesake[key] != judge[key] for namesake in namesakes))
+        difference = f" ({', '.join(f'{key} {judge[key]}' for key in differing)})" if differing else ""
+        answers.append(replace(answer, judge=report_runs.make_printable(answer.judge + difference)))
+    return tuple(answers)
 
 
 def _check_answers(answers: Sequence[JudgedAnswer]) -> None:

@@ -1,6 +1,6 @@
-"""What is compared with what: judges with people, people, judges, and repeated judgings with one another; as tables.
+"""Agreement of judges with people, and of people, judges and repeated judgings with one another, as tables.
 
-A rater is a person, the mean of several, a judge, or one of its judgings: numbers by answer.
+A rater is a person, the mean of several people, a judge, or one of its judgings: numbers by answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -41,7 +41,6 @@ from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_mean
 from lmms_medtasks.statistics.win_rates import ModelContest, WinRates, compute_win_rates, score_wins
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 NAMES = (*COEFFICIENTS, "alpha")
 _NO_CATEGORY = "means and totals are no categories"
 _HEADS = {
@@ -73,20 +72,18 @@ _WIN_NOTE = (
 
 @dataclass(frozen=True)
 class Rater:
-    """A rater's numbers in one measure. ``labels``: they are labels of the scale, not means of several."""
+    """A rater's numbers in one measure. ``labels``: whether they are labels of the scale, not means or totals."""
 
     name: str
     numbers: Mapping[AnswerKey, float]
     labels: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RaterComparison:
-    """Two raters, or all of several, in one measure.
+    """Two or more raters in one measure. ``n``: answers with two or more ratings. ``coefficients``: by :data:`NAMES`.
 
-    Attributes:
-        n: answers with two ratings at least.
-        coefficients: by :data:`NAMES`; alpha is ordinal for labels, interval for means and totals.
+    Alpha is ordinal for labels, interval for means and totals.
     """
 
     kind: Kind
@@ -105,11 +102,11 @@ class JudgeWinRates:
     rates: WinRates
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AgreementResult:
-    """All that was compared. ``rated``: answers that people rated.
+    """All comparisons. ``rated``: number of answers that people rated.
 
-    ``left_out``: a judge -> how many of these it is not compared for, since it gave no verdict, or a rule settled them.
+    ``left_out``: judge -> how many of these have no verdict of the judge, and how many a rule settled.
     """
 
     comparisons: tuple[RaterComparison, ...]
@@ -120,19 +117,20 @@ class AgreementResult:
 
 
 def compare(judged: JudgedAnswers, people: Scores) -> AgreementResult:
-    """Everything that the runs and the ratings allow to compare, measure by measure.
+    """Compare all raters that the runs and the ratings have, measure by measure.
 
-    What a rule settled says nothing of a judge and is left out, but not from win rates: those are about the benchmark's
-    numbers, whoever they are from.
+    Scores that a rule settled say nothing about a judge and are left out, except from win rates, which are about the
+    benchmark's numbers.
     """
     people = _add_totals(people, judged)
-    # A run without a judge names one that gave no verdict.
+    # A run without a judge names a judge without verdicts.
     judges = [name for name in judged.judges if judge_as_rater(judged, name, judged.measures[0]).numbers]
     comparisons: list[RaterComparison] = []
     won: list[JudgeWinRates] = []
     for measure in judged.measures:
         numbers = {
-            name: {key: each[measure] for key, each in rows.items() if measure in each} for name, rows in people.items()
+            name: {key: rating[measure] for key, rating in ratings.items() if measure in rating}
+            for name, ratings in people.items()
         }
         raters = [Rater(name, rated, measure != TOTAL) for name, rated in numbers.items() if rated]
         for name in judges if raters else ():
@@ -144,7 +142,6 @@ def compare(judged: JudgedAnswers, people: Scores) -> AgreementResult:
         comparisons += _compare_each_two(judged, "judges", sides, measure)
         for name in judges:
             comparisons += _compare_each_two(judged, "repeated judgings", list_judgings(judged, name, measure), measure)
-    comparisons.sort(key=lambda each: KINDS.index(each.kind))
     return AgreementResult(
         comparisons=tuple(comparisons),
         wins=tuple(won),
@@ -155,7 +152,7 @@ def compare(judged: JudgedAnswers, people: Scores) -> AgreementResult:
 
 
 def mean_rater(raters: Sequence[Rater]) -> Rater:
-    """The mean of each answer's ratings; the rater, if there is but one."""
+    """A rater with the mean of each answer's ratings; a single rater is returned unchanged."""
     if len(raters) == 1:
         return raters[0]
     numbers: dict[AnswerKey, list[float]] = {}
@@ -167,25 +164,25 @@ def mean_rater(raters: Sequence[Rater]) -> Rater:
 
 
 def judge_as_rater(judged: JudgedAnswers, judge: str, measure: str, *, settled: bool = False) -> Rater:
-    """The judge's numbers, each the mean over the judgings of the answer that were had."""
-    numbers = {each.key: fmean(had) for each, had in _iter_scored(judged, judge, measure, settled)}
+    """The judge's numbers: for each answer the mean over its judgings that have a score."""
+    numbers = {answer.key: fmean(scores) for answer, scores in _iter_scored(judged, judge, measure, settled=settled)}
     return Rater(judge, numbers, labels=judged.protocol.trials == 1 and measure != TOTAL)
 
 
 def majority_of_judge(judged: JudgedAnswers, judge: str, measure: str) -> Rater | None:
-    """The label that more than half of the judgings of an answer gave; None where there is one judging, or no label.
-
-    Labels of the same number are one here. An answer without a majority is not in it.
-    """
+    """A rater with the number that more than half of an answer's judgings gave; None for single judgings and totals."""
     if judged.protocol.trials == 1 or measure == TOTAL:
         return None
-    most = {each.key: (max(had, key=had.count), had) for each, had in _iter_scored(judged, judge, measure)}
-    numbers = {key: label for key, (label, had) in most.items() if 2 * had.count(label) > len(had)}
+    numbers = {}
+    for answer, scores in _iter_scored(judged, judge, measure):
+        most_frequent = max(scores, key=scores.count)
+        if 2 * scores.count(most_frequent) > len(scores):
+            numbers[answer.key] = most_frequent
     return Rater(f"{judge}, majority", numbers, labels=True)
 
 
 def list_judgings(judged: JudgedAnswers, judge: str, measure: str) -> list[Rater]:
-    """The repeated judgings of the same answers as raters; [] if there was one each."""
+    """The repeated judgings of the same answers as raters; [] if each answer was judged once."""
     scores = {
         answer.key: answer.scores[measure] for answer in judged.answers if answer.judge == judge and not answer.settled
     }
@@ -199,54 +196,56 @@ def list_judgings(judged: JudgedAnswers, judge: str, measure: str) -> list[Rater
 
 
 def _iter_scored(
-    judged: JudgedAnswers, judge: str, measure: str, settled: bool = False
+    judged: JudgedAnswers, judge: str, measure: str, *, settled: bool = False
 ) -> Iterator[tuple[JudgedAnswer, list[float]]]:
-    """The judge's answers with the numbers that it gave them, where it gave any."""
+    """The judge's answers that have scores, with these."""
     for answer in judged.answers:
-        had = [number for number in answer.scores[measure] if number is not None]
-        if answer.judge == judge and had and (settled or not answer.settled):
-            yield answer, had
+        scores = [number for number in answer.scores[measure] if number is not None]
+        if answer.judge == judge and scores and (settled or not answer.settled):
+            yield answer, scores
 
 
 def _add_totals(people: Scores, judged: JudgedAnswers) -> Scores:
-    """The ratings, with the total where a rater rated all dimensions of an answer."""
+    """The ratings, with a total for answers of which a rater rated all dimensions."""
     total, names = judged.protocol.total, {dimension.name for dimension in judged.protocol.dimensions}
     if total is None:
         return people
     return {
-        rater: {key: {**each, TOTAL: total(each)} if names <= each.keys() else each for key, each in rows.items()}
-        for rater, rows in people.items()
+        rater: {
+            key: {**rating, TOTAL: total(rating)} if names <= rating.keys() else rating
+            for key, rating in ratings.items()
+        }
+        for rater, ratings in people.items()
     }
 
 
 def _compare_with_people(
     judged: JudgedAnswers, name: str, raters: Sequence[Rater], measure: str
 ) -> Iterator[RaterComparison]:
-    """The judge with people's mean, and with each of several raters; its majority."""
-    kind: Kind = "judge and people"
-    judge, people = judge_as_rater(judged, name, measure), mean_rater(raters)
-    yield _compare_group(judged, kind, (judge, people), measure)
+    """The judge and the mean of all people; the judge (if there are several people) and its majority with each."""
+    judge = judge_as_rater(judged, name, measure)
+    yield _compare_group(judged, "judge and people", (judge, mean_rater(raters)), measure)
     sides = [judge] if len(raters) > 1 else []
     if majority := majority_of_judge(judged, name, measure):
         sides.append(majority)
-    for side, rater in itertools.product(sides, raters):
-        yield _compare_group(judged, kind, (side, rater), measure)
+    for pair in itertools.product(sides, raters):
+        yield _compare_group(judged, "judge and people", pair, measure)
 
 
 def _compare_each_two(
     judged: JudgedAnswers, kind: Kind, raters: Sequence[Rater], measure: str
 ) -> Iterator[RaterComparison]:
-    """All raters together if they are more than two, and each two of them."""
+    """All raters together if there are more than two, and each pair."""
     if len(raters) > 2:
         yield _compare_group(judged, kind, raters, measure)
-    for two in itertools.combinations(raters, 2):
-        yield _compare_group(judged, kind, two, measure)
+    for pair in itertools.combinations(raters, 2):
+        yield _compare_group(judged, kind, pair, measure)
 
 
 def _compare_group(judged: JudgedAnswers, kind: Kind, raters: Sequence[Rater], measure: str) -> RaterComparison:
-    """Two raters or more, over the answers that two at least rated.
+    """Two or more raters, over the answers with two or more ratings.
 
-    Of more than two there are alpha, and the share of answers that all who rated them rated alike.
+    More than two raters have alpha and the share of answers whose ratings all agree.
     """
     counts = Counter(key for rater in raters for key in rater.numbers)
     keys = sorted(key for key, count in counts.items() if count > 1)
@@ -264,59 +263,50 @@ def _compare_group(judged: JudgedAnswers, kind: Kind, raters: Sequence[Rater], m
         unfit = ("kappa", "exact") if len(raters) == 2 else ("exact",)
         coefficients |= {name: estimate_without_value(len(keys), _NO_CATEGORY) for name in unfit}
     coefficients["alpha"] = measure_alpha(ratings, clusters, "ordinal" if labels else "interval")
-    return RaterComparison(kind, tuple(rater.name for rater in raters), measure, len(keys), coefficients)
+    names = tuple(rater.name for rater in raters)
+    return RaterComparison(kind=kind, raters=names, measure=measure, n=len(keys), coefficients=coefficients)
 
 
 def _win_rates(judged: JudgedAnswers, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
+    """Win rates over pairs of answers: two models, the same question and trial, rated by the same person."""
     verdicts = judge_as_rater(judged, judge, measure, settled=True).numbers
-    pairs = itertools.combinations(judged.models, 2)
-    return compute_win_rates(
-        [_make_contest(judged, first_model, second_model, raters, verdicts) for first_model, second_model in pairs]
-    )
-
-
-def _make_contest(
-    judged: JudgedAnswers,
-    first_model: str,
-    second_model: str,
-    raters: Sequence[Rater],
-    verdicts: Mapping[AnswerKey, float],
-) -> ModelContest:
-    """The pairs of two models: the same question and trial, rated by the same person."""
-    pairs = [
-        (rater, key, rival)
-        for rater in raters
-        for key in sorted(rater.numbers)
-        if key.model == first_model
-        and (rival := AnswerKey(second_model, key.id, key.trial)) in rater.numbers
-        and {key, rival} <= verdicts.keys()
-    ]
-    people = score_wins(
-        [rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs]
-    )
-    judge = score_wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
-    return ModelContest(first_model, second_model, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
+    contests = []
+    for first_model, second_model in itertools.combinations(judged.models, 2):
+        pairs = [
+            (rater, key, rival)
+            for rater in raters
+            for key in sorted(rater.numbers)
+            if key.model == first_model
+            and (rival := AnswerKey(second_model, key.id, key.trial)) in rater.numbers
+            and {key, rival} <= verdicts.keys()
+        ]
+        people = score_wins(
+            [rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs]
+        )
+        verdict_wins = score_wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
+        clusters = [judged.by_key[key].cluster for _, key, _ in pairs]
+        contests.append(ModelContest(first_model, second_model, clusters, people, verdict_wins))
+    return compute_win_rates(contests)
 
 
 def _count_left_out(judged: JudgedAnswers, judge: str, people: Scores) -> tuple[int, int]:
     rated = {key for rows in people.values() for key in rows}
-    had = judge_as_rater(judged, judge, judged.measures[0], settled=True).numbers
+    with_score = judge_as_rater(judged, judge, judged.measures[0], settled=True).numbers
     by_rule = {answer.key for answer in judged.answers if answer.judge == judge and answer.settled}
-    return len(rated - had.keys()), len(rated & by_rule)
+    return len(rated - with_score.keys()), len(rated & by_rule)
 
 
 def make_agreement_document(judged: JudgedAnswers, result: AgreementResult) -> ReportDocument:
-    """The result as a report's document."""
     facts = [("protocol", judged.protocol.name), ("models", ", ".join(judged.models))]
     facts.append(("judges", ", ".join(judged.judges)))
     if result.raters:
         facts.append(("people", f"{', '.join(result.raters)} ({result.rated:,} answers)"))
     sections: list[ReportSection] = []
-    for kind in KINDS:
+    for kind, title in _TITLES.items():
         rows = [comparison for comparison in result.comparisons if comparison.kind == kind]
         if rows:
-            table = _comparison_table(kind, rows, notes=() if sections else _NOTES)
-            sections.append(ReportSection(*_TITLES[kind], tables=(table,)))
+            table = _comparison_table(title, rows, notes=() if sections else _NOTES)
+            sections.append(ReportSection(*title, tables=(table,)))
     if result.wins:
         sections.append(ReportSection("wins", "Win rates", tables=(_wins_table(result.wins),)))
     part = ReportChapter(
@@ -345,23 +335,18 @@ def _make_flags(judged: JudgedAnswers, result: AgreementResult) -> list[ReportNo
     return flags
 
 
-def _comparison_table(kind: Kind, rows: Sequence[RaterComparison], notes: tuple[str, ...]) -> Frame:
-    """A row a comparison; raters in a column where there are several."""
-    key, title = _TITLES[kind]
+def _comparison_table(title: tuple[str, str], rows: Sequence[RaterComparison], notes: tuple[str, ...]) -> Frame:
+    """A row a comparison; raters are a column if they differ between rows, else the title."""
     several = len({row.raters for row in rows}) > 1
-    heads = ["measure", *["raters"] * several]
-    columns = [
-        *map(cells.label_column, heads),
-        cells.count_column("n"),
-        *(FrameColumn(_HEADS[name], digits=2) for name in NAMES),
-    ]
-    made = []
+    columns = [*map(cells.label_column, ["measure", *["raters"] * several]), cells.count_column("n")]
+    columns += [FrameColumn(_HEADS[name], digits=2) for name in NAMES]
+    frame_rows = []
     for row in rows:
         raters = [_rater_names(row)] if several else []
         intervals = [row.coefficients[name].interval for name in NAMES]
-        made.append(_make_row(columns, row.measure, *raters, row.n, *intervals))
-    notes = (*notes, *_missing_reasons(rows))
-    return Frame(key, title if several else _rater_names(rows[0]), tuple(columns), tuple(made), notes)
+        frame_rows.append(_make_row(columns, row.measure, *raters, row.n, *intervals))
+    key, head = title if several else (title[0], _rater_names(rows[0]))
+    return Frame(key, head, tuple(columns), tuple(frame_rows), (*notes, *_missing_reasons(rows)))
 
 
 def _make_row(columns: Sequence[FrameColumn], *values: Value | IntervalEstimate) -> FrameRow:
@@ -369,15 +354,13 @@ def _make_row(columns: Sequence[FrameColumn], *values: Value | IntervalEstimate)
 
 
 def _rater_names(comparison: RaterComparison) -> str:
-    return (
-        " – ".join(comparison.raters)
-        if len(comparison.raters) == 2
-        else f"all {len(comparison.raters)}: {', '.join(comparison.raters)}"
-    )
+    if len(comparison.raters) == 2:
+        return " – ".join(comparison.raters)
+    return f"all {len(comparison.raters)}: {', '.join(comparison.raters)}"
 
 
 def _missing_reasons(rows: Sequence[RaterComparison]) -> list[str]:
-    """Why there is a dash, a sentence a reason."""
+    """One sentence for each reason why cells hold a dash."""
     labels_by_reason: dict[str, list[str]] = {}
     for row in rows:
         for name in NAMES:
@@ -392,12 +375,12 @@ def _wins_table(won: Sequence[JudgeWinRates]) -> Frame:
     columns += [FrameColumn(head, digits=4, signed=head == "difference")
                 for head in ("by people", "by judge", "difference")]  # fmt: skip
     rows = []
-    for each in won:
-        head, largest = (each.measure, each.judge), each.rates.largest
-        for model, rates in each.rates.models.items():
+    for win_rates in won:
+        head, largest = (win_rates.measure, win_rates.judge), win_rates.rates.largest
+        for model, rates in win_rates.rates.models.items():
             sides = (rates.people, rates.judge, rates.difference)
             rows.append(_make_row(columns, *head, model, rates.difference.n, *sides))
-        if len(each.rates.models) > 2:
+        if len(win_rates.rates.models) > 2:
             worst = _make_row(columns, *head, "largest absolute", largest.n, None, None, largest)
             rows.append(replace(worst, kind="counts"))
     return Frame("wins", "Win rates", tuple(columns), tuple(rows), (_WIN_NOTE,))

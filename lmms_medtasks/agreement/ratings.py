@@ -40,18 +40,18 @@ def guard_formula(text: str) -> str:
 
 
 def unguard_formula(text: str) -> str:
-    """What :func:`guard_formula` was given."""
+    """The inverse of :func:`guard_formula`."""
     return text[1:] if text.startswith(_QUOTE) and text[1:].startswith((*FORMULA, _QUOTE)) else text
 
 
 def text_column(field: str, protocol: JudgeProtocol) -> str:
-    """The column of a sheet that shows this field of an item; never one that holds ratings."""
+    """The column of a sheet that shows this field of an item; its name differs from all columns with ratings."""
     taken = {dimension.name for dimension in protocol.dimensions} | set(_PLACE) | {COMMENT, IMAGES}
     return f"{field} (text)" if field in taken else field
 
 
 def read_ratings(paths: Sequence[Path], judged: JudgedAnswers, key: Path | None = None) -> Scores:
-    """The ratings in ``paths``, by rater and answer. A file that names no rater is one rater's, called as the file is.
+    """The ratings in ``paths``, by rater and answer. The rater of rows without one has the name of the file.
 
     Raises UserError, naming file, row and column of all that is wrong (the first 20): a rating out of the scale, an
     unknown question, code or model, an answer rated twice by one rater, no rating at all.
@@ -70,7 +70,7 @@ def read_ratings(paths: Sequence[Path], judged: JudgedAnswers, key: Path | None 
 
 def _read_key(path: Path) -> dict[str, AnswerKey]:
     """The answer of each code of a blind sheet, from the key file that was written with it."""
-    table = _open_table(path)
+    table = TsvTable(path, text_tables.separator_of(path))
     missing = [name for name in KEY_COLUMNS if name not in table.columns]
     if missing:
         raise UserError(f"{path} is no key of a rating sheet: it has no column {', '.join(map(repr, missing))}.")
@@ -83,13 +83,8 @@ def _read_key(path: Path) -> dict[str, AnswerKey]:
     return answers
 
 
-def _open_table(path: Path) -> TsvTable:
-    """A CSV, with commas, semicolons, tabs or bars between its cells."""
-    return TsvTable(path, text_tables.separator_of(path))
-
-
 def _read_rows(table: TsvTable) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Where each row that holds any text stands, as spreadsheets count, and its cells without space around them."""
+    """For each row with any text its location, as spreadsheets count, and its stripped cells."""
     for record in table.records():
         location = f"{table.path}, row {record.row}"
         if record.cells is None:
@@ -100,12 +95,12 @@ def _read_rows(table: TsvTable) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _add_file(path: Path, protocol: JudgeProtocol, find_answer: Find, scores: Scores) -> Iterator[str]:
-    """Put the ratings of a file into ``scores``; what is wrong with it, a sentence each."""
-    table = _open_table(path)
+    """Add the ratings of a file to ``scores``; yields a sentence for each problem."""
+    table = TsvTable(path, text_tables.separator_of(path))
     rated = _rated_columns(path, table.columns, protocol)
     for location, cells in _read_rows(table):
-        given = [each for each in rated if cells[each.name]]
-        if not given:
+        dimensions = [dimension for dimension in rated if cells[dimension.name]]
+        if not dimensions:
             continue
         trial, model, rater = (unguard_formula(cells.get(name, "")) for name in _PLACE[1:])
         try:
@@ -114,21 +109,20 @@ def _add_file(path: Path, protocol: JudgeProtocol, find_answer: Find, scores: Sc
             yield f"{location}: {error}"
             continue
         known = scores.setdefault(rater or path.stem, {}).setdefault(answer, {})
-        for each in given:
-            number = _parse_rating(cells[each.name], each)
+        for dimension in dimensions:
+            name, text = dimension.name, cells[dimension.name]
+            number = _parse_rating(text, dimension)
             if number is None:
-                yield (
-                    f"{location}, column {each.name!r}: rating {cells[each.name]!r} is not on the scale. Allowed: "
-                    f"{', '.join(each.labels)}."
-                )
-            elif each.name in known:
-                yield f"{location}: {cells['id']!r} is rated twice in {each.name!r} by {rater or path.stem!r}."
+                allowed = ", ".join(dimension.labels)
+                yield f"{location}, column {name!r}: rating {text!r} is not on the scale. Allowed: {allowed}."
+            elif name in known:
+                yield f"{location}: {cells['id']!r} is rated twice in {name!r} by {rater or path.stem!r}."
             else:
-                known[each.name] = number
+                known[name] = number
 
 
 def _rated_columns(path: Path, columns: Sequence[str], protocol: JudgeProtocol) -> list[ScoreDimension]:
-    """The dimensions that were rated. A column that is nothing we know is an error: it may be a misspelt dimension."""
+    """The dimensions that were rated. An unknown column is an error: it may be a misspelt dimension."""
     if "id" not in columns:
         raise UserError(f"{path} has no column 'id'. Its columns: {', '.join(map(repr, columns))}.")
     names = [dimension.name for dimension in protocol.dimensions]
@@ -143,7 +137,7 @@ def _rated_columns(path: Path, columns: Sequence[str], protocol: JudgeProtocol) 
 
 
 def _parse_rating(text: str, dimension: ScoreDimension) -> float | None:
-    """The number of a label (case does not matter), or of a number that one of the labels stands for ("4.0")."""
+    """The number of a label (in any case), or of a number that belongs to a label ("4.0"); None for another text."""
     labels = {label.strip().casefold(): number for label, number in dimension.labels.items()}
     if text.casefold() in labels:
         return labels[text.casefold()]

@@ -41,12 +41,12 @@ class SheetAnswer:
 
 @dataclass(frozen=True)
 class SheetImages:
-    """Pictures of a sheet's questions: who rates sees what the model was asked about.
+    """Pictures of a sheet's questions.
 
     Attributes:
-        files: name -> PNG. A name is made of the pixels, so that it tells nothing of the question.
-        of_question: a question's id -> the names of its pictures, in order; without questions whose data is not here.
-        problems: what could not be read, a sentence each.
+        files: name -> PNG. A name is a digest of the pixels and tells nothing about the question.
+        of_question: question id -> names of its pictures, in order; without questions whose data is not here.
+        problems: a sentence for each picture that could not be read.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -54,18 +54,16 @@ class SheetImages:
     problems: tuple[str, ...] = ()
 
     def picture_names(self, drawn: SheetAnswer) -> tuple[str, ...]:
-        """The names of the pictures of an answer's question; () without any."""
         return self.of_question.get(drawn.answer.key.id, ())
 
 
 def draw_sheet_answers(judged: JudgedAnswers, questions: int, *, seed: int = 0) -> tuple[SheetAnswer, ...]:
     """The answers of all models to ``questions`` questions drawn at random, in random order.
 
-    A question can be drawn when a judge is needed for one of its answers at least. Of several replies to it one is
-    taken, the same of every model. All questions if there are no more than asked for. The same runs and seed give the
-    same sheet.
+    A question can be drawn if at least one of its answers needs a judge. Of several trials one is taken, the same for
+    all models. The same runs and seed give the same sheet.
 
-    Raises UserError when the log withholds the texts, or no question can be drawn.
+    Raises UserError if the log withholds the texts, or no question can be drawn.
     """
     withheld = next((answer for answer in judged.answers if answer.digest), None)
     if withheld:
@@ -77,17 +75,17 @@ def draw_sheet_answers(judged: JudgedAnswers, questions: int, *, seed: int = 0) 
     for answer in judged.by_key.values():
         if answer.fields is not None:
             by_question.setdefault(answer.key.id, []).append(answer)
-    ids = [id for id, each in sorted(by_question.items()) if not all(answer.settled for answer in each)]
+    ids = [id for id, answers in sorted(by_question.items()) if not all(answer.settled for answer in answers)]
     if not ids:
         raise UserError("There is no answer to rate in these runs: all requests failed, or a rule settled all answers.")
     chosen = seeded_generator("rating sheet questions", seed).permutation(len(ids))[:questions]
-    answers = [answer for index in chosen.tolist() for answer in _answers_of_one_trial(by_question[ids[index]], seed)]
-    order = seeded_generator("rating sheet order", seed).permutation(len(answers))
-    return _give_codes([answers[index] for index in order.tolist()], seed)
+    drawn = [answer for index in chosen.tolist() for answer in _answers_of_one_trial(by_question[ids[index]], seed)]
+    order = seeded_generator("rating sheet order", seed).permutation(len(drawn))
+    return _give_codes([drawn[index] for index in order.tolist()], seed)
 
 
 def _answers_of_one_trial(answers: Sequence[JudgedAnswer], seed: int) -> list[JudgedAnswer]:
-    """The answers of one trial, one that most models have an answer in."""
+    """The answers of one trial, drawn among those that most models have an answer in."""
     trials = [answer.key.trial for answer in answers]
     count = max(map(trials.count, trials))
     most = sorted({trial for trial in trials if trials.count(trial) == count})
@@ -107,31 +105,31 @@ def _give_codes(answers: Sequence[JudgedAnswer], seed: int) -> tuple[SheetAnswer
 
 
 def read_sheet_images(runs: Iterable[ResultFile], drawn: Sequence[SheetAnswer]) -> SheetImages:
-    """The pictures of the drawn questions: the data's own, not degraded, from data that is on this machine.
+    """The original, not degraded pictures of the drawn questions, from data on this machine.
 
-    A task that was asked without its images has none here either.
+    Tasks that were asked without images have none.
     """
     by_run = {str(run.path): run for run in runs}
     ids_by_split: dict[tuple[str, str, str], set[str]] = {}
-    for each in drawn:
-        run = by_run[each.answer.run]
-        if task_settings(run, each.answer.task).get("no_image"):
+    for answer in (sheet_answer.answer for sheet_answer in drawn):
+        run = by_run[answer.run]
+        if task_settings(run, answer.task).get("no_image"):
             continue
-        data = str((run.content["configs"][each.answer.task].get("metadata") or {}).get("data", ""))
-        for data_set, split in list_task_splits(run, each.answer.task):
-            ids_by_split.setdefault((data_set, split, data), set()).add(each.answer.key.id)
+        data = str((run.content["configs"][answer.task].get("metadata") or {}).get("data", ""))
+        for data_set, split in list_task_splits(run, answer.task):
+            ids_by_split.setdefault((data_set, split, data), set()).add(answer.key.id)
     files: dict[str, bytes] = {}
     of_question: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
     for split_key, ids in ids_by_split.items():
         for document in question_pictures.DocumentSplit(*split_key).documents(ids):
             try:
-                made = [question_pictures.encode_shown_png(image) for image in document.images]
+                pngs = [question_pictures.encode_shown_png(image) for image in document.images]
             except UserError as error:
                 problems.append(f"The image of question {document.id!r} is not on the sheet: {error}")
                 continue
-            names = [f"{hashlib.sha256(content).hexdigest()[:16]}.png" for content in made]
-            files.update(zip(names, made, strict=True))
+            names = [f"{hashlib.sha256(png).hexdigest()[:16]}.png" for png in pngs]
+            files.update(zip(names, pngs, strict=True))
             of_question[document.id] = tuple(names)
     return SheetImages(files, of_question, tuple(problems))
 
@@ -142,18 +140,18 @@ def sheet_csv(drawn: Sequence[SheetAnswer], protocol: JudgeProtocol, pictures: S
     images = [IMAGES] if any(map(pictures.picture_names, drawn)) else []
     rated = [*(dimension.name for dimension in protocol.dimensions), COMMENT]
     rows = [["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]]
-    for each in drawn:
-        shown = [" ".join(f"images/{name}" for name in pictures.picture_names(each)) for _ in images]
-        rows.append([each.code, "", *shown, *map(each.shown_text, protocol.fields), *("" for _ in rated)])
+    for answer in drawn:
+        shown = [" ".join(f"images/{name}" for name in pictures.picture_names(answer)) for _ in images]
+        rows.append([answer.code, "", *shown, *map(answer.shown_text, protocol.fields), *("" for _ in rated)])
     return format_csv(rows)
 
 
 def key_csv(drawn: Sequence[SheetAnswer]) -> str:
-    """Which answer each code stands for: what a rater must not see, and the ratings are read with."""
+    """The key file: which answer each code stands for. Raters must not see it."""
     rows = []
-    for each in sorted(drawn, key=lambda drawn: drawn.code):
-        model, id, trial = each.answer.key
-        rows.append([each.code, model, id, str(trial), each.answer.task, each.answer.run])
+    for sheet_answer in sorted(drawn, key=lambda drawn: drawn.code):
+        answer, (model, id, trial) = sheet_answer.answer, sheet_answer.answer.key
+        rows.append([sheet_answer.code, model, id, str(trial), answer.task, answer.run])
     return format_csv([KEY_COLUMNS, *rows])
 
 
@@ -169,7 +167,7 @@ def format_csv(rows: Iterable[Sequence[str]]) -> str:
 
 
 def describe_equal_labels(protocol: JudgeProtocol) -> list[str]:
-    """Which labels score alike and so are one category for every coefficient, a sentence for each such score."""
+    """A sentence for each score that several labels have, which are one category for every coefficient."""
     sentences = []
     for dimension in protocol.dimensions:
         for number in sorted(set(dimension.labels.values())):
@@ -196,13 +194,16 @@ def render_sheet(drawn: Sequence[SheetAnswer], protocol: JudgeProtocol, pictures
         scales={dimension.name: _scale_keys(dimension) for dimension in protocol.dimensions},
         alike=describe_equal_labels(protocol),
         drawn=drawn,
-        texts=[{name: _replace_controls(each.shown_text(name)) for name in protocol.fields} for each in drawn],
+        texts=[
+            {name: _CONTROL.sub("\ufffd", answer.shown_text(name).replace("\r\n", "\n")) for name in protocol.fields}
+            for answer in drawn
+        ],
         anchors=prompts.label_anchors(protocol),
-        pictures=[[name.removesuffix(".png") for name in pictures.picture_names(each)] for each in drawn],
+        pictures=[[name.removesuffix(".png") for name in pictures.picture_names(answer)] for answer in drawn],
         files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
         prompt=prompts.read_prompt_file(protocol.prompt),
         columns=["id", "rater", *(dimension.name for dimension in protocol.dimensions), COMMENT],
-        sheet=hashlib.sha256("".join(each.code for each in drawn).encode()).hexdigest()[:16],
+        sheet=hashlib.sha256("".join(answer.code for answer in drawn).encode()).hexdigest()[:16],
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
         script=Markup(script),  # noqa: S704 - a file of this package
@@ -213,13 +214,8 @@ def _read_resource(name: str) -> str:
     return resources.files("lmms_medtasks.agreement").joinpath(name).read_text(encoding="utf-8")
 
 
-def _replace_controls(text: str) -> str:
-    """A text with its control characters as U+FFFD."""
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
-
-
 def _scale_keys(dimension: ScoreDimension) -> list[tuple[str, str]]:
-    """The labels from worst to best, each with the key that chooses it: its own digit, or its place."""
+    """The labels from worst to best, each with the key that chooses it: its own digit, or its position."""
     labels = sorted(dimension.labels, key=lambda label: dimension.labels[label])
     has_digits = all(len(label) == 1 and label in "0123456789" for label in labels)
     return [

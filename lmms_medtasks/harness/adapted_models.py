@@ -1,8 +1,8 @@
 """``medtasks_peft``: a runner of the harness whose model gets a PEFT adapter: LoRA, IA3, prompt tuning and others.
 
-The harness has no argument for adapters. transformers loads a folder with an ``adapter_config.json`` as base and
-adapter if the runner is given that folder, but not prompt tuning, and the runner then wants the processor's files there
-too. Here the runner loads the base as it does always, and PEFT puts the adapter on the model that it holds.
+The harness has no argument for adapters. If a runner gets a folder with an ``adapter_config.json``, transformers loads
+base and adapter, but not prompt tuning, and the runner needs the processor's files in the folder too. Here the runner
+loads the base, and PEFT puts the adapter on the runner's model.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ CONFIG = "adapter_config.json"
 
 
 class _Adapted(lmms):
-    """Makes the instance of a runner; there is never one of this class."""
+    """Creates the instance of a runner; never instantiated itself."""
 
     @classmethod
     def create_from_arg_string(cls, arg_string: str, additional_config: dict[str, Any] | None = None) -> lmms:
         """The runner's own instance, its model wrapped by PEFT.
 
         Arguments: ``pretrained``, the adapter's folder; ``runner``, the harness's name of the runner; ``base``, the
-        base model (default: the one that the adapter was trained on, as its configuration says). All others are the
-        runner's. Raises UserError when the folder holds no adapter, the base is not known, or the two do not fit.
+        base model (default: the one in the adapter's configuration). All others are the runner's. Raises UserError if
+        the folder holds no adapter, the base is not known, or the two do not fit.
         """
         with user_errors():
             arguments = utils.simple_parse_args_string(arg_string)
@@ -38,15 +38,6 @@ class _Adapted(lmms):
             given = {name: value for name, value in (additional_config or {}).items() if value is not None}
             instance = runner(pretrained=str(base), **arguments, **given)
             return put_adapter_on(instance, adapter)
-
-    def generate_until(self, requests: list[Any]) -> list[str]:
-        raise NotImplementedError
-
-    def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
-        raise NotImplementedError
-
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        raise NotImplementedError
 
 
 class ChatAdapted(_Adapted):
@@ -62,29 +53,29 @@ class SimpleAdapted(_Adapted):
 
 
 def put_adapter_on(runner: lmms, adapter: Path) -> lmms:
-    """Put the adapter on the model that a runner holds, and return the runner.
+    """Put the adapter on a runner's model, and return the runner.
 
-    Raises UserError when the runner holds no transformers model of its own, or the adapter does not fit it: PEFT alone
+    Raises UserError if the runner has no transformers model, or the adapter does not fit it completely: PEFT alone
     would go on with what fits.
     """
     from peft import PeftModel
     from transformers import PreTrainedModel
 
-    held = getattr(runner, "_model", None)
-    if not isinstance(held, PreTrainedModel):
+    model = getattr(runner, "_model", None)
+    if not isinstance(model, PreTrainedModel):
         raise UserError(
-            f"The runner {type(runner).__name__} holds a {type(held).__name__}, no plain transformers model that an "
+            f"The runner {type(runner).__name__} holds a {type(model).__name__}, no plain transformers model that an "
             "adapter could be put on. Choose a runner of transformers models, and no sharded launch (FSDP, DeepSpeed)."
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            adapted = PeftModel.from_pretrained(held, str(adapter))
+            adapted = PeftModel.from_pretrained(model, str(adapter))
         except (ValueError, RuntimeError, KeyError) as error:
-            raise UserError(f"The adapter {adapter} can't be put on {held.config.name_or_path}: {error}") from error
-    amiss = [str(each.message) for each in caught if "adapter keys" in str(each.message)]
-    if amiss:
-        raise UserError(f"The adapter {adapter} does not fit {held.config.name_or_path}: {amiss[0][:500]}")
+            raise UserError(f"The adapter {adapter} can't be put on {model.config.name_or_path}: {error}") from error
+    misfits = [str(warning.message) for warning in caught if "adapter keys" in str(warning.message)]
+    if misfits:
+        raise UserError(f"The adapter {adapter} does not fit {model.config.name_or_path}: {misfits[0][:500]}")
     runner._model = adapted.eval()
     return runner
 

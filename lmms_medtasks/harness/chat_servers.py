@@ -34,7 +34,7 @@ _TOO_LARGE = 422  # a status that the client does not ask again for: the next re
 
 
 class _Content(SentReply):
-    """A reply as a runner gets it, which stays whole where the runner adds it to an empty text."""
+    """A reply for a runner, which keeps its attributes when the runner adds it to a text."""
 
     def __radd__(self, before: str) -> SentReply:
         return SentReply(before + str(self), self.ended, self.limit, self.tags)
@@ -42,11 +42,10 @@ class _Content(SentReply):
 
 @contextlib.contextmanager
 def read_replies_alike(lm: Any, module: str) -> Iterator[None]:
-    """Let the client of a runner of the harness give it replies as our own runner reads them, until the end.
+    """Until the end, let the client of a runner of the harness give it replies as our own runner reads them.
 
-    ``module``: the runner's, as :func:`lmms_medtasks.harness.runners.answering_module` names it; "" for one that is not
-        the
-    harness's. Does nothing for a runner without a client of the ``openai`` package.
+    ``module``: the runner's, from :func:`lmms_medtasks.harness.runners.answering_module`; "" for a runner of others.
+    Does nothing for a runner without a client of the ``openai`` package.
     """
     client: Any = getattr(lm, "client", None)
     if not module or not type(client).__module__.startswith("openai"):
@@ -58,23 +57,25 @@ def read_replies_alike(lm: Any, module: str) -> Iterator[None]:
     @functools.wraps(original)
     def create(**payload: Any) -> Any:
         limit = payload.get("max_tokens") or payload.get("max_completion_tokens")
-        found = original(**payload)
-        return _await_completion(found, limit) if inspect.isawaitable(found) else _read_completion(found, limit)
+        completion = original(**payload)
+        if not inspect.isawaitable(completion):
+            return _read_completion(completion, limit)
+
+        async def read_later() -> Any:
+            return _read_completion(await completion, limit)
+
+        return read_later()
 
     with limit_bodies(client), replace_attribute(completions, "create", create):
         yield
 
 
-async def _await_completion(coming: Any, limit: int | None) -> Any:
-    return _read_completion(await coming, limit)
-
-
 def _read_completion(completion: Any, limit: int | None) -> Any:
-    """The completion, the content of its first choice as a text. Raises ValueError where it holds no reply."""
-    found = completion_choices(completion)
-    if not found:
+    """The completion with the content of its first choice as a text. Raises ValueError without a reply."""
+    choices = completion_choices(completion)
+    if not choices:
         raise ValueError("The server sent a completion without choices.")
-    choice = found[0]
+    choice = choices[0]
     if choice.finish_reason == "tool_calls":
         choice.message.content = chat_replies.content_text(choice.message.content) or ""
         return completion
@@ -89,41 +90,40 @@ def _read_completion(completion: Any, limit: int | None) -> Any:
 
 
 def completion_choices(completion: Any) -> list[Any]:
-    """The choices of what the ``openai`` package made of a body, in the order of their indices; [] where it has none.
+    """The choices of a completion in the order of their indices; [] if it has none.
 
-    The package checks no body: it makes objects of any JSON, and a text of what is sent as text (a proxy's page).
-    Raises ValueError for what is no completion, with the server's words where it sent an error with status 200.
+    The ``openai`` package checks no body: ``completion`` may be an object of any JSON, or a text (a proxy's page).
+    Raises ValueError for anything but a completion, with the server's words for an error with status 200.
     """
     from openai.types.chat import ChatCompletion
 
     if not isinstance(completion, ChatCompletion):
         raise ValueError(f"a body that is no JSON object: {str(completion)[:100]!r}")
-    found = completion.choices or []
-    if not found and (own := completion.model_extra):  # fields that no completion has: {"error": …}, {"detail": …}
-        raise ValueError(f"an error with status 200: {chat_replies.server_error_text(own.get('error') or own)}")
-    if not isinstance(found, list) or not all(getattr(each, "message", None) for each in found):
-        raise ValueError(f"choices without messages: {str(found)[:100]}")
-    if all(isinstance(each.index, int) for each in found):
-        found = sorted(found, key=lambda choice: choice.index)
-    return found
+    choices = completion.choices or []
+    if not choices and (extra := completion.model_extra):  # fields that no completion has: {"error": …}, {"detail": …}
+        raise ValueError(f"an error with status 200: {chat_replies.server_error_text(extra.get('error') or extra)}")
+    if not isinstance(choices, list) or not all(getattr(choice, "message", None) for choice in choices):
+        raise ValueError(f"choices without messages: {str(choices)[:100]}")
+    if all(isinstance(choice.index, int) for choice in choices):
+        choices = sorted(choices, key=lambda choice: choice.index)
+    return choices
 
 
 @contextlib.contextmanager
 def limit_bodies(client: Any, replies: Callable[[], int] = lambda: 1) -> Iterator[None]:
-    """Let a client of the ``openai`` package, async or not, read no more of a body than its replies may have.
+    """Limit the size of the bodies that a client of the ``openai`` package, async or not, reads.
 
-    ``replies``: how many replies a body holds. What is longer becomes an error of status 422, which is not asked for
-    again.
+    ``replies``: number of replies in a body. A longer body becomes an error of status 422, which is not repeated.
     """
     inner = client._client  # the package's own httpx client
     original = inner.send
 
     @functools.wraps(original)
     def send(request: Any, *, stream: bool = False, **options: Any) -> Any:
-        found = original(request, stream=True, **options)
-        if inspect.isawaitable(found):
-            return _receive_body_later(found, stream, LONGEST_BODY * replies())
-        return found if stream else _receive_body(found, LONGEST_BODY * replies())
+        response = original(request, stream=True, **options)
+        if inspect.isawaitable(response):
+            return _receive_body_later(response, stream, LONGEST_BODY * replies())
+        return response if stream else _receive_body(response, LONGEST_BODY * replies())
 
     with replace_attribute(inner, "send", send):
         yield
@@ -171,8 +171,8 @@ def _whole_response(response: Any, body: bytearray) -> Any:
 def _too_large_response(response: Any, longest: int) -> Any:
     import httpx
 
-    said = f"The body is larger than {longest / 1e6:g} MB, so it was cut off and is no reply."
-    return httpx.Response(_TOO_LARGE, json={"error": {"message": said}}, request=response.request)
+    message = f"The body is larger than {longest / 1e6:g} MB, so it was cut off and is no reply."
+    return httpx.Response(_TOO_LARGE, json={"error": {"message": message}}, request=response.request)
 
 
 DEFAULT_MAX_TOKENS = 1024
@@ -185,7 +185,7 @@ class ServerKind:
     """A kind of server.
 
     Attributes:
-        owners: what stands as ``owned_by`` in its list of models.
+        owners: values of ``owned_by`` in its list of models.
         independent: whether a request with ``n`` draws n independent replies, the i-th with seed + i.
         neutral: sampling settings beyond OpenAI's own, by the server's names, at the values that switch them off.
         names: the server's name of a setting where it differs from the harness's.
@@ -201,31 +201,40 @@ class ServerKind:
 
 
 _KINDS = (
-    ServerKind("vllm", frozenset({"vllm"}), True, {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}),
-    # It copies a request n times with one seed.
-    ServerKind("sglang", frozenset({"sglang"}), False, {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}),
     ServerKind(
-        "llamacpp",
-        frozenset({"llamacpp"}),
-        True,
-        {"top_k": 0, "min_p": 0.0, "typical_p": 1.0, "repeat_penalty": 1.0},
-        {"repetition_penalty": "repeat_penalty"},
+        name="vllm",
+        owners=frozenset({"vllm"}),
+        independent=True,
+        neutral={"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
+    ),
+    # SGLang copies a request n times with one seed.
+    ServerKind(
+        name="sglang",
+        owners=frozenset({"sglang"}),
+        neutral={"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
+    ),
+    ServerKind(
+        name="llamacpp",
+        owners=frozenset({"llamacpp"}),
+        independent=True,
+        neutral={"top_k": 0, "min_p": 0.0, "typical_p": 1.0, "repeat_penalty": 1.0},
+        names={"repetition_penalty": "repeat_penalty"},
         counts_first=True,
     ),
-    ServerKind("openai", frozenset({"openai", "openai-internal", "system"}), True),
-    ServerKind("other"),
+    ServerKind(name="openai", owners=frozenset({"openai", "openai-internal", "system"}), independent=True),
+    ServerKind(name="other"),
 )
-KINDS: Mapping[str, ServerKind] = {each.name: each for each in _KINDS}
-"""By name. "other" is a server that says nothing that we know: it is sent OpenAI's own settings only, and no n."""
+KINDS: Mapping[str, ServerKind] = {kind.name: kind for kind in _KINDS}
+"""By name. "other" is an unknown server: it is sent OpenAI's own settings only, and no n."""
 
 
 def kind_by_owner(owner: object) -> ServerKind:
-    """The kind of a server from what its list of models says."""
-    return next((each for each in _KINDS if isinstance(owner, str) and owner in each.owners), KINDS["other"])
+    """The kind of a server by ``owned_by`` in its list of models."""
+    return next((kind for kind in _KINDS if isinstance(owner, str) and owner in kind.owners), KINDS["other"])
 
 
 def get_kind(name: str) -> ServerKind:
-    """The kind of that name; UserError for an unknown one."""
+    """The kind of that name. Raises UserError for an unknown one."""
     if name not in KINDS:
         raise unknown_name_error("kind of server", name, ["auto", *KINDS], "the model argument kind")
     return KINDS[name]
@@ -237,10 +246,10 @@ def is_sampled(settings: Mapping[str, Any]) -> bool:
 
 
 def request_settings(kind: ServerKind, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a request says about sampling and length, as arguments of ``openai``'s ``chat.completions.create``.
+    """Sampling and length as arguments of ``openai``'s ``chat.completions.create``.
 
-    ``settings``: a task's ``generation_kwargs``, by the harness's names. Without a length, 1024 tokens. Raises
-    UserError for a setting that decides the replies and that this kind of server can't be told.
+    ``settings``: a task's ``generation_kwargs``, by the harness's names. The default length is 1024 tokens. Raises
+    UserError for a sampling setting that this kind of server does not take.
     """
     beams = settings.get("num_beams")
     if beams not in (None, 1):
@@ -260,21 +269,17 @@ def request_settings(kind: ServerKind, settings: Mapping[str, Any]) -> dict[str,
             body[name] = float(settings[name])
     extra = dict(kind.neutral)
     for name in ("top_k", "min_p", "typical_p", "repetition_penalty"):
-        value, own = settings.get(name), kind.names.get(name, name)
-        if _is_off(name, value):
+        value, server_name = settings.get(name), kind.names.get(name, name)
+        if value in (_OFF if name in ("top_k", "min_p") else (None, 1)):
             continue
-        if own not in kind.neutral:
+        if server_name not in kind.neutral:
             raise UserError(
                 f"The task sets {name} to {value!r}, which a server of the kind {kind.name!r} can't be told. Take "
                 "the setting out of the task, or give the model argument kind if the server is of another kind "
                 f"({', '.join(KINDS)})."
             )
-        extra[own] = value
+        extra[server_name] = value
     return {**body, **({"extra_body": extra} if extra else {})}
-
-
-def _is_off(name: str, value: Any) -> bool:
-    return value in (_OFF if name in ("top_k", "min_p") else (None, 1))
 
 
 def unsent_settings(settings: Mapping[str, Any]) -> list[str]:
@@ -292,7 +297,7 @@ Settings = Mapping[str, Any]
 
 
 def server_kind(lm: Any) -> str | None:
-    """What serves the model that a runner asks, "vllm" or "sglang" by its list of models; None for any other runner.
+    """The kind of server that a runner asks, "vllm" or "sglang"; None for other runners and kinds.
 
     Raises UserError as :func:`list_served_models`.
     """
@@ -302,10 +307,9 @@ def server_kind(lm: Any) -> str | None:
 
 
 def list_served_models(lm: Any) -> list[Any]:
-    """The list of models of the server that a runner asks; [] for any other runner, and where there is none.
+    """The list of models of the server that a runner asks; [] for other runners, and servers without a list.
 
-    Asks the server, once. Raises UserError where it refuses the key: these runners would ask every question, several
-    times each, to be refused.
+    Sends one request. Raises UserError if the server refuses the key, which would make every question fail.
     """
     client: Any = getattr(lm, "client", None)
     if runners.answering_module(lm) not in runners.load_runners()["leaves_settings_out"]:
@@ -328,7 +332,7 @@ def list_served_models(lm: Any) -> list[Any]:
 
 
 def sampling_fields(wanted: Settings) -> dict[str, Any]:
-    """The settings as such a server takes them, ``wanted`` by the names of transformers."""
+    """The settings by the names of vLLM and SGLang; ``wanted`` has the names of transformers."""
     return {
         "top_k": wanted["top_k"] or -1,  # 0 is refused by some versions
         "top_p": wanted["top_p"],
@@ -339,7 +343,7 @@ def sampling_fields(wanted: Settings) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def add_sampling(client: Any, wanted: Settings) -> Iterator[None]:
-    """Let each request of an OpenAI client, async or not, have these settings too, until the end."""
+    """Add these settings to each request of an OpenAI client, async or not, until the end."""
     completions = client.chat.completions
     original = completions.create
 

@@ -1,7 +1,7 @@
-"""Names of degraded tasks: ``TASK@gaussian_noise.2``, and what ``lmms-medtasks run --degrade`` makes of its options.
+"""Names of degraded tasks such as ``TASK@gaussian_noise.2``, and the options of ``lmms-medtasks run --degrade``.
 
-What stands behind the ``@`` is an order: what is done, at which level, and if need be of which modality the pictures
-are and another seed. ``metadata: {degrade: ORDER}`` in a task's YAML takes the same text.
+The text after the ``@`` is a request: a degradation, its level, and optionally the pictures' modality and a seed.
+``metadata: {degrade: REQUEST}`` in a task's YAML takes the same text.
 
 ============================== ==========================================================================
 ``gaussian_noise.2``           a degradation of :mod:`lmms_medtasks.degradations`, at level 1 or 2
@@ -10,9 +10,9 @@ are and another seed. ``metadata: {degrade: ORDER}`` in a task's YAML takes the 
 ``low_resolution.1~column=m``  the same, the modality of each question in the column ``m`` of its document
 ``draw3_1.2~CT``               the first of three that are drawn for each picture, as MedQ-Deg draws them
 ``corruptions.high``           blur, brightness and noise as SURE-VQA has them: low, medium, high
-``my.module.function.1``       a degradation of one's own, such as a function of a picture and a NumPy generator
+``my.module.function.1``       a custom degradation, such as a function of a picture and a NumPy generator
 ``parts.py.function.1``        the same in a file of the working directory
-``gaussian_noise.0``           untouched, whatever stands before the level: a control
+``gaussian_noise.0``           unchanged pictures as a control, whatever the degradation
 ``gaussian_noise.2~seed=7``    other draws
 ============================== ==========================================================================
 """
@@ -32,12 +32,11 @@ from lmms_medtasks.samples.degraded import MARK
 
 CONTROL = "0"
 LEVELS = ("1", "2")
-"""Those that stand where no level is given. Others are strengths from 0 to 3."""
+"""The default levels. Others are strengths from 0 to 3."""
 CORRUPTIONS = "corruptions"
-"""The family of :mod:`lmms_medtasks.degradations.corruptions`, which has levels of its own."""
+"""The family of :mod:`lmms_medtasks.degradations.corruptions`, which has its own levels."""
 FILE = "degrade.yml"
-"""In a benchmark's folder: how it degrades pictures, as ``--degrade`` names it."""
-_OWN_LEVELS = LEVELS
+"""In a benchmark's folder: how it degrades pictures, in the form of ``--degrade``."""
 _ALL = "all"
 _COLUMN = "column"
 
@@ -51,11 +50,11 @@ _FORM = "TASK@DEGRADATION.LEVEL, such as slake_en@gaussian_noise.2"
 
 @dataclass(frozen=True)
 class DegradationRequest:
-    """What is done to the pictures of a task.
+    """A degradation of the pictures of a task.
 
-    ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of someone's own.
+    ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of a custom one.
     ``level``: "0", "1", "2", a strength such as "1.5", or low, medium, high. ``modality``: its canonical name, or None.
-    ``column``: the document's column that has it, or None. ``seed``: of the draws, beside the picture itself.
+    ``column``: the document's column with the modality, or None. ``seed``: of the draws, beside the picture itself.
     """
 
     what: str
@@ -66,28 +65,28 @@ class DegradationRequest:
 
     @property
     def is_control(self) -> bool:
-        """Whether nothing is done."""
+        """Whether the pictures stay unchanged."""
         return self.level == CONTROL
 
     @property
     def is_function(self) -> bool:
-        """Whether it is one of someone's own that is named by its module or file."""
+        """Whether it is a custom degradation, which is named by its module or file."""
         return "." in self.what
 
     @property
     def reference(self) -> str:
-        """``what`` as :mod:`lmms_medtasks.extensions` names it: my.module:function."""
+        """``what`` in the form of :mod:`lmms_medtasks.extensions`: my.module:function."""
         return ":".join(self.what.rpartition(".")[::2]) if self.is_function else self.what
 
     @property
     def draw(self) -> tuple[int, int] | None:
-        """How many degradations are drawn for a picture, and the number of the one that is meant, from 1; or None."""
+        """How many degradations are drawn for a picture, and the number of this one, from 1; None if not drawn."""
         match = _DRAW.fullmatch(self.what)
         return (int(match["count"]), int(match["number"])) if match else None
 
 
 def parse(name: str) -> tuple[str, DegradationRequest]:
-    """The base task and the order in the name of a degraded task.
+    """The base task and the request in the name of a degraded task.
 
     Raises:
         UserError: Another form, an unknown degradation, level or modality, a base that is degraded already.
@@ -101,10 +100,7 @@ def parse(name: str) -> tuple[str, DegradationRequest]:
 
 
 def parse_degradation_request(text: str, where: str) -> DegradationRequest:
-    """The order that ``text`` is, what stands behind the ``@``; ``where`` it was found is said in errors.
-
-    Raises UserError as :func:`parse` does.
-    """
+    """Parse the text after the ``@``. ``where``: its location, for errors. Raises UserError as :func:`parse` does."""
     match = _ORDER.fullmatch(text)
     if match is None:
         raise UserError(f"{where!r}: {text!r} is no degradation and level. Write {_FORM}.")
@@ -119,19 +115,18 @@ def parse_degradation_request(text: str, where: str) -> DegradationRequest:
     if draw and not 1 <= int(draw["number"]) <= int(draw["count"]):
         raise UserError(f"{where!r}: {what} is none of the draws draw{draw['count']}_1 to _{draw['count']}.")
     _check_level(what, level, where)
-    options = _parse_options(match["options"], where)
-    made = DegradationRequest(what, level, **options)
-    _check_modality(made, where)
-    return made
+    order = DegradationRequest(what, level, **_parse_options(match["options"], where))
+    _check_modality(order, where)
+    return order
 
 
 def levels_of(what: str) -> tuple[str, ...]:
-    """The levels that ``what`` has a name for, beside 0."""
-    return corruptions.list_strengths() if what == CORRUPTIONS else _OWN_LEVELS if "." in what else LEVELS
+    """The named levels of ``what``, without 0."""
+    return corruptions.list_strengths() if what == CORRUPTIONS else LEVELS
 
 
 def _check_level(what: str, level: str, where: str) -> None:
-    """Raise UserError for a level that ``what`` has not, or that is written in another way than the shortest one."""
+    """Raise UserError for a level that ``what`` does not have, or that is not in its shortest form."""
     if level in (CONTROL, *levels_of(what)):
         return
     takes_strength = what != CORRUPTIONS and "." not in what
@@ -139,35 +134,24 @@ def _check_level(what: str, level: str, where: str) -> None:
         if level != (shortest := _shorten_level(level)):
             raise UserError(f"{where!r}: write the level {level} as {shortest}, so that one task has one name.")
         return
-    allowed = (
-        f"{', '.join(LEVELS)}, a strength up to {STRONGEST:g} such as 1.5"
-        if takes_strength
-        else ", ".join(levels_of(what))
-    )
+    allowed = ", ".join(levels_of(what)) + (f", a strength up to {STRONGEST:g} such as 1.5" if takes_strength else "")
     raise UserError(
         f"{where!r}: {what} has no level {level!r}. Allowed: {allowed}, and {CONTROL} for the untouched images."
     )
 
 
 def _shorten_level(level: str) -> str:
-    """``1.50`` -> 1.5, ``1.0`` -> 1; what is no number as it is."""
+    """``1.50`` -> 1.5, ``1.0`` -> 1; other texts unchanged."""
     return f"{float(level):.12g}" if _is_number(level) else level
 
 
-def needs_modality(made: DegradationRequest) -> bool:
-    """Whether it can be done only where the modality of the pictures is known: drawn, or for some modalities only."""
-    if made.is_control or made.what == CORRUPTIONS or made.is_function:
-        return False
-    return made.draw is not None or not degradations.is_general(made.what)
-
-
 def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
-    """The names of the degraded tasks that ``lmms-medtasks run --degrade`` asks for, those of one task together.
+    """The names of the degraded tasks for ``lmms-medtasks run --degrade``, those of one task together.
 
-    ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, those that
-    there are for the modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``; the name of a benchmark, whose
-    folder says in :data:`FILE` how it degrades. Where no level is given, 1 and 2 (low, medium, high of corruptions, 1
-    of a function). ``modality``: one, or ``column:NAME``. ``control``: the untouched pictures once more, as level 0.
+    ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, all of the
+    modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``; the name of a benchmark with a file :data:`FILE`.
+    The default levels are 1 and 2 (low, medium, high for corruptions, 1 for a function). ``modality``: one, or
+    ``column:NAME``. ``control``: also level 0, the unchanged pictures.
 
     Raises UserError as :func:`parse` does, and for ``all`` and draws without a modality.
     """
@@ -180,14 +164,14 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
         (what, level)
         for head, levels in _split_items(degrade)
         for what in _expand_item(_benchmark_degradations(head), canonical, column)
-        for level in levels or _default_levels(what)
+        for level in levels or levels_of(what)[: 1 if "." in what else None]
     ]
     if control:
         pairs = [(pairs[0][0], CONTROL), *pairs]
-    about = f"~{canonical}" if canonical else f"~{_COLUMN}={column}" if column else ""
-    about_seed = f"~seed={seed}" if seed else ""
+    modality_option = f"~{canonical}" if canonical else f"~{_COLUMN}={column}" if column else ""
+    seed_option = f"~seed={seed}" if seed else ""
     suffixes = [
-        f"{what}.{level}{'' if _takes_no_modality(what, level) else about}{about_seed}"
+        f"{what}.{level}{'' if CONTROL == level or what == CORRUPTIONS else modality_option}{seed_option}"
         for what, level in dict.fromkeys(pairs)
     ]
     for suffix in suffixes:
@@ -196,19 +180,19 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
 
 
 def _benchmark_degradations(head: str) -> str:
-    """How the benchmark called ``head`` degrades; ``head`` itself where there is none that says so."""
-    folder = next((each for each in folders.folders_with_file(FILE) if each.name == head), None)
+    """The degradations in the file of the benchmark ``head``; without such a file ``head`` itself."""
+    folder = next((folder for folder in folders.folders_with_file(FILE) if folder.name == head), None)
     return str(folders.read_yaml(folder / FILE)["degrade"]) if folder else head
 
 
 def _parse_options(text: str, where: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for each in text.split("~")[1:]:
-        key, equals, value = each.partition("=")
+    for option in text.split("~")[1:]:
+        key, equals, value = option.partition("=")
         if not equals:
-            key, value = "modality", _canonical_modality(each, where)
+            key, value = "modality", _canonical_modality(option, where)
         elif key not in (_COLUMN, "seed") or not value or (key == "seed" and not re.fullmatch(r"-?\d+", value)):
-            raise UserError(f"{where!r}: {each!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER.")
+            raise UserError(f"{where!r}: {option!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER.")
         if key in options:
             raise UserError(f"{where!r} has two of ~{key}.")
         options[key] = int(value) if key == "seed" else value
@@ -224,47 +208,50 @@ def _canonical_modality(text: str, where: str) -> str:
         raise UserError(f"{where!r}: {error}") from None
 
 
-def _check_modality(made: DegradationRequest, where: str) -> None:
-    if made.is_control:
+def _check_modality(order: DegradationRequest, where: str) -> None:
+    if order.is_control:
         return
-    given = made.modality or made.column
-    if given and made.what == CORRUPTIONS:
-        raise UserError(f"{where!r}: {made.what} is the same for all modalities. Leave ~{given} out.")
-    if needs_modality(made) and not given:
-        only = "draws among those of a modality" if made.draw else f"is for {_list_modalities(made.what)} only"
-        raise UserError(
-            f"{where!r}: {made.what} {only}. Say of which modality the images are: {made.what}.{made.level}~CT, or "
-            f"~column=NAME for the column that has it (--modality CT, --modality column:NAME)."
-        )
-    if made.modality:
-        check_modality_allowed(made, made.modality, where)
+    given = order.modality or order.column
+    if given and order.what == CORRUPTIONS:
+        raise UserError(f"{where!r}: {order.what} is the same for all modalities. Leave ~{given} out.")
+    if not given and order.what != CORRUPTIONS and not order.is_function:
+        only = ""
+        if order.draw:
+            only = "draws among those of a modality"
+        elif not degradations.is_general(order.what):
+            only = f"is for {', '.join(degradations.modalities_of(order.what))} only"
+        if only:
+            raise UserError(
+                f"{where!r}: {order.what} {only}. Say of which modality the images are: {order.what}.{order.level}~CT, "
+                f"or ~column=NAME for the column that has it (--modality CT, --modality column:NAME)."
+            )
+    if order.modality:
+        check_modality_allowed(order, order.modality, where)
 
 
-def check_modality_allowed(made: DegradationRequest, modality: str, where: str) -> None:
-    """Raise UserError where pictures of ``modality``, a canonical name, can't be degraded as ordered."""
-    if made.draw:
-        count, drawn = made.draw[0], degradations.drawn_for(modality)
+def check_modality_allowed(order: DegradationRequest, modality: str, where: str) -> None:
+    """Raise UserError if pictures of ``modality``, a canonical name, can't be degraded as requested."""
+    if order.draw:
+        count, drawn = order.draw[0], degradations.drawn_for(modality)
         if count > len(drawn):
             raise UserError(
                 f"{where}: {count} are to be drawn, and there are {len(drawn)} for {modality}: {', '.join(drawn)}."
             )
-    elif made.is_control or made.is_function:
-        return  # one of someone's own is imported later, and checked then
-    elif modality not in degradations.modalities_of(made.what):
+        return
+    if order.is_control or order.is_function:
+        return  # a custom degradation is imported and checked later
+    modalities = degradations.modalities_of(order.what)
+    if modality not in modalities:
         raise UserError(
-            f"{where}: {made.what} is not for {modality}, only for {_list_modalities(made.what)}. "
+            f"{where}: {order.what} is not for {modality}, only for {', '.join(modalities)}. "
             f"For {modality} there are: {', '.join(degradations.for_modality(modality))}."
         )
-
-
-def _list_modalities(what: str) -> str:
-    return ", ".join(degradations.modalities_of(what))
 
 
 def _split_items(degrade: str) -> list[tuple[str, list[str]]]:
     """``a:1,2,b`` -> a with its levels, b with none."""
     items: list[tuple[str, list[str]]] = []
-    for token in (each.strip() for each in degrade.split(",")):
+    for token in map(str.strip, degrade.split(",")):
         head, colon, last = token.rpartition(":")
         if _is_level(token) and items:
             items[-1][1].append(_shorten_level(token))
@@ -288,7 +275,7 @@ def _is_number(text: str) -> bool:
 
 
 def _expand_item(head: str, modality: str | None, column: str | None) -> list[str]:
-    """The degradations that stand in a name for one of --degrade."""
+    """The degradations, as in a task's name, for an item of --degrade."""
     draws = _DRAWS.fullmatch(head)
     if head != _ALL and not draws:
         return [head.replace(":", ".")]
@@ -303,11 +290,3 @@ def _expand_item(head: str, modality: str | None, column: str | None) -> list[st
     if modality is not None:
         return list(degradations.for_modality(modality))
     return [name for name in degradations.names() if degradations.is_general(name)]
-
-
-def _default_levels(what: str) -> tuple[str, ...]:
-    return levels_of(what)[:1] if "." in what else levels_of(what)
-
-
-def _takes_no_modality(what: str, level: str) -> bool:
-    return level == CONTROL or what == CORRUPTIONS

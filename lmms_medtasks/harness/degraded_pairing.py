@@ -1,14 +1,11 @@
-"""Degraded tasks and the clean ones of the same run, paired by question: what the result file tells of each metric.
+"""Scores of questions that pair degraded tasks with the clean ones of the same run.
 
-Into the rows of both sample logs goes a score for each question, where a metric has one. Into the degraded task's
-metadata goes how it was found, and the best possible score where it is stated.
+The rows of both sample logs get a score for each question and metric, if the metric has one. The degraded task's
+metadata gets how it was found, and the best possible score if it is known.
 
-A metric's name says nothing of what is logged under it: some tasks log a record under several names, of which each
-aggregation takes its part. So a number counts as a question's score only where the mean of all of them is the value
-that the harness reports:
-
-1. the number that is logged, if it is one (or the one number in a list or a mapping);
-2. else the metric has no score a question: it has totals only. Aggregations of others are not called again.
+A metric's name does not say what is logged under it: some tasks log one record under several names. So the logged
+number (or the only number in a list or a mapping) counts as a question's score only if the mean over all questions is
+the value that the harness reports. Other metrics have totals only; their aggregations are not called again.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lmms_medtasks.harness.degraded_tasks import ShownImages
 from lmms_medtasks.samples.degraded import METADATA, SCORES
 
 TOTALS = "totals only"
@@ -29,10 +25,10 @@ _SHARES = frozenset(("acc", "acc_norm", "acc_mutual_info", "exact_match", "anls"
 
 
 class DegradedPairScores(NamedTuple):
-    """``values``: a score for each record, in the unit of what is reported, or None. ``how`` they were found.
+    """``values``: a score for each record, in the unit of the reported value, or None. ``how``: LOGGED or TOTALS.
 
-    ``top``: the best possible score, where 0 is the worst, if that is stated: what is logged is true or false, or the
-    metric is one that the harness computes. None where it is not: no range is read off the scores.
+    ``top``: the best possible score if the worst is 0; known for logged truth values and for metrics that the harness
+    computes, else None.
     """
 
     values: list[float] | None
@@ -40,17 +36,14 @@ class DegradedPairScores(NamedTuple):
     top: float | None = None
 
 
-def add_paired_scores(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, ShownImages]) -> None:
-    """Add to the ``results`` of the harness, of the tasks in ``shown`` and their clean ones, what pairs them."""
-    task_names = {each.base for each in shown.values()} | set(shown)
-    metrics = {
-        name: _score_metrics(results, name, tasks[name])
-        for name in sorted(task_names & set(tasks) & set(results.get("samples", {})))
-    }
-    for name, each in shown.items():
-        if each.base == name:
-            continue  # degraded by its own YAML: there is no clean one of it
-        clean = metrics.get(each.base, {})
+def add_paired_scores(results: dict[str, Any], tasks: Mapping[str, Any], bases: Mapping[str, str]) -> None:
+    """Add the scores to the ``results`` of the harness. ``bases``: degraded task -> its clean one."""
+    task_names = {*bases, *bases.values()} & set(tasks) & set(results.get("samples", {}))
+    metrics = {name: _score_metrics(results, name, tasks[name]) for name in sorted(task_names)}
+    for name, base in bases.items():
+        if base == name:
+            continue  # degraded by its own YAML, without a clean task
+        clean = metrics.get(base, {})
         methods: dict[str, str] = {}
         top: dict[str, float] = {}
         for key, degraded_scores in metrics.get(name, {}).items():
@@ -65,19 +58,19 @@ def add_paired_scores(results: dict[str, Any], tasks: Mapping[str, Any], shown: 
 
 
 def _score_metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, DegradedPairScores]:
-    """The scores of a task's metrics by their keys in the results, written into its rows too."""
+    """The scores of a task's metrics by their keys in the results; adds them to the rows too."""
     rows = results["samples"][name]
-    made = {}
+    scores = {}
     for metric in task.aggregation():
-        reported = {key: each for key, each in results["results"][name].items() if key.split(",")[0] == metric}
+        reported = {key: value for key, value in results["results"][name].items() if key.split(",")[0] == metric}
         if len(reported) != 1 or not all(metric in row for row in rows):
-            continue  # of several filters a row does not say which one it is of
+            continue  # with several filters a row does not say to which one it belongs
         [(key, value)] = reported.items()
-        is_a_share = is_score_share(metric, task.config)
-        made[key] = find_question_scores([row[metric] for row in rows], value, share=is_a_share)
-        for row, score in zip(rows, made[key].values or (), strict=False):
+        share = is_score_share(metric, task.config)
+        scores[key] = find_question_scores([row[metric] for row in rows], value, share=share)
+        for row, score in zip(rows, scores[key].values or (), strict=False):
             row.setdefault(SCORES, {})[key] = score
-    return made
+    return scores
 
 
 def is_score_share(metric: str, config: Any) -> bool:
@@ -88,40 +81,30 @@ def is_score_share(metric: str, config: Any) -> bool:
 def find_question_scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> DegradedPairScores:
     """A score for each of ``values``, a metric's records of one task.
 
-    ``reported``: what the harness reports of them. ``share``: the metric is known to score from 0 to 1.
+    ``reported``: the value that the harness reports. ``share``: the metric is known to score from 0 to 1.
     """
     total = _finite_number(reported)
-    if total is None or not values:
-        return DegradedPairScores(None, TOTALS)
     logged = [_logged_number(value) for value in values]
-    if (factor := _find_factor([_finite_number(each) for each in logged], total)) is not None:
-        stated = share or all(_is_truth(each) for each in logged)
-        return DegradedPairScores([factor * float(each) for each in logged], LOGGED, factor if stated else None)
+    numbers = [number for number in map(_finite_number, logged) if number is not None]
+    if total is not None and numbers and len(numbers) == len(values):
+        mean = math.fsum(numbers) / len(numbers)
+        for factor in (1.0, 100.0):
+            if abs(mean * factor - total) <= _CLOSE * max(1.0, abs(total)):
+                # The second name is that of NumPy's truth values.
+                has_range = share or all(type(value).__name__ in ("bool", "bool_") for value in logged)
+                return DegradedPairScores([factor * x for x in numbers], LOGGED, factor if has_range else None)
     return DegradedPairScores(None, TOTALS)
 
 
-def _find_factor(values: Sequence[float | None], total: float) -> float | None:
-    """1 or 100, by which the mean of the values is ``total``; None if it is not."""
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return None
-    mean = math.fsum(known) / len(known)
-    return next((each for each in (1.0, 100.0) if abs(mean * each - total) <= _CLOSE * max(1.0, abs(total))), None)
-
-
 def _logged_number(value: Any) -> Any:
-    """The number in a record, as it is; anything else, or None, where there is no one number."""
+    """The only number in a mapping or list, in its own type; any other value unchanged, or None."""
     if isinstance(value, Mapping):
         return next((value[key] for key in _KEYS if _finite_number(value.get(key)) is not None), None)
     return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
 
 
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
-
-
 def _finite_number(value: Any) -> float | None:
-    """``value`` as a float if it is a finite number, of Python, NumPy or torch; None for anything else."""
+    """``value`` as a float if it is a finite number of Python, NumPy or torch, else None."""
     if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
         return None
     try:

@@ -1,7 +1,7 @@
-"""Open what a task shows as a picture, and degrade it as the task's name says: the same for every kind of runner.
+"""Open the pictures of a task, and degrade them as its name requests, for every kind of runner.
 
-The draw depends on the clean picture, the order and its seed alone: not on the question, its number or --offset. So all
-questions on one picture share its draw, and T trials cost one degradation
+The draw depends only on the clean picture, the request and its seed, not on the question, its number or --offset. So
+all questions on one picture share its draw, and T trials cost one degradation
 (:mod:`lmms_medtasks.degradations.picture_cache`).
 """
 
@@ -31,10 +31,9 @@ _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 
 
 def open_visual(visual: Any) -> Image.Image:
-    """What a question shows, as a PIL image: one already, bytes, {"bytes" or "path"}, a local file or a data URI.
+    """Open a PIL image, bytes, {"bytes" or "path"}, a local file or a data URI as a PIL image.
 
-    Raises UserError for anything else (video, sound, an address), and for what is no
-    readable picture.
+    Raises UserError for anything else (video, sound, an address), and for unreadable pictures.
     """
     if isinstance(visual, Image.Image | bytes):
         return pictures.open_image(visual)
@@ -68,21 +67,19 @@ def _local_path(path: str) -> str:
 def degrade_as_requested(
     picture: Image.Image, known_as: str, order: DegradationRequest, modality: str | None
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """A picture as ordered, at a level above 0, and what was done: the degradation and its parameters.
+    """A degraded picture (level above 0), and the degradation's name and parameters.
 
-    ``known_as``: its digest (:func:`lmms_medtasks.degradations.images.pixel_digest`). ``modality``: its canonical name
-        where
-    it is known.
+    ``known_as``: the picture's digest (:func:`lmms_medtasks.degradations.images.pixel_digest`). ``modality``: its
+    canonical name, or None.
     """
     seed = make_image_seed(known_as, order.seed)
     if order.is_function:
         order = replace(order, what=order.reference)
     if order.what == CORRUPTIONS:
         drawn = corruptions.sample(strength=order.level, seed=seed)
-        corrupted = picture_cache.default_cache().get(
-            _cache_key(known_as, order),
-            lambda: corruptions.apply_parameters(picture, drawn),
-        )
+        key_text = f"{known_as} {order.what} {order.level} {order.seed} {code_of(order)}"
+        key = hashlib.blake2b(key_text.encode(), digest_size=16).hexdigest()
+        corrupted = picture_cache.default_cache().get(key, lambda: corruptions.apply_parameters(picture, drawn))
         return corrupted, {"name": CORRUPTIONS, **drawn.to_json()}
     name = _drawn_name(known_as, order, str(modality)) if order.draw else order.what
     strength = float(order.level)
@@ -94,20 +91,17 @@ def degrade_as_requested(
 
 
 def _drawn_name(known_as: str, order: DegradationRequest, modality: str) -> str:
-    """The degradation that is drawn for a picture; those of its other draws are others."""
+    """The degradation that is drawn for a picture; its other draws give other degradations."""
     assert order.draw is not None
     count, number = order.draw
     chosen = degradations.draw_for_question(modality, known_as, count, order.seed)
-    # They come in the order of a table: the first draws would be artifacts, the last ones blur.
+    # Shuffled, because they come in the order of a table, artifacts first and blur last.
     turned = seeded_generator("order of draws", known_as, order.seed).permutation(len(chosen))
     return chosen[int(turned[number - 1])]
 
 
 def check_custom_degradation(order: DegradationRequest, where: str) -> None:
-    """Raise UserError where a degradation of someone's own that an order names can't be had, or not be done so.
-
-    ``where`` the order stands is said in the error.
-    """
+    """Raise UserError if a requested custom degradation is missing or can't be applied so. ``where``: for the error."""
     what = order.reference
     if order.is_control or not is_custom_degradation(what):
         return
@@ -125,15 +119,12 @@ def check_custom_degradation(order: DegradationRequest, where: str) -> None:
 
 @functools.cache
 def code_of(order: DegradationRequest) -> str:
-    """12 hexadecimal digits that change with the code and the numbers that decide the degraded pictures."""
+    """Digest (12 hex digits) of the code and the numbers that determine the degraded pictures."""
     if order.what == CORRUPTIONS:
         return digests.degradations_digest()
-    about = [order.modality] if order.column is None else list(degradations.modalities())
-    drawn = {name for each in about for name in degradations.drawn_for(str(each))} if order.draw else {order.reference}
-    codes = sorted({degradations.code_of(name, each) for name in drawn for each in about})
+    modalities = [order.modality] if order.column is None else list(degradations.modalities())
+    names = {order.reference}
+    if order.draw:
+        names = {name for modality in modalities for name in degradations.drawn_for(str(modality))}
+    codes = sorted({degradations.code_of(name, modality) for name in names for modality in modalities})
     return codes[0] if len(codes) == 1 else digests.content_digest(*(code.encode() for code in codes))
-
-
-def _cache_key(known_as: str, order: DegradationRequest) -> str:
-    text = f"{known_as} {order.what} {order.level} {order.seed} {code_of(order)}"
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

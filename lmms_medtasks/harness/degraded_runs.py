@@ -1,10 +1,10 @@
-"""What a run of degraded tasks did: recorded while the model answers, and written into the results.
+"""Record what a run of degraded tasks shows while the model answers, and write it into the results.
 
-With each answer in the sample log stand the clean pictures' digests and what was done to them (``degraded_pictures``):
-questions on one picture share its draw, so intervals go by picture. In the task's metadata stand how many pictures were
-shown and how many of them were changed. A task that asked the model and changed no picture fails: its score would be
-called robustness. So does one that shows what can't be degraded after some questions. Such a task has no number and the
-reason in its metadata, the others have theirs, since they are paid for; the command ends with status 1.
+Each row of the sample log gets the clean pictures' digests and what was done to them (``degraded_pictures``): questions
+on one picture share its draw, so intervals are clustered by picture. The task's metadata gets the numbers of shown and
+changed pictures. A task fails if the model was asked and no picture changed, because its score would look like
+robustness, or if it shows something that can't be degraded. A failed task has no numbers, and the reason in its
+metadata; the other tasks keep their results, and the command ends with status 1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lmms_medtasks.samples.degraded import FAILED, METADATA, PICTURES, list_degr
 
 
 class _Numbered:
-    """The documents of a split, each of which knows its number."""
+    """The documents of a split, as :class:`NumberedDocument`."""
 
     def __init__(self, documents: Any) -> None:
         self._documents = documents
@@ -43,7 +43,7 @@ class _Numbered:
 
 
 class DegradationWatch:
-    """Which tasks the model was asked, in this process."""
+    """Notes which degraded tasks the model was asked in this process."""
 
     def __init__(self, tasks: Iterable[Any]) -> None:
         tasks = list(tasks)
@@ -53,10 +53,9 @@ class DegradationWatch:
         self.tasks = {str(task.config.task): task for task in tasks}
 
     def told(self, results: Any) -> Any:
-        """The harness's results, None on other processes than the first, with what was done to the pictures.
+        """Add what was done to the pictures to the harness's results, which are None on all processes but the first.
 
-        A task that showed what can't be degraded, or of which no picture was changed, has no result, and the reason
-        in its metadata; all others have theirs.
+        Failed tasks lose their results and get the reason in their metadata.
         """
         failed: dict[str, str] = {}
         for name, shown in self.shown.items():
@@ -74,9 +73,8 @@ class DegradationWatch:
         if results:
             for name, why in failed.items():
                 _remove_numbers(results, name, why)
-            degraded_pairing.add_paired_scores(
-                results, self.tasks, {k: each for k, each in self.shown.items() if k not in failed}
-            )
+            bases = {name: shown.base for name, shown in self.shown.items() if name not in failed}
+            degraded_pairing.add_paired_scores(results, self.tasks, bases)
             if failed:
                 _tell_failures(failed)
         return results
@@ -84,9 +82,9 @@ class DegradationWatch:
 
 @contextlib.contextmanager
 def watch_degraded_tasks(lm: Any, tasks: Iterable[Any]) -> Iterator[DegradationWatch]:
-    """Note what ``lm``, the harness's model, is asked and shown of degraded tasks, until the end.
+    """Note until the end which degraded tasks ``lm``, the harness's model, is asked.
 
-    To be entered before what answers for the model (caches, journals).
+    To be entered before caches and journals, which answer for the model.
     """
     tasks = list(tasks)
     watch = DegradationWatch(tasks)
@@ -111,8 +109,8 @@ def _wrap_asking(name: str, original: Any, watch: DegradationWatch) -> Any:
         try:
             return original(requests, *args, **kwargs)
         except Exception:
-            # Of one process: the parts of a model that is spread over several would wait for each other. Not where
-            # replies are numbers: there is no mark for one that failed, and a cache would keep it.
+            # Not with several processes, which would wait for each other, nor for likelihoods, which have no mark for a
+            # failed request, so that a cache would keep them.
             refused = [watch.shown[task].refused for task in task_names & set(watch.shown)]
             if len(task_names) > 1 or not any(refused) or name != "generate_until" or calls.count_processes() > 1:
                 raise
@@ -122,7 +120,7 @@ def _wrap_asking(name: str, original: Any, watch: DegradationWatch) -> Any:
 
 
 def _unchanged_problem(shown: ShownImages, changed: dict[str, bool]) -> str:
-    """Why nothing was degraded in a task; "" if something was."""
+    """Why no picture of a task was changed; "" if one was."""
     if not changed:
         return (
             f"{shown.name}: the model answered without asking for an image, so nothing was degraded. A model that "
@@ -138,17 +136,17 @@ def _unchanged_problem(shown: ShownImages, changed: dict[str, bool]) -> str:
 
 
 def _remove_numbers(results: dict[str, Any], name: str, why: str) -> None:
-    """Take the numbers of a task, and of the groups that it is in, out of the results; its sample log stays."""
+    """Remove the numbers of a task and of its groups from the results; its sample log stays."""
     config = results["configs"][name]
     config["metadata"] = {**config["metadata"], METADATA: {**config["metadata"][METADATA], FAILED: why}}
     for part in ("results", "groups"):
         for holder in _find_holders(results.get("group_subtasks") or {}, name):
             if holder in (part_results := results.get(part) or {}):
-                part_results[holder] = {key: each for key, each in part_results[holder].items() if key == "alias"}
+                part_results[holder] = {key: value for key, value in part_results[holder].items() if key == "alias"}
 
 
 def _find_holders(subtasks: Mapping[str, Sequence[str]], name: str) -> set[str]:
-    """``name`` and the groups that hold it, directly or by others."""
+    """``name`` and the groups that hold it, directly or indirectly."""
     holders = {name}
     while more := {group for group, members in subtasks.items() if set(members) & holders} - holders:
         holders |= more
@@ -156,15 +154,15 @@ def _find_holders(subtasks: Mapping[str, Sequence[str]], name: str) -> set[str]:
 
 
 def _tell_failures(failed: Mapping[str, str]) -> None:
-    """Print the reasons now; under the harness's command line end with status 1 once everything is written."""
+    """Print the reasons; the harness's command line then ends with status 1 once everything is written."""
     for why in failed.values():
         print_message(f"lmms-medtasks: {why}")
-    ending.fail_after_the_tables(_without_result)
 
+    def describe_failed_tasks(results: Mapping[str, Any]) -> str:
+        names = list_degraded_failures(results)
+        return f"no result of {', '.join(names)}, see above. All others are written." if names else ""
 
-def _without_result(results: Mapping[str, Any]) -> str:
-    failed = list_degraded_failures(results)
-    return f"no result of {', '.join(failed)}, see above. All others are written." if failed else ""
+    ending.fail_after_the_tables(describe_failed_tasks)
 
 
 def _add_counts(

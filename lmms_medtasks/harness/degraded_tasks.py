@@ -1,17 +1,14 @@
 """``TASK@gaussian_noise.2``: any task of the harness whose questions show pictures, with degraded pictures.
 
-What is intercepted are loaded task objects, not their configurations: a degraded task has the base's data, prompts,
-few-shot examples, filters and metrics, and is of a class made of the base's own with :class:`DegradedTaskMixin` mixed
-in, which sees what the hooks for pictures return. That is the same for tasks of YAML and of Python, for runners of the
-simple and of the chat form, and for tasks whose messages are their own.
+A degraded task is made of the loaded task object: it has the base's data, prompts, few-shot examples, filters and
+metrics, and its class is the base's with :class:`DegradedTaskMixin`, which changes what the hooks for pictures return.
+This works for tasks of YAML and of Python, for runners of the simple and of the chat form, and for custom messages.
 
-The names are found by :mod:`lmms_medtasks.harness.degraded_lookup`. A name's base is loaded once; of a group or a tag
-all tasks are degraded. A task whose own YAML says ``metadata: {degrade: gaussian_noise.2}`` is degraded under its own
-name.
+:mod:`lmms_medtasks.harness.degraded_lookup` finds the names. A base is loaded once; of a group or a tag all tasks are
+degraded. A task with ``metadata: {degrade: gaussian_noise.2}`` in its own YAML is degraded under its own name.
 
-Refused are bases that show no pictures, more than pictures, or degraded ones. What can be told of a configuration is
-told before its data are fetched, the rest of the first documents, before a model is loaded (:func:`load_early`); what
-only shows later ends the run.
+Bases that show no pictures, more than pictures, or degraded ones are refused: by their configuration before data are
+fetched, by their first documents before a model is loaded (:func:`load_early`). Later problems end the run.
 """
 
 from __future__ import annotations
@@ -40,13 +37,13 @@ _PROBED = 32
 
 
 class NumberedDocument(dict[str, Any]):
-    """A document that knows its number, so that what was done to its pictures can be told with its answer."""
+    """A document with its number, so that its answer can be logged with what was done to its pictures."""
 
     number: int
 
 
 class ShownImages:
-    """What a degraded task did in this process, from several threads."""
+    """What a degraded task showed in this process; used by several threads."""
 
     def __init__(self, name: str, base: str, order: DegradationRequest) -> None:
         self.name, self.base, self.order = name, base, order
@@ -55,11 +52,11 @@ class ShownImages:
         self.of_documents: dict[int, dict[int, dict[str, Any]]] = {}
         """By document and picture: the clean picture's digest and what was done."""
         self.refused: UserError | None = None
-        """An error that a runner may have taken for a reply."""
+        """An error that a runner may have turned into a reply."""
         self._lock = threading.Lock()
 
     def degrade_image(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
-        """``visual``, which is number ``number`` of its question, as the task shows it."""
+        """Degrade ``visual``, picture ``number`` of its question."""
         try:
             return self._degrade_image(visual, doc, number)
         except UserError as error:
@@ -86,9 +83,9 @@ class ShownImages:
 
 
 def get_document_modality(order: DegradationRequest, doc: Mapping[str, Any]) -> str | None:
-    """The canonical modality of a document's pictures, as the order says; None where it says none.
+    """The canonical modality of a document's pictures; None if ``order`` has neither modality nor column.
 
-    Raises UserError where the column is not there or names no modality that the order is for.
+    Raises UserError for a missing column and for a modality that the degradation is not for.
     """
     if order.column is None:
         return order.modality
@@ -100,7 +97,7 @@ def get_document_modality(order: DegradationRequest, doc: Mapping[str, Any]) -> 
 
 
 class DegradedTaskMixin:
-    """Mixed into a task's class: what the model is shown, and nothing else, goes through :class:`ShownImages`."""
+    """Mixed into a task's class: passes pictures for the model through :class:`ShownImages`."""
 
     medtasks_shown: ShownImages
 
@@ -110,13 +107,13 @@ class DegradedTaskMixin:
     def doc_to_messages(self, doc: Any, **rounds: Any) -> Any:
         messages = super().doc_to_messages(doc, **rounds)  # type: ignore[misc]
         if not callable(self.config.doc_to_messages):  # type: ignore[attr-defined]
-            return messages  # the harness made them of doc_to_visual, above
+            return messages  # made by the harness from doc_to_visual, above
         numbers = iter(range(sys.maxsize))
         return [{**message, "content": self._degrade_content(message["content"], doc, numbers)} for message in messages]
 
     def process_results(self, doc: Any, results: Any, *args: Any, **kwargs: Any) -> Any:
         if self.medtasks_shown.refused is not None:
-            return {}  # it has no result, and to score may cost a judge
+            return {}  # the task has no result, and scoring may cost a judge's requests
         return super().process_results(doc, results, *args, **kwargs)  # type: ignore[misc]
 
     def _degrade_visuals(self, visuals: Any, doc: Any, numbers: Iterator[int]) -> Any:
@@ -125,7 +122,7 @@ class DegradedTaskMixin:
         return visuals if visuals is None else self.medtasks_shown.degrade_image(visuals, doc, next(numbers))
 
     def _degrade_content(self, content: Any, doc: Any, numbers: Iterator[int]) -> Any:
-        return content if isinstance(content, str) else [self._degrade_part(each, doc, numbers) for each in content]
+        return content if isinstance(content, str) else [self._degrade_part(part, doc, numbers) for part in content]
 
     def _degrade_part(self, part: Mapping[str, Any], doc: Any, numbers: Iterator[int]) -> Mapping[str, Any]:
         kind = part.get("type") or "text"
@@ -139,29 +136,29 @@ class DegradedTaskMixin:
 
 
 def find_shown_pictures(task: Any) -> ShownImages | None:
-    """What a degraded task did to its pictures; None for any other task."""
+    """The record of a degraded task's pictures; None for other tasks."""
     return getattr(task, "medtasks_shown", None)
 
 
 def load_degraded_task(
     load_base: Any, manager: Any, name: str, name_or_config: Any, *args: Any, **kwargs: Any
 ) -> dict[Any, Any]:
-    """The degraded task or group ``name``; ``load_base`` loads what it is made of, as the harness does.
+    """The degraded task or group ``name``; ``load_base`` loads its base as the harness does.
 
-    ``name_or_config`` and all else as the task manager's ``_load_individual_task_or_group`` gets it.
+    Other arguments are those of the task manager's ``_load_individual_task_or_group``.
     """
     base, order = degraded_names.parse(name)
     _check_base(manager, name, base)
     bare = {**name_or_config, "task": base} if isinstance(name_or_config, dict) else base
-    # A group numbers the tasks of one name in it; these have names of their own.
+    # With a parent the harness would number tasks of one name in a group; these have different names.
     loaded = load_base(bare, *args, **{**kwargs, "parent_name": None})
     return _degraded_tasks(loaded, name.removeprefix(base), order, manager)
 
 
 def names(manager: Any, tasks: Iterable[str]) -> list[str]:
-    """The names of degraded tasks among ``tasks``, those asked for, with wildcards in the base's name resolved.
+    """The names of degraded tasks among ``tasks``, with wildcards in the base's name resolved.
 
-    Raises UserError for a name that can't be read, and where there is no such base.
+    Raises UserError for a name that can't be parsed, and for an unknown base.
     """
     task_names = []
     for name in tasks:
@@ -175,7 +172,7 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
             matching = pattern_match(base, manager.all_tasks)
             if not matching:
                 raise UserError(f"{name!r}: no task is called like {base!r}.")
-            task_names += [f"{each}{name.removeprefix(base)}" for each in matching]
+            task_names += [f"{match}{name.removeprefix(base)}" for match in matching]
         else:
             _check_base(manager, name, base)
             task_names.append(name)
@@ -183,11 +180,10 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
 
 
 def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> None:
-    """Load the bases of these tasks now, before a model is loaded, so that what can't be degraded is refused.
+    """Load the bases of these tasks before a model is loaded, so that unsuitable ones are refused early.
 
-    They are kept for :func:`load_degraded_task`. Only the first process does it, the others follow when the harness
-    tells them; what goes wrong with the data itself is left to the harness to say. ``runner``: "simple" or "chat", None
-    if not known.
+    They are kept for :func:`load_degraded_task`. Only the first process does it. Problems with the data itself are left
+    to the harness. ``runner``: "simple" or "chat", None if not known.
     """
     if runner is None or os.environ.get("RANK", "0") != "0":
         return
@@ -198,14 +194,14 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
             manager._load_individual_task_or_group(name, task_type=runner)
         except UserError:
             raise
-        except Exception as error:  # noqa: BLE001 (the harness loads it again and says what is wrong)
+        except Exception as error:  # noqa: BLE001 (the harness loads it again and reports the error)
             from loguru import logger
 
             logger.debug(f"{name} could not be loaded before the model: {error!r}")
 
 
 def check_base_config(name: str, config: Mapping[str, Any]) -> None:
-    """Raise UserError where the configuration of the base of ``name`` shows no images, before its data are fetched."""
+    """Raise UserError if the base of ``name`` shows no images by its configuration, before its data are fetched."""
     if not isinstance(config.get("task"), str) or "class" in config:
         return
     if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
@@ -235,7 +231,7 @@ def _check_output(name: str, output_type: Any) -> None:
 
 
 def _keeps_likelihoods() -> bool:
-    """Whether the harness hands a loss and a truth value on to the task; 0.7.3 makes a text of the two."""
+    """Whether the harness passes likelihoods (loss, truth value) to the task; 0.7.3 turns them into a text."""
     from lmms_eval import evaluator
 
     output, _ = evaluator.unwrap_generation_output((0.5, True))
@@ -243,7 +239,7 @@ def _keeps_likelihoods() -> bool:
 
 
 def degrade_as_yaml_requests(task: Any, requested: str, manager: Any) -> Any:
-    """Make a task degraded as its own YAML requests. Raises UserError for what can't be degraded so."""
+    """Make a task degraded as its own YAML requests. Raises UserError if that is not possible."""
     location = f"{task.config.task}, metadata: {ASKED}"
     order = degraded_names.parse_degradation_request(requested, location)
     degraded_pictures.check_custom_degradation(order, location)
@@ -251,7 +247,7 @@ def degrade_as_yaml_requests(task: Any, requested: str, manager: Any) -> Any:
 
 
 def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: DegradationRequest, manager: Any) -> dict[Any, Any]:
-    """The same for all tasks of groups, which get names of their own too."""
+    """The degraded forms of loaded tasks and groups, all named with ``suffix``."""
     tasks: dict[Any, Any] = {}
     for key, value in loaded.items():
         if isinstance(value, dict):
@@ -267,7 +263,7 @@ def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: DegradationRe
 
 
 def make_degraded_task(task: Any, name: str, order: DegradationRequest, manager: Any) -> Any:
-    """A sibling of a loaded task of the harness, called ``name``, that shows degraded pictures.
+    """A copy of a loaded task of the harness, called ``name``, that shows degraded pictures.
 
     Raises UserError for a base that shows no pictures, others than pictures, or degraded ones.
     """
@@ -287,30 +283,25 @@ def make_degraded_task(task: Any, name: str, order: DegradationRequest, manager:
     config.metadata = _degraded_metadata(base, order, manager)
     made.medtasks_shown = ShownImages(name, str(base.task), order)
     made._instances = None
-    # A subset takes rows out of them in place; the two may be one.
+    # Copied because a subset removes rows in place; the two may be one object.
     made.dataset = copy.copy(task.dataset)
     made.dataset_no_image = made.dataset if task.dataset_no_image is task.dataset else copy.copy(task.dataset_no_image)
     made.task_docs = made.eval_docs
-    made._filters = [copy.copy(each) for each in task._filters]
+    made._filters = list(map(copy.copy, task._filters))
     for ensemble in made._filters:
         ensemble.filters = list(ensemble.filters)
-    if hasattr(task, "sampler"):  # one of its own draws the examples that the base's draws
+    if hasattr(task, "sampler"):  # a copy draws the same examples as the base's
         made.sampler = copy.copy(task.sampler)
         made.sampler.task, made.sampler.config = made, config
     return made
 
 
 def _degraded_metadata(base: Any, order: DegradationRequest, manager: Any) -> dict[str, Any]:
-    """The base's metadata and what was done, all of which is in the key of the harness's response cache."""
-    base_metadata = (
-        dict(base.metadata)
-        if isinstance(base.metadata, Mapping)
-        else {"of_base": base.metadata}
-        if base.metadata
-        else {}
-    )
-    base_metadata.pop(ASKED, None)
-    done = {
+    """The base's metadata and the degradation, all of which is in the key of the harness's response cache."""
+    is_mapping = isinstance(base.metadata, Mapping)
+    metadata = dict(base.metadata) if is_mapping else {"of_base": base.metadata} if base.metadata else {}
+    metadata.pop(ASKED, None)
+    metadata[METADATA] = {
         "of": str(base.task),
         "name": order.what,
         "level": order.level,
@@ -320,7 +311,6 @@ def _degraded_metadata(base: Any, order: DegradationRequest, manager: Any) -> di
         **({} if order.is_control else {"code": degraded_pictures.code_of(order)}),
         "libraries": dict(provenance.library_versions()),
     }
-    metadata = {**base_metadata, METADATA: done}
     runner = getattr(manager, "_lmms_medtasks_runner", None)
     provenance.add_image_encoding(metadata, getattr(manager, "model_name", None), runner)
     return metadata
@@ -340,9 +330,9 @@ def _check_base_task(task: Any, name: str, order: DegradationRequest) -> None:
 
 
 def _check_first_documents(task: Any, name: str, documents: Any) -> None:
-    """Look at what the first questions show, up to the first picture.
+    """Raise UserError if the first questions show no picture, or their first visuals are not pictures.
 
-    Not at messages of the task's own: to make them may change the task's module.
+    Custom messages are not made, because that may change the task's module.
     """
     seen = 0
     for doc in islice(documents, _PROBED):
@@ -350,8 +340,8 @@ def _check_first_documents(task: Any, name: str, documents: Any) -> None:
         visuals = task.doc_to_visual(doc)
         if visuals is not None and not isinstance(visuals, list | tuple):
             visuals = [visuals]
-        for each in visuals or []:
-            for visual in each if isinstance(each, list | tuple) else [each]:
+        for part in visuals or []:
+            for visual in part if isinstance(part, list | tuple) else [part]:
                 try:
                     degraded_pictures.open_visual(visual)
                 except UserError as error:
@@ -362,7 +352,7 @@ def _check_first_documents(task: Any, name: str, documents: Any) -> None:
 
 
 def _check_column(task: Any, name: str, order: DegradationRequest) -> None:
-    """Raise UserError for a document whose modality is not known, or not one that the order is for."""
+    """Raise UserError for a document whose modality is unknown or not supported by the degradation."""
     split = task.config.test_split or task.config.validation_split
     rows = task.dataset_no_image[split]
     if order.column not in rows.column_names:
@@ -380,7 +370,7 @@ def _check_column(task: Any, name: str, order: DegradationRequest) -> None:
 
 
 def _own_degradation(task: Any) -> bool:
-    """Whether the settings or the documents of a task of ours degrade its pictures already."""
+    """Whether the settings or the documents of a task of ours already degrade its pictures."""
     metadata = task.config.metadata
     if not isinstance(metadata, Mapping) or "data_digest" not in metadata:
         return False
@@ -389,6 +379,6 @@ def _own_degradation(task: Any) -> bool:
         return True
     rows = task.dataset_no_image[task.config.test_split or task.config.validation_split]
     columns = set(getattr(rows, "column_names", None) or ())
-    if settings.get("severity") != 0 and "severity" in columns and any(each for each in rows["severity"]):
+    if settings.get("severity") != 0 and "severity" in columns and any(rows["severity"]):
         return True
-    return "corruption" in columns and any(each for each in rows["corruption"])
+    return "corruption" in columns and any(rows["corruption"])

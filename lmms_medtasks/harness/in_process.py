@@ -1,8 +1,7 @@
-"""The harness called as a function: the same model, tasks and files as its command line, and nothing left behind.
+"""The harness called as a function: the same model, tasks and files as its command line; the process stays unchanged.
 
-What that command line does around ``simple_evaluate`` is done here with the same values: tasks are matched by the task
-manager (where ours are checked), the harness's own tracker writes results and sample logs. Not done: its command line's
-log, its keeping of replies for a run that goes on after it was cut off, and several processes.
+Everything that the command line does around ``simple_evaluate`` is done here with the same values, except its log,
+continuing a run that was cut off, and several processes.
 """
 
 from __future__ import annotations
@@ -34,21 +33,15 @@ def evaluate(
     tasks: Sequence[str],
     output: Path,
     *,
-    model_args: str = "",
-    limit: int | float | None = None,
-    batch_size: int | str = 1,
-    device: str | None = None,
-    num_fewshot: int | None = None,
-    gen_kwargs: str | None = None,
-    include_path: Sequence[Path] = (),
-    use_cache: str | None = None,
-    verbose: bool = False,
+    settings: Mapping[str, Any],
+    include_path: Sequence[Path],
+    verbose: bool,
 ) -> Path:
     """Evaluate a model on tasks, write results and sample logs below ``output``, and return the result file.
 
     ``model``: a name of the harness, one of its model objects, or a function of a prompt and a list of PIL images that
-    gives a reply. All else as the options of that name of ``lmms-eval``; ``verbose`` shows the logs and bars.
-    Raises UserError for an unknown model or task, what a task refuses, and a run without a complete result.
+    gives a reply. ``settings``: options of ``lmms-eval`` that ``simple_evaluate`` takes too. ``verbose``: show logs and
+    bars. Raises UserError for an unknown model or task, what a task refuses, and an incomplete result.
     """
     import datasets
     import torch
@@ -62,7 +55,8 @@ def evaluate(
     relied_on.check_harness_has(relied_on.PYTHON)
     lm = model if isinstance(model, (str, lmms)) else model_from_function(model)
     name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
-    _check_model(lm)
+    if isinstance(lm, str) and runners.find_runner_kind(lm, False) is None:
+        raise UserError(f"Unknown model {lm!r}.{nearest_match(lm, runners.names())} `lmms-eval models` lists all.")
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
             for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
@@ -74,10 +68,9 @@ def evaluate(
                 datasets.disable_progress_bars()
                 restored.callback(datasets.enable_progress_bars)
         if not isinstance(lm, str):
-            # The harness takes a model apart at the end of a run; this one is its owner's.
+            # The harness takes a model apart at the end of a run; the caller may use this one again.
             restored.enter_context(replace_attribute(lm, "clean", lambda: None))
-        paths = [str(each) for each in include_path] or None
-        manager = TaskManager("INFO", include_path=paths, model_name=name)
+        manager = TaskManager("INFO", include_path=[*map(str, include_path)] or None, model_name=name)
         if not isinstance(lm, str):
             manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
         names = _match_tasks(manager, tasks)
@@ -85,19 +78,17 @@ def evaluate(
         stamps.give_own_stamp(tracker)
         date = utils.get_datetime_str(timezone="UTC")
         options = argparse.Namespace(
-            tasks=",".join(tasks), model_args=model_args, limit=limit, batch_size=batch_size, device=device,
-            num_fewshot=num_fewshot, gen_kwargs=gen_kwargs, use_cache=use_cache, output_path=str(output),
-            log_samples=True, process_with_media=False, reasoning_tags=REASONING_TAGS, agentic_trace_mode="basic",
+            tasks=",".join(tasks), **settings, output_path=str(output), log_samples=True, process_with_media=False,
+            reasoning_tags=REASONING_TAGS, agentic_trace_mode="basic",
         )  # fmt: skip
         results = evaluator.simple_evaluate(
-            model=lm, model_args=model_args, tasks=names, num_fewshot=num_fewshot, batch_size=batch_size,
-            device=device, use_cache=use_cache, limit=limit, gen_kwargs=gen_kwargs, task_manager=manager,
-            log_samples=True, cli_args=options, datetime_str=date,
+            model=lm, tasks=names, **settings, task_manager=manager, log_samples=True, cli_args=options,
+            datetime_str=date,
         )  # fmt: skip
         if results is None:
             raise UserError("Only the first of several processes has results. Use lmms-medtasks run --processes.")
-        # Not by simple_evaluate: it would have the tracker copy a model object.
-        tracker.general_config_tracker.log_experiment_args(name, model_args, None, None, False)
+        # Not by simple_evaluate, with which the tracker would copy a model object.
+        tracker.general_config_tracker.log_experiment_args(name, settings["model_args"], None, None, False)
         results["config"]["model"] = name
         samples = results.pop("samples")
         tracker.save_results_aggregated(results=results, samples=samples, datetime_str=date)
@@ -107,9 +98,9 @@ def evaluate(
 
 
 def model_from_function(function: Any) -> Any:
-    """A model of the harness that asks a function of a prompt and a list of PIL images for each reply.
+    """A model of the harness that calls a function of a prompt and a list of PIL images for each reply.
 
-    Raises UserError for what can't be called with two arguments.
+    Raises UserError for an object that can't be called with two arguments.
     """
     if not callable(function):
         raise UserError(
@@ -128,15 +119,8 @@ def model_from_function(function: Any) -> Any:
     return FunctionModel(function)
 
 
-def _check_model(model: Any) -> None:
-    if isinstance(model, str) and runners.find_runner_kind(model, False) is None:
-        raise UserError(
-            f"Unknown model {model!r}.{nearest_match(model, runners.names())} `lmms-eval models` lists all."
-        )
-
-
 def _match_tasks(manager: Any, tasks: Sequence[str]) -> list[str]:
-    """The tasks that these names and wildcards stand for, as the harness's command line finds them."""
+    """The tasks that names and wildcards stand for, matched as by the harness's command line."""
     names: list[str] = manager.match_tasks(list(tasks))
     for task in tasks:
         if task not in names and "*" not in task:
@@ -148,7 +132,7 @@ def _match_tasks(manager: Any, tasks: Sequence[str]) -> list[str]:
 
 
 def _written_file(output: Path, path: Path | None, tasks: Sequence[str]) -> Path:
-    """The result file that was written now. Raises UserError where there is none, or it is not complete."""
+    """``path`` if it is a complete result file; else raises UserError."""
     if path is None or not path.stat().st_size:
         raise UserError(f"The harness wrote no results to {output}. Is there room, and may you write there?")
     problems = result_files.list_missing_results([result_files.read_result_file(path)], tasks)
@@ -158,9 +142,9 @@ def _written_file(output: Path, path: Path | None, tasks: Sequence[str]) -> Path
 
 
 def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapping[str, tuple[int, int, int]]:
-    """Count, before a model is loaded: task -> images (or what its questions are clustered by), questions, trials.
+    """Task -> numbers of images (or other clusters of its questions), questions and trials; no model is loaded.
 
-    Raises UserError for a name that is no task of lmms-medtasks, and what reading its data raises.
+    Raises UserError for a task that is not of lmms-medtasks; errors of reading its data pass through.
     """
     from lmms_eval.tasks import TaskManager, get_task_dict
     from loguru import logger
@@ -168,10 +152,9 @@ def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapp
     from lmms_medtasks.harness.evaluating import is_our_task, iter_tasks
     from lmms_medtasks.harness.subset_tasks import list_question_units
 
-    # Its logger tells of every file of the harness's own that is no task.
-    logger.disable("lmms_eval")
+    logger.disable("lmms_eval")  # it warns of each file of the harness that is not a task
     plugin.install_plugin(TaskManager)
-    manager = TaskManager(include_path=[str(folder) for folder in folders] or None)
+    manager = TaskManager(include_path=[*map(str, folders)] or None)
     unknown = [name for name in tasks if name not in manager.all_tasks]
     if unknown:
         raise UserError(f"Unknown task {unknown[0]!r} in --tasks. `lmms-eval --tasks list` lists all.")
@@ -186,14 +169,13 @@ def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapp
 
 @contextlib.contextmanager
 def _outside_of_a_loop() -> Iterator[None]:
-    """Let models that ask a server call ``asyncio.run``, which is refused within a loop, as in a notebook's cell."""
+    """Let models that ask a server call ``asyncio.run``, which Python refuses in a loop, as in a notebook's cell."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         yield
         return
-    # The loop waits for this cell, whatever is run in the meantime.
-    asyncio._set_running_loop(None)
+    asyncio._set_running_loop(None)  # the notebook's loop waits for this cell anyway
     try:
         yield
     finally:
@@ -203,7 +185,7 @@ def _outside_of_a_loop() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _generators_kept(torch: Any) -> Iterator[None]:
-    """Put the process's random generators back: the harness seeds all of them."""
+    """Restore the process's random generators, all of which the harness seeds."""
     states: list[tuple[Callable[[Any], Any], Any]] = [
         (random.setstate, random.getstate()),
         (np.random.set_state, np.random.get_state()),  # noqa: NPY002 (as the harness seeds it)
@@ -219,9 +201,9 @@ def _generators_kept(torch: Any) -> Iterator[None]:
 
 
 def run_folder_tasks(model: str, tasks: Sequence[str], folder: Path, limit: int) -> Mapping[str, Any]:
-    """The harness's results of ``tasks``, by task: of one model on the CPU, over the first ``limit`` questions of each.
+    """The harness's results by task, of one model on the CPU over the first ``limit`` questions. Writes no files.
 
-    Nothing is written, and what goes wrong is raised as it is. Raises UserError where the harness gives none.
+    Errors of the harness pass through. Raises UserError if it returns no results.
     """
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager

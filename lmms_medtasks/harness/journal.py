@@ -1,25 +1,23 @@
-"""A journal of finished replies: the same command started again after a kill goes on where it stopped.
+"""A journal of finished replies: the same command, started again after a kill, continues where it stopped.
 
-The model gets a task's requests in slices, of whole batches and about a minute's work each, and the replies of a slice
-are written down before the next one is asked: a kill loses one slice. A model that tells its replies as they come
-(``on_replies``: our runner for servers) has each written down at once. A reply is given back only where everything that
-decides it is as it was (:mod:`lmms_medtasks.harness.reply_keys`); else its question is asked anew. A reply that stands
-for a failed request is not kept. What a runner must get in one call (``one_call_a_run`` in ``runners.yaml``) is kept by
-task.
+The model gets a task's requests in slices of whole batches, about a minute's work each, and the replies of a slice are
+written before the next one is asked: a kill loses one slice. Replies of a model with ``on_replies`` (our runner for
+servers) are written as they come. A reply is used again only if everything that determines it is unchanged
+(:mod:`lmms_medtasks.harness.reply_keys`). Failed requests are not kept. A runner that must get a task in one call
+(``one_call_a_run`` in ``runners.yaml``) has one slice a task.
 
-Trials have the numbers that they would have had: the seeds of those that are asked do not move
-(:class:`lmms_medtasks.harness.hooks.TrialSeeder`). At batch size 1 the replies are those of a run that was not cut
-off; in larger batches the requests of a batch are others, which can move a reply as another batch size can.
+Trials keep their numbers, so that their seeds do not change (:class:`lmms_medtasks.harness.hooks.TrialSeeder`). At
+batch size 1 the replies are those of a run without interruption; larger batches are composed differently, which can
+change a reply as another batch size can.
 
-All processes of a run are called as often as each other, with as many requests: the parts of a sharded model meet in
-every batch. Where one lacks fewer replies than another, copies of its last request fill it up. Each reads the files of
-all, so that a command can go on with another number of processes. Requests that are padding already get the reply of
-the request that they are copies of.
+All processes of a run make equally many calls with equally many requests, because the parts of a sharded model meet in
+every batch: copies of the last request fill up shorter slices. Each process reads the files of all, so that a command
+can continue with another number of processes. Padding of the harness gets the reply of the request that it copies.
 
 When the command has written its results, its journal is removed, unless requests failed: then the same command asks
-those again. ``MEDTASKS_JOURNAL=fresh`` throws away what is there, ``MEDTASKS_JOURNAL=off`` keeps nothing. A library's
-user, whose model's name and arguments are not known here, has no journal; nor has a run of several processes with
-``--use_cache``, whose processes need not be called alike.
+those again. ``MEDTASKS_JOURNAL=fresh`` discards a journal, ``MEDTASKS_JOURNAL=off`` keeps none. There is no journal
+for calls from Python, whose model's name and arguments are not known here, nor for several processes with
+``--use_cache``, which may be called differently often.
 """
 
 from __future__ import annotations
@@ -48,30 +46,29 @@ KEEP, FRESH, OFF = "keep", "fresh", "off"
 
 _BATCHES = 16
 _SECONDS = 60.0
-"""The first slice has 16 batches; the next ones are as large as takes about a minute."""
+"""The first slice has 16 batches; the next ones take about a minute."""
 
 
 @contextlib.contextmanager
 def keep_replies_in_journal(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterator[None]:
-    """Keep the replies of ``lm`` to these tasks, and give back those that are known, until the end.
+    """Keep the replies of ``lm`` to these tasks, and use known ones again, until the end.
 
-    ``tasks``: ours, of the harness's classes, the same on every process. ``arguments``: what the harness's ``evaluate``
-    was given, by name. Within this, each call of ``generate_until`` has requests of one task only.
+    ``tasks``: our tasks of the harness's classes, the same on every process. ``arguments``: those of the harness's
+    ``evaluate``, by name. Each call of ``generate_until`` must have requests of one task only.
 
-    Raises UserError for a value of ``MEDTASKS_JOURNAL`` that there is none of, and where the same command is running.
+    Raises UserError for an unknown value of ``MEDTASKS_JOURNAL``, and if the same command is running.
     """
     mode = os.environ.get(VARIABLE, "") or KEEP
     if mode not in (KEEP, FRESH, OFF):
         raise unknown_name_error("value", mode, (KEEP, FRESH, OFF), VARIABLE)
     tasks_by_name = {str(task.config.task): task for task in tasks}
     options = arguments.get("cli_args")
-    many_with_cache = arguments.get("response_cache") is not None and calls.count_processes() > 1
     original = getattr(lm, "generate_until", None)
     without = mode == OFF or getattr(lm, "is_instant", False)
     if without or not tasks_by_name or not getattr(options, "model", None) or not callable(original):
         yield
         return
-    if many_with_cache:
+    if arguments.get("response_cache") is not None and calls.count_processes() > 1:
         if os.environ.get("RANK", "0") == "0":
             print_message(
                 "lmms-medtasks: replies are not kept: --use_cache in several processes. If this run is cut off, all is "
@@ -98,7 +95,7 @@ def keep_replies_in_journal(lm: Any, tasks: Iterable[Any], arguments: Mapping[st
 
 @dataclass(frozen=True)
 class _JournalRequest:
-    """A request that is not padding: its place in the call, its reply's key, its question and the trial's number."""
+    """A request that is not padding: its index in the call, its reply's key, its question and the trial's number."""
 
     place: int
     key: str
@@ -117,7 +114,7 @@ class _Journal:
         self._known: dict[str, Mapping[str, Any]] = {}
         self._of_task: Counter[str] = Counter()
         self._model = ""
-        self._written: set[str] = set()  # keys of the slice's replies that stand in the file already
+        self._written: set[str] = set()  # keys of the slice's replies that are in the file already
         self._opened = self._joined = self._writes = False
         self._met: Counter[tuple[str, Any]] = Counter()  # trials of a question of a task so far
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
@@ -127,7 +124,7 @@ class _Journal:
         self._size = 0 if self._settled else _BATCHES * at_once
 
     def find_replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
-        """The replies to a call's requests of one task, in their order; those that are missing are asked."""
+        """The replies to a call's requests of one task, in order; missing ones are requested."""
         self._open_folder()
         task = requests[0].task_name
         trial_requests = list(self._iter_asked(task, requests))
@@ -137,8 +134,8 @@ class _Journal:
         for trial_request in trial_requests:
             if trial_request.key in self._known:
                 replies[trial_request.place] = self._given_back(trial_request)
-        # A process without a question of the task has padding only, and asks that.
-        places = [each.place for each in missing] if trial_requests else list(range(len(requests)))
+        # A process without a question of the task has padding only, and sends that.
+        places = [trial_request.place for trial_request in missing] if trial_requests else list(range(len(requests)))
         # No slice ends between the trials of a question.
         self._unit = math.lcm(self._batch, int(requests[0].repeats or 1))
         for done, size in self._iter_slices(len(places)):
@@ -157,20 +154,22 @@ class _Journal:
         if trial_requests:
             last, taken = replies[trial_requests[-1].place], {trial_request.place for trial_request in trial_requests}
             replies = [reply if place in taken else last for place, reply in enumerate(replies)]
-        self._count_seeded(task, trial_requests)
+        # Tasks of one run may have questions of the same id: the hook counts on.
+        if self._seeds_trials(task):
+            self._seeded.update(trial_request.question for trial_request in trial_requests)
         return replies
 
     def finish_run(self) -> None:
-        """The harness has its numbers; it writes its results after this: what is kept goes when the process ends."""
+        """Remove the journal when the process ends, after the harness has written its results."""
         if self._joined:
             atexit.register(self._remove_folder)
 
     def stop_run(self) -> None:
-        """The run has failed in this process: what is kept stays."""
+        """Keep the journal: the run has failed in this process."""
         self._folder.close_files(remove=False)
 
     def _open_folder(self) -> None:
-        """Read what is known. At the first call, when the harness has joined the processes."""
+        """Read known replies, at the first call, when the harness has joined the processes."""
         if self._opened:
             return
         self._opened = True
@@ -217,7 +216,7 @@ class _Journal:
                 splits[split] = reply_keys.raw_rows(self._lm.task_dict[task][split])
             if (split, number) not in documents:
                 shown, question = reply_keys.document_digest(splits[split], number)
-                generation = [each for each in request.args if isinstance(each, dict)]
+                generation = [argument for argument in request.args if isinstance(argument, dict)]
                 parts = [self._model, settings, task, split, question, shown, request.args[0], generation]
                 documents[split, number] = reply_keys.value_digest(parts), question
             key, question = documents[split, number]
@@ -243,7 +242,7 @@ class _Journal:
         return journal_files.unpack_reply(line)
 
     def _iter_slices(self, own_count: int) -> Iterator[tuple[int, int]]:
-        """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
+        """Start and size of each slice, as needed by the process with the most requests."""
         most = max(calls.gather_values(own_count))
         done = 0
         while done < most:
@@ -255,7 +254,7 @@ class _Journal:
         return max(1, math.ceil(size / self._unit)) * self._unit
 
     def _adapt_size(self, size: int, seconds: float) -> None:
-        """Let slices grow to about a minute's work, alike on all processes."""
+        """Let slices grow to about a minute's work, equally on all processes."""
         if self._settled or size < self._size:
             return
         slowest = max(calls.gather_values(seconds))
@@ -263,7 +262,7 @@ class _Journal:
         self._settled = slowest >= _SECONDS / 2
 
     def _expect_trials(self, task: str, trials: Iterable[_JournalRequest]) -> None:
-        """Tell the hook that seeds which trials of each question it is about to seed."""
+        """Tell the seeding hook the numbers of the next trials of each question."""
         if not self._seeds_trials(task):
             return
         numbers = defaultdict(list)
@@ -272,41 +271,36 @@ class _Journal:
         for question, trial_numbers in numbers.items():
             hooks.TRIALS.expect(question, trial_numbers)
 
-    def _count_seeded(self, task: str, trial_requests: Iterable[_JournalRequest]) -> None:
-        # Tasks of one run may have questions of the same id: the hook counts on.
-        if self._seeds_trials(task):
-            self._seeded.update(trial_request.question for trial_request in trial_requests)
-
     def _seeds_trials(self, task: str) -> bool:
         settings = getattr(self._tasks[task], "lmms_eval_specific_kwargs", None) or {}
         return bool(settings.get("seed_trials"))
 
     @contextlib.contextmanager
     def _as_they_come(self, task: str, trials: Sequence[_JournalRequest]) -> Iterator[None]:
-        """Let a model that tells its replies as they come have them written down within a call for these trials."""
+        """During a call for these trials, write replies as they come if the model has ``on_replies``."""
         self._written.clear()
         if not hasattr(self._lm, "on_replies"):
             yield
             return
 
         def keep_replies(replies: Mapping[int, Any]) -> None:
-            # What fills up a slice stands after the trials.
+            # Padding of a slice comes after the trials.
             replied = [(trials[place], reply) for place, reply in replies.items() if place < len(trials)]
             self._write_replies(task, replied, sync=False)
-            self._written.update(each.key for each, _ in replied)
+            self._written.update(trial.key for trial, _ in replied)
 
         with replace_attribute(self._lm, "on_replies", keep_replies):
             yield
 
-    def _write_replies(self, task: str, replied: Iterable[tuple[_JournalRequest, Any]], sync: bool = True) -> None:
+    def _write_replies(self, task: str, replied: Iterable[tuple[_JournalRequest, Any]], *, sync: bool = True) -> None:
         if not self._writes:
             return
         lines = []
-        for each, reply in replied:
-            if each.key in self._written:
+        for trial, reply in replied:
+            if trial.key in self._written:
                 continue
-            line = {"key": each.key, "task": task, **journal_files.pack_reply(reply)}
-            drawn = hooks.RENDERED.numbered(each.question)
+            line = {"key": trial.key, "task": task, **journal_files.pack_reply(reply)}
+            drawn = hooks.RENDERED.numbered(trial.question)
             lines.append({**line, "parameters": drawn} if drawn and "reply" in line else line)
         try:
             self._folder.append_lines(lines, sync)
@@ -342,7 +336,7 @@ class _Journal:
 
 
 def _runner_number(lm: Any, name: str) -> int:
-    """A number that a runner says of itself, 1 where it says none ("auto")."""
+    """A numeric attribute of a runner; 1 if it is missing or not a number ("auto")."""
     try:
         return max(1, int(getattr(lm, name, 1)))
     except (TypeError, ValueError, NotImplementedError):

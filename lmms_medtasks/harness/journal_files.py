@@ -1,12 +1,12 @@
 """The files of a journal of replies: ``MEDTASKS_HOME/journal/<command>/``, one file a process and start of the command.
 
 Only the user can read them: a reply may repeat data whose terms keep it on this machine. A line is a JSON object with
-the reply's key, its task's name and the reply (:func:`pack_reply`); prompts and images are not in it. A line that a
-kill cut is skipped.
+the reply's key, its task's name and the reply (:func:`pack_reply`), without prompt and images. Lines that a kill cut
+off are skipped.
 
-The folder belongs to one start of the command at a time, which its first process locks. That process gives a journal
-its name when the command is first started (``token``), and all others, also those on machines with a folder of their
-own, look for files of that name only: what is left of a journal that was finished or thrown away is removed.
+The folder belongs to one start of the command at a time, whose first process locks it. That process names the journal
+when the command is first started (``token``). All others, also those on machines with another folder, use files of that
+name only, and remove the rest of journals that were finished or discarded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lmms_medtasks.parsing.reply import SentReply
 
 _TOKEN, _LOCK = "token", "lock"
 _FORGOTTEN = 30 * 24 * 3600.0
-"""Seconds after which the journal of a command that nobody started again is removed."""
+"""Seconds without writing after which a journal is removed."""
 
 Line = Mapping[str, Any]
 
@@ -38,7 +38,7 @@ class JournalBusyError(Exception):
 
 
 class JournalFolder:
-    """The folder of one command's journal. Methods raise OSError where it can't be read or written."""
+    """The folder of one command's journal. Methods raise OSError if it can't be read or written."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,7 +47,7 @@ class JournalFolder:
         self._session = ""
 
     def begin_session(self, fresh: bool) -> tuple[str, str]:
-        """Lock the folder and return the journal's name and the start's: for the first process only.
+        """Lock the folder in the first process, and return the names of the journal and of this start.
 
         ``fresh`` starts a new journal. Raises :class:`JournalBusyError` while the same command is running.
         """
@@ -56,7 +56,7 @@ class JournalFolder:
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            # Not flock, which a child would go on holding after this process was killed.
+            # Not flock, whose lock a child process would keep after this process was killed.
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
             holder = (self.path / _LOCK).read_text("utf-8")
@@ -69,11 +69,12 @@ class JournalFolder:
         token = "" if fresh or not token_path.is_file() else token_path.read_text("ascii").strip()
         if not token:
             token = secrets.token_hex(8)
-            _write_token(token_path, token)
+            token_path.touch(0o600)
+            token_path.write_text(token, "ascii")
         return token, secrets.token_hex(8)
 
     def join_session(self, token: str, session: str, rank: int) -> list[Line]:
-        """Open this process's own file, and return what all processes' files of earlier starts hold."""
+        """Open this process's file, and return the lines that all processes wrote in earlier starts."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._session = f"{token}.{session}"
         lines: list[Line] = []
@@ -89,10 +90,7 @@ class JournalFolder:
         return lines
 
     def append_lines(self, lines: Iterable[Line], sync: bool = True) -> None:
-        """Add lines to this process's file; they outlive a kill -9.
-
-        With ``sync`` all that was added so far outlives a power cut too, where the disk keeps its word.
-        """
+        """Add lines to this process's file; they survive a kill -9, and with ``sync`` a power cut."""
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode("ascii")
         if self._own is None:
             return
@@ -102,16 +100,15 @@ class JournalFolder:
             os.fsync(self._own)
 
     def asked_now(self) -> Iterator[Line]:
-        """What the processes of this start that share this folder have written."""
+        """The lines that the processes of this start have written to this folder."""
         for file in sorted(self.path.glob(f"{self._session}.*.jsonl")):
             yield from _read_lines(file)
 
     def is_left(self) -> bool:
-        """Whether the first process, on another machine, keeps its journal in another folder."""
+        """Whether the first process uses another folder, on another machine."""
         return not (self.path / _TOKEN).exists()
 
     def close_files(self, remove: bool) -> None:
-        """Close the files; with ``remove`` the folder is removed."""
         if remove:
             shutil.rmtree(self.path, ignore_errors=True)
         for handle in (self._own, self._lock):
@@ -119,14 +116,6 @@ class JournalFolder:
                 with contextlib.suppress(OSError):
                     os.close(handle)
         self._own = self._lock = None
-
-
-def _write_token(path: Path, text: str) -> None:
-    handle = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    try:
-        os.write(handle, text.encode("ascii"))
-    finally:
-        os.close(handle)
 
 
 def _read_lines(file: Path) -> Iterator[Line]:
@@ -139,9 +128,9 @@ def _read_lines(file: Path) -> Iterator[Line]:
 
 
 def _forget_old(journals: Path) -> None:
-    """Remove journals that nothing was written to for 30 days, if no process holds them."""
+    """Remove journals without writing for 30 days, unless a process holds them."""
     for folder in journals.iterdir():
-        newest = max((each.stat().st_mtime for each in folder.glob("*")), default=None) if folder.is_dir() else None
+        newest = max((path.stat().st_mtime for path in folder.glob("*")), default=None) if folder.is_dir() else None
         if newest is None or time.time() - newest < _FORGOTTEN:
             continue
         handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
@@ -154,10 +143,7 @@ def _forget_old(journals: Path) -> None:
 
 
 def pack_reply(reply: Any) -> dict[str, Any]:
-    """A reply in JSON's types, under "reply", with why it ended and its limit where that is known.
-
-    {"failed": True} for what stands for a failed request or is no reply.
-    """
+    """A reply as JSON under "reply", with its ending and limit, if known; {"failed": True} for a failed request."""
     from lmms_eval.api.instance import GenerationResult, TokenCounts
 
     text, made = reply, reply
@@ -174,7 +160,7 @@ def pack_reply(reply: Any) -> dict[str, Any]:
 
 
 def unpack_reply(line: Mapping[str, Any]) -> Any:
-    """The reply that :func:`pack_reply` made this line of."""
+    """The inverse of :func:`pack_reply`."""
     from lmms_eval.api.instance import GenerationResult, TokenCounts
 
     made = line["reply"]

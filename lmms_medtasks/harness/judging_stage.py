@@ -1,9 +1,8 @@
 """The stage between generation and scoring: all open answers of a task are judged at once, before any is scored.
 
-The harness scores documents in few threads, one request after the other; and a hook that fails there costs the run. So
-the answers of a task whose YAML names a protocol are judged as soon as its filters have run, with as many requests in
-flight as the judge takes, and the scoring hooks find the verdicts in
-:data:`lmms_medtasks.judges.records.TABLE`.
+The harness scores documents in few threads, one request after the other, and an error there ends the run. So the
+answers of a task with a judge protocol are judged as soon as its filters have run, with as many requests in flight as
+the judge takes. The scoring hooks find the verdicts in :data:`lmms_medtasks.judges.records.TABLE`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lmms_medtasks.errors import UserError
@@ -33,17 +33,9 @@ WITHHELD = "withheld: the terms of its data"
 def check_judge_use(configs: Iterable[Any]) -> None:
     """Raise UserError for a judge that is misconfigured or may not judge these tasks; nothing is sent.
 
-    The earlier this is called the better: models take long to load.
+    Also if two tasks have one protocol with two prompts or rules. To be called before a model is loaded.
     """
     protocols = [protocol for config in configs for protocol in task_protocols(config)]
-    _check_one_way(protocols)
-    if protocols:
-        relied_on.check_harness_has(relied_on.JUDGED)
-        JudgeSession(settings.read_judge_settings(), protocols).close()
-
-
-def _check_one_way(protocols: Iterable[JudgeProtocol]) -> None:
-    """Raise UserError where two tasks of a run would be judged under one protocol's name by two prompts or rules."""
     first: dict[str, JudgeProtocol] = {}
     for protocol in protocols:
         first_of_name = first.setdefault(protocol.name, protocol)
@@ -52,10 +44,13 @@ def _check_one_way(protocols: Iterable[JudgeProtocol]) -> None:
                 f"Tasks of this run name two prompts or rules for the judge protocol {protocol.name!r}: "
                 f"{first_of_name.prompt} and {protocol.prompt}. Run them apart."
             )
+    if protocols:
+        relied_on.check_harness_has(relied_on.JUDGED)
+        JudgeSession(settings.read_judge_settings(), protocols).close()
 
 
-def _take_errors_of_nothing(results: dict[str, Any]) -> None:
-    """The harness computes standard errors of what a rule settled, also where that gives no mean."""
+def _remove_errors_without_means(results: dict[str, Any]) -> None:
+    """Remove standard errors that the harness computes from scores of rules although there is no mean."""
     for key, value in results.items():
         name, _, filtered = key.partition(",")
         metric, error, _ = name.partition("_stderr")
@@ -64,14 +59,14 @@ def _take_errors_of_nothing(results: dict[str, Any]) -> None:
 
 
 class JudgingStage:
-    """Judges the tasks of one evaluation that name a protocol; does nothing where none does."""
+    """Judges the tasks of one evaluation that have a judge protocol."""
 
     def __init__(self, tasks: Iterable[Any]) -> None:
         self._tasks = [(task, protocol) for task in _unique_tasks(tasks) for protocol in task_protocols(task.config)]
         self._judge: JudgeSession | None = None
         self._changed = contextlib.ExitStack()
         self._missing: Counter[str] = Counter()
-        self._rank, self._processes = (int(os.environ.get(*each)) for each in (("RANK", "0"), ("WORLD_SIZE", "1")))
+        self._rank, self._processes = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 
     def __enter__(self) -> JudgingStage:
         if not self._tasks:
@@ -106,15 +101,14 @@ class JudgingStage:
             self._changed.close()
 
     def clean_results(self, results: Any) -> Any:
-        """The harness's results without the texts that the terms of a task's data keep out of its logs, and without
-        standard errors of means that there are not.
+        """The harness's results without standard errors of missing means, and without texts that the terms withhold.
 
-        The log keeps the document's number and our record (ids, tags, verdicts); prompt, reply and target are left out.
+        The log keeps the document's number and our record (ids, tags, verdicts), not prompt, reply and target. Other
+        processes than the first have no results (None).
         """
-        for task, protocol in self._tasks:
-            if isinstance(results, dict):
-                _take_errors_of_nothing(results.get("results", {}).get(task.config.task, {}))
-            if protocol.terms and isinstance(results, dict):
+        for task, protocol in self._tasks if isinstance(results, dict) else ():
+            _remove_errors_without_means(results.get("results", {}).get(task.config.task, {}))
+            if protocol.terms:
                 for sample in results.get("samples", {}).get(task.config.task, []):
                     sample.update(doc={}, target=WITHHELD, arguments=[WITHHELD], resps=[], filtered_resps=[])
                     sample.pop("input_media", None)
@@ -129,13 +123,13 @@ class JudgingStage:
             asking = identity.describe_judge(judge.settings, protocol)["settings"]
             answers = iter_items_to_judge(task, protocol, count_judging_trials(protocol, asking))
             verdicts, counts = judge.judge(
-                protocol, answers, say=self._say, warn=self._say_warning, quiet=self._rank > 0
+                protocol, answers, say=self._say, warn=partial(self._say, warn=True), quiet=self._rank > 0
             )
             TABLE.put(verdicts)
             if judge.interrupted and not before:
                 self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
                           warn=True)  # fmt: skip
-            # Without any judge the end says it once of all tasks.
+            # Without a judge, _tell_missing says it once for all tasks.
             self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing) and judge.settings.is_llm)
             self._missing[task.config.task] += counts.missing
             return done
@@ -143,7 +137,6 @@ class JudgingStage:
         self._changed.enter_context(replace_attribute(task, "apply_filters", apply_filters))
 
     def _tell_missing(self) -> None:
-        """Once for all tasks, after the last one."""
         tasks = [task for task, count in self._missing.items() if count]
         judged = self._judge is not None and self._judge.settings.is_llm
         how = "" if judged else f"name a judge in {settings.JUDGE}=provider:model, then give "
@@ -153,9 +146,9 @@ class JudgingStage:
                       f"without the model: {how}lmms-medtasks judge RUN", warn=True)  # fmt: skip
 
     def _shared_settings(self, chosen: settings.JudgeSettings) -> settings.JudgeSettings | None:
-        """What all processes of this machine may do together; None where one does it alone, or they can't agree.
+        """The budget that the processes of this machine share; None for one process, or if they can't communicate.
 
-        Several machines have each its part: they share no file.
+        Several machines have a part each, because they share no file.
         """
         import torch.distributed
 
@@ -167,18 +160,15 @@ class JudgingStage:
         return chosen.share(self._rank // here, self._processes // here)
 
     def _agreed_name(self) -> str:
-        """A name of this run on this machine that all its processes have, and no other run."""
+        """A unique name of this run on this machine, the same in all its processes."""
         import torch.distributed
 
         names: list[str | None] = [uuid.uuid4().hex if self._rank == 0 else None]
         torch.distributed.broadcast_object_list(names, src=0)
         return f"{names[0]}/{self._rank // int(os.environ['LOCAL_WORLD_SIZE'])}"
 
-    def _say_warning(self, text: str) -> None:
-        self._say(text, warn=True)
-
-    def _say(self, text: str, warn: bool = False) -> None:
-        """To the harness's log. Of several processes each says what is amiss with its part, the first one the rest."""
+    def _say(self, text: str, *, warn: bool = False) -> None:
+        """Write to the harness's log; of several processes all write warnings, and only the first one the rest."""
         from loguru import logger
 
         if self._rank == 0 or warn:
@@ -187,7 +177,7 @@ class JudgingStage:
 
 
 def iter_items_to_judge(task: Any, protocol: JudgeProtocol, trials: int) -> Iterator[Wanted]:
-    """What is to be judged of a task after its filters have run: the very items that its scoring hook will make."""
+    """The items of a task to judge after its filters have run, equal to those that its scoring hook will make."""
     from lmms_eval.api.reasoning import parse_reasoning_tags_config, strip_reasoning_tags
 
     documents = task.eval_docs_no_media
@@ -197,7 +187,7 @@ def iter_items_to_judge(task: Any, protocol: JudgeProtocol, trials: int) -> Iter
     )
     for instance in task.instances:
         for replies in instance.filtered_resps.values():
-            # As the evaluator hands them to process_results.
+            # In the form in which the evaluator passes them to process_results.
             several = replies if isinstance(replies, list) else [replies]
             stripped = [
                 strip_reasoning_tags(reply, tags) if tags is not None and reply else reply or "" for reply in several

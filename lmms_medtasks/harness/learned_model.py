@@ -1,4 +1,4 @@
-"""The baseline that learns, as an lmms-eval model: what is right most often in training."""
+"""The baseline that learns, as an lmms-eval model: the answer that is right most often in training."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lmms_medtasks.suites import templates
 class MostFrequentModel(BaselineModel):
     """``medtasks_most_frequent``: the most frequent training answer to the same question, see :mod:`.most_frequent`.
 
-    ``train``: where the training questions are, a ``medtasks://suite/split`` or a parquet file. By default a task
-    learns from its own ``training_split`` or the training split of its suite's data, of which it takes what the task's
-    shift trains on. A task without either is refused: answers to other questions are no baseline.
+    ``train``: the training questions, a ``medtasks://suite/split`` or a parquet file. By default a task learns from its
+    own ``training_split``, or from the training split of its benchmark's data, reduced to what the task's shift trains
+    on. A task without either is refused: answers to other questions are not a baseline.
     """
 
     def __init__(self, train: str = "", **kwargs: Any) -> None:
@@ -34,7 +34,7 @@ class MostFrequentModel(BaselineModel):
         self._suites: dict[str, str] = {}  # task on data of ours -> the data's name
         self._coverage: dict[tuple[str, str], tuple[int, int]] = {}
         if self._train:
-            _training_file(self._train)  # a mistake is told before the pictures are made
+            _training_file(self._train)  # raises UserError before pictures are rendered
 
     @classmethod
     def argument_names(cls) -> tuple[str, ...]:
@@ -52,13 +52,12 @@ class MostFrequentModel(BaselineModel):
         return replies
 
     def learn_from(self, tasks: Iterable[Any]) -> None:
-        """Learn from the training splits of the harness's ``tasks``.
+        """Learn from the training splits of the harness's ``tasks``, unless ``train`` is given.
 
-        Called by the evaluator before generation (:mod:`lmms_medtasks.harness.evaluating`). With ``train`` nothing is
-        learned here.
+        Called before generation by :mod:`lmms_medtasks.harness.evaluating`.
 
         Raises:
-            UserError: a task that is not ours has no training split, or one that can't be learned from.
+            UserError: a task that is not ours has no training split, or one that is not suitable.
         """
         by_name = {str(task.config.task): task for task in tasks}
         configs = {name: vars(task.config) for name, task in by_name.items()}
@@ -71,7 +70,7 @@ class MostFrequentModel(BaselineModel):
                 self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
 
     def _start_task(self, task: str, documents: Any) -> None:
-        """The training questions are those of the shift that the documents of a task of ours name, if they name one."""
+        """Choose the training questions; for a task of ours with a shift those of the shift."""
         if not self._train and task in self._own:
             self._task, self._model = (task, "its training split"), self._own[task]
             return
@@ -98,25 +97,22 @@ def _trained_model(train: str, suite: str, shift: str) -> most_frequent.MostFreq
 
 
 def check_training_splits(configs: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise UserError that names all tasks with nothing to learn from; ``configs``: the harness's, by the task."""
-    untaught = [
-        name
-        for name, config in configs.items()
-        if not config.get("training_split") and not ((suite := _suite_of(config)) and _has_training_split(suite))
-    ]
+    """Raise UserError that names all tasks without a training split; ``configs``: the harness's, by task."""
+    untaught = []
+    for name, config in configs.items():
+        suite = _suite_of(config)
+        has_split = suite and any(split.name == "train" for split in sources.get(suite).splits)
+        if not config.get("training_split") and not has_split:
+            untaught.append(name)
     if untaught:
         raise _untaught_error(untaught, [name for name in configs if name not in untaught])
 
 
 def _suite_of(config: Mapping[str, Any]) -> str:
-    """The name under medtasks:// that a task of our suites reads; "" for another, and for one contributed on top."""
+    """The data's name in medtasks:// for a task of our benchmarks; "" for other and for contributed tasks."""
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
     match = re.search(r"medtasks://([^/]+)/", str(files))
     return match[1] if match and not templates.is_on_template(config.get("process_results")) else ""
-
-
-def _has_training_split(suite: str) -> bool:
-    return any(split.name == "train" for split in sources.get(suite).splits)
 
 
 def _untaught_error(tasks: Iterable[str], taught: Iterable[str]) -> UserError:
@@ -131,7 +127,7 @@ def _untaught_error(tasks: Iterable[str], taught: Iterable[str]) -> UserError:
 
 
 def _own_pairs(task: Any, name: str, split: str) -> list[tuple[str, str]]:
-    """(question as the task's prompt has it, text of the right answer) of a task's training split."""
+    """(question in the task's prompt, text of the right answer) for each row of a task's training split."""
     data = task.dataset_no_image
     if split not in data:
         raise UserError(f"{name}: training_split: {split!r}: the data has no such split, it has {', '.join(data)}.")
@@ -160,7 +156,7 @@ def _own_pairs(task: Any, name: str, split: str) -> list[tuple[str, str]]:
 
 
 def _question_rows(documents: Any) -> set[tuple[str, ...]]:
-    """The questions of a split with their answers, each also with its ``image_id`` where the documents have one."""
+    """The questions of a split with their answers, and with ``image_id`` if the documents have it."""
     names = [name for name in ("question", "answer", "options", "image_id") if name in documents.column_names]
     return {tuple(str(row[name]) for name in names) for row in documents.select_columns(names)}
 

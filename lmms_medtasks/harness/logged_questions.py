@@ -1,8 +1,8 @@
-"""What a sample log was made of, and whether its scores follow from that.
+"""The documents and replies of a sample log, and a check that its scores follow from them.
 
-It was made of its task's documents, which are taken from the data that are here, and of the replies as they were sent.
-Each reply can be read again by the task's own hook. Verdicts of a judge are taken as they are recorded; that the judge
-was shown what follows from the reply, and that a rule settled what is said to be settled by a rule, is checked.
+The documents come from the data on this machine. Each reply can be parsed again by the task's own hook. A judge's
+verdicts are taken from the log; checked is that the judge was shown what follows from the reply, and that verdicts of
+rules are right.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from lmms_medtasks.parsing.reply import SentReply, Tags, parse_tags
 from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, record_from_json
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.run_options import HARNESS_TAGS, METADATA, REASONING_TAGS
+from lmms_medtasks.samples.runs import list_logged_replies
 
 _COMPARED = ("id", "cluster", "trials", "expected", "measures", "tags", "pair")
 
 
 def documents(run: ResultFile, task: str, definitions: TaskDefinitions) -> dict[str, Mapping[str, Any]]:
-    """The documents of a task of ``run`` by their ids, without pictures; of a run of a subset those of the whole.
+    """All documents of a task of ``run`` by their ids, without pictures, also if the run was of a subset.
 
-    Raises UserError where the data are not here, or are others than the run's.
+    Raises UserError if the data are missing, or differ from the run's.
     """
     metadata = run.content["configs"][task].get("metadata") or {}
     loaded = definitions.load_task(task)
@@ -41,11 +42,11 @@ def documents(run: ResultFile, task: str, definitions: TaskDefinitions) -> dict[
 
 
 def read_reasoning_tags(run: ResultFile, task: str) -> Tags:
-    """The reasoning tags of the user's own that a task was run with; () for the harness's, which are known.
+    """The custom reasoning tags that a task was run with, without those of the harness.
 
-    Raises UserError where they are none, as in an edited result file.
+    Raises UserError if they are not tags, as in an edited result file.
     """
-    # The task's own, as its YAML has them, stand there too.
+    # Tags of the task's own YAML are there too.
     task_tags = (run.content["configs"][task].get("metadata") or {}).get(REASONING_TAGS)
     logged_tags = task_tags or _given_tags(run, task)
     known = {tuple(each) for each in HARNESS_TAGS}
@@ -54,10 +55,10 @@ def read_reasoning_tags(run: ResultFile, task: str) -> Tags:
 
 
 def _given_tags(run: ResultFile, task: str) -> Any:
-    """What the harness stripped replies by, as it was given; None where it stripped nothing."""
+    """The tags by which the harness removed thoughts from replies, in the form of the option; None for no tags."""
     task_option = ((run.content["configs"][task].get("metadata") or {}).get(METADATA) or {}).get(REASONING_TAGS)
     run_option = ((run.content.get("config") or {}).get("resolved_cli_args") or {}).get(REASONING_TAGS)
-    logged_tags = next((each for each in (task_option, run_option) if each is not None), None)
+    logged_tags = run_option if task_option is None else task_option
     if isinstance(logged_tags, str):
         try:
             logged_tags = json.loads(logged_tags)
@@ -69,11 +70,10 @@ def _given_tags(run: ResultFile, task: str) -> Any:
 def read_sent_replies(
     run: ResultFile, task: str, row: Mapping[str, Any], record: QuestionRecord, where: str, tags: Tags
 ) -> list[SentReply]:
-    """The replies in a row of a task's log as they were sent, as far as it holds them, with why each ended.
+    """The replies in a row of a task's log as the model sent them, with the reason why each ended.
 
-    Where the data's terms keep them out of the log they are those that this machine keeps. ``tags``: of thoughts,
-    beside those that are known. Raises UserError, with the line's place ``where``, for replies that are not here, and
-    where their number is not that of the record's trials.
+    If the data's terms keep them out of the log, they come from this machine's store. ``tags``: custom reasoning tags.
+    Raises UserError, beginning with ``where``, for missing replies, and if their number is not that of the trials.
     """
     texts = _reply_texts(row.get("filtered_resps"))
     if texts:
@@ -92,14 +92,11 @@ def read_sent_replies(
 
 
 def _reply_texts(logged: Any) -> list[str]:
-    """Replies in any of the forms that the harness writes them in; [] where there are none."""
-    while isinstance(logged, list) and len(logged) == 1 and isinstance(logged[0], list):
-        logged = logged[0]
-    return [str(each) for each in (logged if isinstance(logged, list) else [] if logged is None else [logged])]
+    return [] if logged is None else list(map(str, list_logged_replies(logged)))
 
 
 def _as_sent(filtered: Sequence[str], raw: Sequence[str], tags: Sequence[Sequence[str]]) -> list[str]:
-    """The replies before the harness took thoughts out, where these are what it took the others of."""
+    """The raw replies of which the filtered ones are the text without thoughts; else the filtered ones."""
     from lmms_eval.api.reasoning import strip_reasoning_tags
 
     pairs = zip(filtered, raw if len(raw) == len(filtered) else filtered, strict=True)
@@ -123,9 +120,9 @@ def _recall_replies(record: QuestionRecord, where: str) -> list[str]:
 
 
 def iter_recomputed_differences(run: ResultFile, task: str, definitions: TaskDefinitions) -> Iterator[str]:
-    """What of a task's log does not follow from the replies in it, a sentence for each question.
+    """A sentence for each question of a task's log whose record does not follow from its replies.
 
-    Raises UserError where the task's data are not here, are others than the run's, or the log holds no replies.
+    Raises UserError if the task's data are missing or differ from the run's, or the log holds no replies.
     """
     questions = documents(run, task, definitions)
     hook, tags = definitions.get_definition(task)["process_results"], read_reasoning_tags(run, task)
@@ -147,7 +144,7 @@ def iter_recomputed_differences(run: ResultFile, task: str, definitions: TaskDef
 def _different_fields(
     hook: Any, document: Mapping[str, Any], replies: Sequence[SentReply], recorded: QuestionRecord, task: str
 ) -> list[str]:
-    """What of a question's record does not follow from its replies."""
+    """The fields of a question's record that do not follow from its replies."""
     fresh = record_from_json(hook(document, list(replies))[KEY], "the task's hook")
     different = []
     if recorded.judgement is not None and fresh.judgement is not None:
@@ -163,10 +160,10 @@ def _different_fields(
 def _other_judgement(
     document: Mapping[str, Any], replies: Sequence[SentReply], recorded: QuestionJudgement
 ) -> list[str]:
-    """What of a judgement is not what the replies give: the items shown, or what a rule is said to have settled."""
+    """Parts of a judgement that do not follow from the replies: the items shown, or the verdicts of rules."""
     protocol = records.judgement_protocol(recorded)
     items = records.make_judged_items(document, replies, protocol)
-    if not isinstance(recorded.items, str) and [each and dict(each.fields) for each in items] != list(recorded.items):
+    if not isinstance(recorded.items, str) and [item and dict(item.fields) for item in items] != list(recorded.items):
         return ["what the judge was shown"]
     pairs = zip(items, recorded.verdicts, strict=False)
     if len(items) != len(recorded.verdicts) or any(_not_settled(protocol, item, given) for item, given in pairs):
@@ -175,7 +172,7 @@ def _other_judgement(
 
 
 def _not_settled(protocol: Any, item: JudgedItem | None, verdicts: tuple[Mapping[str, Any], ...]) -> bool:
-    """Whether verdicts are said to be a rule's, or a judge's, and are the other's."""
+    """Whether verdicts are attributed to a rule, or to a judge, but are the other's."""
     rule = item and protocol.settle(item)
     if rule is None:
         return any(verdict["status"] == "exact" for verdict in verdicts)

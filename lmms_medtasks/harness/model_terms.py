@@ -1,8 +1,8 @@
-"""Which models may be asked questions whose data's terms forbid third parties.
+"""Check that a model may be asked questions whose data's terms forbid third parties.
 
-Such data reaches a model on this machine, or on one that the user named; no other. Known are the harness's own runners
-that send questions to a server (``runners.yaml``) and what is derived from them. What another runner sends where, we
-can't see.
+Such data may only reach a model on this machine, or on a machine that the user named. Known are the harness's own
+runners that send questions to a server (``runners.yaml``) and classes derived from them; for other runners it is not
+known where they send questions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lmms_medtasks.harness import runners
 def check_model_terms(
     lm: Any, terms: Iterable[tuple[str, str]], resolve: endpoints.Resolve = endpoints.resolve_host
 ) -> None:
-    """Raise UserError where ``lm`` may not be asked a task. ``terms``: tasks' names with the terms of their data."""
+    """Raise UserError if ``lm`` may not be asked a task. ``terms``: tasks' names with the terms of their data."""
     under_terms = [(task, data_terms) for task, data_terms in terms if data_terms]
     problem = model_terms_problem(lm, resolve) if under_terms else None
     if problem:
@@ -33,11 +33,9 @@ def check_model_terms(
 
 def model_terms_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve_host) -> str | None:
     """Why a model may not see such data, as a clause; None if it may."""
-    asks = next(filter(None, (runners.find_server_access(each.__module__) for each in type(lm).__mro__)), None)
-    if asks is None:
-        return None
-    if asks != "client":
-        return asks
+    access = next(filter(None, (runners.find_server_access(cls.__module__) for cls in type(lm).__mro__)), None)
+    if access != "client":
+        return access
     address = urlsplit(str(getattr(getattr(lm, "client", None), "base_url", "")))
     if not address.hostname:
         return "the address of its server is not known"
@@ -48,10 +46,10 @@ def model_terms_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve_
 
 
 def _client_proxy(scheme: str, host: str) -> str | None:
-    """The proxy that a runner's client (httpx) takes from the environment; it would see what is asked."""
+    """The proxy that a runner's client (httpx) takes from the environment, which would see the questions."""
     proxies = urllib.request.getproxies()
-    for name in (each.strip().lower() for each in proxies.get("no", "").split(",")):
-        # As httpx reads it: ".gpu.lab" is for hosts below gpu.lab only, which urllib's proxy_bypass takes it for too.
+    for name in (host_name.strip().lower() for host_name in proxies.get("no", "").split(",")):
+        # Rules of httpx, by which ".gpu.lab" excludes gpu.lab itself; urllib's proxy_bypass differs.
         if name == "*" or (name.strip(".") and (host == name or host.endswith("." + name.lstrip(".")))):
             return None
     return proxies.get(scheme) or proxies.get("all")

@@ -1,4 +1,4 @@
-"""Judging a finished run from its files: what is missing, or everything by another judge. The model is not run."""
+"""Judge a finished run from its files: missing verdicts, or everything by another judge. The model is not run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOT_HERE = "reply not on this machine"
 
 @dataclass(frozen=True)
 class JudgedTask:
-    """A task of a result file that names protocols."""
+    """A task of a result file that has judge protocols."""
 
     run: results.ResultFile
     task: str
@@ -42,28 +42,27 @@ class JudgedTask:
 
     @property
     def task_config(self) -> dict[str, Any]:
-        """What the result file says of the task."""
+        """The task's configuration in the result file."""
         return self.run.content["configs"][self.task]
 
     @property
     def recorded_judge(self) -> Mapping[str, Any]:
-        """The judge that the file names for it, as :func:`lmms_medtasks.judges.identity.summarise_judge` describes
-        it."""
+        """The judge in the file, in the form of :func:`lmms_medtasks.judges.identity.summarise_judge`."""
         return (self.task_config.get("metadata") or {}).get("judge") or {"name": "none", "protocols": []}
 
     @functools.cached_property
     def has_verdicts(self) -> bool:
-        """Whether a judge gave any: one that never answered (a wrong address) is no one's judge yet."""
-        verdicts = (each for judgement in self.iter_judgements() for given in judgement.verdicts for each in given)
-        return any(verdict["status"] == "judged" for verdict in verdicts)
+        """Whether a judge gave at least one verdict."""
+        trials = (trial for judgement in self.iter_judgements() for trial in judgement.verdicts)
+        return any(verdict["status"] == "judged" for trial in trials for verdict in trial)
 
     def iter_judgements(self) -> Iterator[QuestionJudgement]:
-        """The judgements in the log, in its order."""
+        """The judgements in the log, in order."""
         judgements = (record.judgement for record, _ in runs.iter_records(self.run, self.task))
         return (judgement for judgement in judgements if judgement is not None)
 
     def is_judged_by(self, settings: JudgeSettings) -> bool:
-        """Whether the file's verdicts are of this judge, or of none yet."""
+        """Whether the file's verdicts, if any, are by this judge."""
         return not self.has_verdicts or self.recorded_judge["name"] == settings.name
 
     @functools.cached_property
@@ -81,19 +80,19 @@ class JudgedTask:
             )
 
     def other_ways(self, settings: JudgeSettings) -> Iterator[str]:
-        """For each protocol that the file's judge asked in another way, or another judge, what differs."""
-        then = {each["protocol"]: each for each in self.recorded_judge["protocols"]}
+        """For each protocol what differs between the file's judge, with its settings, and this one, if anything."""
+        recorded = {judge["protocol"]: judge for judge in self.recorded_judge["protocols"]}
         for protocol in self.protocols:
             now = identity.describe_judge(settings, protocol)
-            if different := identity.judge_differences(then.get(protocol.name, {}), now):
-                yield "; ".join(different)
+            if differences := identity.judge_differences(recorded.get(protocol.name, {}), now):
+                yield "; ".join(differences)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RejudgedTask:
-    """What became of a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file.
+    """The result of judging a task. ``kept``: verdicts of the log that stayed; ``results``: its new entry in the file.
 
-    ``models``: those whose verdicts stand in its log now. ``checks``: what a check says of the judge, by protocol.
+    ``models``: models with verdicts in its new log. ``checks``: results of checks of the judge, by protocol.
     """
 
     judged: JudgedTask
@@ -105,16 +104,16 @@ class RejudgedTask:
 
 
 def find_judged_tasks(runs: Sequence[results.ResultFile], tasks: Sequence[str]) -> list[JudgedTask]:
-    """The tasks of ``runs`` that name a protocol, those called ``tasks`` only if it is not empty.
+    """The tasks of ``runs`` with a judge protocol; only those in ``tasks`` unless it is empty.
 
-    Raises UserError where there is none, or a name is of none.
+    Raises UserError if there are none, or ``tasks`` has an unknown name.
     """
     judged = []
     for run in runs:
         for task, config in run.content.get("configs", {}).items():
             if run.samples_file(task).is_file() and (protocols := registry.task_protocols(config)):
                 judged.append(JudgedTask(run, task, tuple(protocols)))
-    names = {each.task for each in judged}
+    names = {judged_task.task for judged_task in judged}
     if not judged:
         raise UserError(
             f"Nothing to judge in {', '.join(str(run.path) for run in runs) or 'no result file'}: no task with a judge "
@@ -123,13 +122,13 @@ def find_judged_tasks(runs: Sequence[results.ResultFile], tasks: Sequence[str]) 
     for task in tasks:
         if task not in names:
             raise UserError(f"Task {task!r} is not judged in this run. Judged: {', '.join(sorted(names))}.")
-    return [each for each in judged if not tasks or each.task in tasks]
+    return [judged_task for judged_task in judged if not tasks or judged_task.task in tasks]
 
 
 def load_custom_protocols(runs: Sequence[results.ResultFile], include_path: Path | None) -> None:
-    """Find the judge protocols of ``runs`` that are not ours, in the folders of their tasks below ``include_path``.
+    """Load the custom judge protocols of ``runs``, those in files from their tasks' folders below ``include_path``.
 
-    Raises UserError where one is not there, or is another than the runs say.
+    Raises UserError if one is missing, or has another name than in the runs.
     """
     for run in runs:
         for task, config in run.content.get("configs", {}).items():
@@ -151,29 +150,28 @@ def load_custom_protocols(runs: Sequence[results.ResultFile], include_path: Path
 
 
 def set_judge_prompts(run: results.ResultFile, given: Sequence[str], tasks: Sequence[str]) -> results.ResultFile:
-    """The run with these files in place of its judge's prompts; ``given`` as ``--judge-prompt`` has it.
+    """The run with other files as prompts of its judge; ``given`` in the form of ``--judge-prompt``.
 
-    Only of ``tasks``, where it is not empty. Raises UserError where a file is not there, and for a protocol that none
-    of the tasks names.
+    Only for ``tasks``, unless it is empty. Raises UserError for a missing file and for a protocol of none of the tasks.
     """
     files = chosen_settings.parse_prompt_files(chosen_settings.format_prompt_files(given))
-    content, met = copy.deepcopy(run.content), set()
+    content, known = copy.deepcopy(run.content), set()
     for task, config in content.get("configs", {}).items():
-        names = {each.name for each in get_recorded_protocols(config)} if not tasks or task in tasks else set()
+        names = {protocol.name for protocol in get_recorded_protocols(config)} if not tasks or task in tasks else set()
         task_files = {name: file for name, file in files.items() if names and (not name or name in names)}
-        met |= set(task_files) | names
+        known |= set(task_files) | names
         if task_files:
             default = config["lmms_eval_specific_kwargs"]["default"]
             before = default.get("judge_prompt") or {}
             default["judge_prompt"] = {**({"": before} if isinstance(before, str) else before), **task_files}
     for name in files:
-        if name not in met:
-            raise unknown_name_error("judge protocol", name, sorted(met - {""}), f"--judge-prompt, {run.path}")
+        if name not in known:
+            raise unknown_name_error("judge protocol", name, sorted(known - {""}), f"--judge-prompt, {run.path}")
     return replace(run, content=content)
 
 
 def get_recorded_protocols(config: Mapping[str, Any]) -> list[JudgeProtocol]:
-    """The protocols that a task's configuration names, without a user's own prompts, whose files may be gone."""
+    """The protocols in a task's configuration, without custom prompts, whose files may be gone."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     default = {name: value for name, value in (given.get("default") or {}).items() if name != "judge_prompt"}
     return registry.task_protocols({**config, "lmms_eval_specific_kwargs": {**given, "default": default}})
@@ -190,15 +188,13 @@ def rejudge_tasks(
 ) -> list[RejudgedTask]:
     """Judge ``tasks``, all of one run, and write its result file and their sample logs to the folder ``target``.
 
-    Verdicts of the same judge stay; those of another are made anew. ``alone``: the result file written holds no other
-    task, so that no other judge's numbers stand beside these. ``target`` may be the run's own folder. Where
-    its files hold the same already nothing is written.
+    Verdicts of the same judge stay, others are replaced. ``alone``: the written result file holds no other tasks, and
+    so no numbers of other judges. ``target`` may be the run's own folder. If its files have this content already,
+    nothing is written.
     """
     run, done = tasks[0].run, []
     names = [task.task for task in tasks]
-    others = (
-        [] if alone else [judged_task for judged_task in find_judged_tasks([run], []) if judged_task.task not in names]
-    )
+    others = [] if alone else [other for other in find_judged_tasks([run], []) if other.task not in names]
     _expect_model([*tasks, *others], judge)
     remade = rescoring.RemadeRun(run, definitions, names, alone=alone)
     content = remade.content
@@ -216,8 +212,8 @@ def rejudge_tasks(
         config.setdefault("metadata", {})["judge"] = identity.summarise_judge(
             judge.settings, task.protocols, lambda protocol, checks=checks: checks.get(protocol.name, "")
         )
-    models = {name for each in done for name in each.models}
-    _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
+    models = {name for outcome in done for name in outcome.models}
+    _check_one_model(models.union(*(other.models for other in others)), run, judge.settings)
     remade.update_groups()
     file = target / run.path.name
     unchanged = all(_same_rows(path, text) for path, text in remade.log_texts(target).items())
@@ -226,47 +222,54 @@ def rejudge_tasks(
         return done
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
     judged_by = {"judge": judge.settings.name, "endpoint": judge.settings.endpoint}
-    made_by = {"date": made, **judged_by, "tasks": names}
-    content["judged_again"] = [*content.get("judged_again", []), made_by]
-    _write_files(remade, target, sum(outcome.counts.unkept for outcome in done))
+    content["judged_again"] = [*content.get("judged_again", []), {"date": made, **judged_by, "tasks": names}]
+    try:
+        remade.write_files(target)
+    except UnwritableFile as error:
+        if unkept := sum(outcome.counts.unkept for outcome in done):
+            verdicts = f"{unkept:,} verdicts could not be kept either: their questions are asked, and paid for, again."
+        else:
+            verdicts = "The judge's verdicts are kept: what it has judged is not asked again."
+        raise UserError(f"{error} {verdicts}") from error
     say(f"Written: {file}")
     return done
 
 
 def _same_rows(path: Path, text: str) -> bool:
-    """Whether a sample log holds these rows already, however they are written."""
+    """Whether a sample log has these rows already, in any JSON formatting."""
     if not path.is_file():
         return False
-    there, new = (each.split("\n")[:-1] for each in (path.read_text("utf-8", errors="surrogatepass"), text))
-    return len(there) == len(new) and all(
-        _comparable_text(json.loads(old)) == _comparable_text(json.loads(row))
-        for old, row in zip(there, new, strict=True)
+    old_rows, rows = path.read_text("utf-8", errors="surrogatepass").split("\n"), text.split("\n")
+    return len(old_rows) == len(rows) and all(
+        _comparable_text(old_row) == _comparable_text(row) for old_row, row in zip(old_rows, rows, strict=True)
     )
 
 
 def _same_but_dates(path: Path, content: Mapping[str, Any]) -> bool:
-    """Whether a result file holds this already, but for when it was judged again."""
-    if not path.is_file():
-        return False
-    both = (json.loads(path.read_text("utf-8")), json.loads(rescoring.json_line(content)))
-    return len({_comparable_text({key: each[key] for key in each if key != "judged_again"}) for each in both}) == 1
+    """Whether a result file has this content already, apart from ``judged_again``."""
+    texts = (path.read_text("utf-8"), rescoring.json_line(content)) if path.is_file() else ("", "{}")
+    return len(set(map(_comparable_text, texts))) == 1
 
 
-def _comparable_text(content: Any) -> str:
-    return json.dumps(content, sort_keys=True)  # as text, so that NaN is the same as NaN
+def _comparable_text(text: str) -> str:
+    """JSON in a form that is equal for equal content, also with NaN; ``judged_again`` is left out."""
+    content = json.loads(text or "null")
+    if isinstance(content, dict):
+        content.pop("judged_again", None)
+    return json.dumps(content, sort_keys=True)
 
 
 def _expect_model(tasks: Sequence[JudgedTask], judge: JudgeSession) -> None:
-    """Go on by the model whose verdicts of this judge the logs hold; raises UserError where there are several."""
+    """Tell the judge the model that gave the verdicts in the logs; raises UserError if there are several."""
     same = [task for task in tasks if task.models and not any(task.other_ways(judge.settings))]
-    models = {model for each in same for model in each.models}
+    models = {model for task in same for model in task.models}
     _check_one_model(models, tasks[0].run, judge.settings)
     for model in models:
         judge.expect(model)
 
 
 def _check_one_model(models: Iterable[str], run: results.ResultFile, settings: JudgeSettings) -> None:
-    """Raise UserError where verdicts of several answering models would stand in one result file."""
+    """Raise UserError if verdicts of several answering models would be in one result file."""
     names = sorted(models)
     if len(names) > 1:
         answered = " and ".join(map(identity.answer_phrase, names))
@@ -275,20 +278,20 @@ def _check_one_model(models: Iterable[str], run: results.ResultFile, settings: J
 
 
 def _rejudge_task(
-    each: JudgedTask, judge: JudgeSession, definitions: rescoring.TaskDefinitions, say: Say
+    task: JudgedTask, judge: JudgeSession, definitions: rescoring.TaskDefinitions, say: Say
 ) -> tuple[list[dict[str, Any]], RejudgedTask]:
-    metrics_of = definitions.metrics_of(each.task)
-    rows = [row for _, row in each.run.rows(each.task)]
-    documents = _Documents(each, definitions)
+    metrics_of = definitions.metrics_of(task.task)
+    rows = [row for _, row in task.run.rows(task.task)]
+    documents = _Documents(task, definitions)
     answers = [
         _Answers.from_record(
-            record, f"{each.run.samples_file(each.task)}, line {line}", documents, judge.settings, each.protocols
+            record, f"{task.run.samples_file(task.task)}, line {line}", documents, judge.settings, task.protocols
         )
-        for record, line in runs.iter_records(each.run, each.task)
+        for record, line in runs.iter_records(task.run, task.task)
     ]
     counts = JudgingCounts()
     verdicts_by_key: dict[Key, JudgeVerdict] = {}
-    for protocol in each.protocols:
+    for protocol in task.protocols:
         protocol_answers = [answer for answer in answers if answer.protocol.name == protocol.name]
         verdicts, protocol_counts = judge.judge(
             protocol, [wanted for answer in protocol_answers for wanted in answer.wanted_items()], say=say
@@ -299,43 +302,46 @@ def _rejudge_task(
         counts = counts.and_also(JudgingCounts(missing=lost, reasons={NOT_HERE: lost}))
     checks = _judge_checks(answers, judge)
     protocols = {answer.protocol.name: answer.protocol for answer in answers}
-    described = {
+    descriptions = {
         name: identity.describe_judge(judge.settings, protocol, checks[name]) for name, protocol in protocols.items()
     }
-    judged = [answer.make_judgement(verdicts_by_key, described[answer.protocol.name]) for answer in answers]
-    models = frozenset(name for judgement in judged for name in identity.answered_models(judgement))
-    fresh = [
-        metrics_of(replace(answer.record, judgement=judgement))
-        for answer, judgement in zip(answers, judged, strict=True)
-    ]
-    new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
-    entry = rescoring.logged_results(each.run, each.task, definitions, fresh)
-    return new, RejudgedTask(each, counts, sum(answer.kept_count for answer in answers), entry, models, checks)
+    judgements = [answer.make_judgement(verdicts_by_key, descriptions[answer.protocol.name]) for answer in answers]
+    pairs = zip(answers, judgements, strict=True)
+    metrics = [metrics_of(replace(answer.record, judgement=judgement)) for answer, judgement in pairs]
+    return [{**row, **row_metrics} for row, row_metrics in zip(rows, metrics, strict=True)], RejudgedTask(
+        judged=task,
+        counts=counts,
+        kept=sum(answer.kept_count for answer in answers),
+        results=rescoring.logged_results(task.run, task.task, definitions, metrics),
+        models=frozenset(name for judgement in judgements for name in identity.answered_models(judgement)),
+        checks=checks,
+    )
 
 
 def _judge_checks(answers: Sequence[_Answers], judge: JudgeSession) -> dict[str, str]:
-    """What a check says of the judge, by protocol: as it was recorded where all verdicts stay, else as it is known."""
+    """Results of checks of the judge by protocol: the recorded one if all verdicts stay, else the current one."""
     recorded = {answer.protocol.name: str(answer.judgement.judge.get("check") or "") for answer in answers}
     known = {answer.protocol.name: answer.protocol for answer in answers if next(answer.wanted_items(), None)}
     return {**recorded, **{name: judge.check_of(protocol) for name, protocol in known.items()}}
 
 
 class _Documents:
-    """Items of a record: from the record itself, or, where the terms keep them out of it, from the data."""
+    """Items of a record: from the record itself, or from the data if the terms keep texts out of the log."""
 
-    def __init__(self, each: JudgedTask, definitions: rescoring.TaskDefinitions) -> None:
-        self._each, self._definitions = each, definitions
-        self._documents: dict[str, Mapping[str, Any]] | None = None
+    def __init__(self, task: JudgedTask, definitions: rescoring.TaskDefinitions) -> None:
+        self._task, self._definitions = task, definitions
+
+    @functools.cached_property
+    def _documents(self) -> dict[str, Mapping[str, Any]]:
+        return logged_questions.documents(self._task.run, self._task.task, self._definitions)
 
     def judged_items(self, id: str, judgement: QuestionJudgement) -> list[JudgedItem | None]:
-        """For each reply to a question the item that is judged; None where there is none, or it is not here."""
+        """For each reply to a question the item to judge; None if there is none, or it is not on this machine."""
         if not isinstance(judgement.items, str):
             return [fields and JudgedItem(id, fields) for fields in judgement.items]
-        if self._documents is None:
-            self._documents = logged_questions.documents(self._each.run, self._each.task, self._definitions)
         document = self._documents.get(id)
         if document is None:
-            raise UserError(f"Task {self._each.task!r}: no document {id!r} in the data that are here.")
+            raise UserError(f"Task {self._task.task!r}: no document {id!r} in the data that are here.")
         replies = [withheld.find_withheld_reply(digest) for digest in judgement.replies or ()]
         return [
             None
@@ -347,7 +353,7 @@ class _Documents:
 
 @dataclass(frozen=True)
 class _Answers:
-    """The answers in a record. ``items``: one a reply, None where there is nothing to judge, or it is not here."""
+    """The answers in a record. ``items``: see :meth:`_Documents.judged_items`. ``keep``: whether verdicts stay."""
 
     record: QuestionRecord
     judgement: QuestionJudgement
@@ -365,14 +371,11 @@ class _Answers:
         settings: JudgeSettings,
         protocols: Sequence[JudgeProtocol],
     ) -> _Answers:
-        """The record's verdicts stay where this very judge gave them. ``where``: its file and line, for messages.
-
-        ``protocols``: the task's, with prompts and rules of its own.
-        """
+        """``where``: file and line, for messages. ``protocols``: the task's, with its own prompts and rules."""
         if record.judgement is None:
             raise UserError(f"{where}: its record holds no verdicts.")
-        protocol_name = record.judgement.judge["protocol"]
-        protocol = next((each for each in protocols if each.name == protocol_name), None) or registry.get(protocol_name)
+        name = record.judgement.judge["protocol"]
+        protocol = next((protocol for protocol in protocols if protocol.name == name), None) or registry.get(name)
         judge = identity.describe_judge(settings, protocol)
         same = not identity.judge_differences(record.judgement.judge, judge)
         trials = count_judging_trials(protocol, judge["settings"])
@@ -382,39 +385,34 @@ class _Answers:
 
     @property
     def kept_count(self) -> int:
-        """How many of the log's verdicts stay."""
+        """Number of verdicts of the log that stay."""
         pairs = zip(self.items, self.judgement.verdicts, strict=True)
         return sum(self._verdict_stays(item, old, n) for item, old in pairs for n in range(len(old)))
 
     @property
     def lost_count(self) -> int:
-        """How many verdicts stay missing because the reply to judge is not here."""
-        pairs = zip(self.items, self.judgement.verdicts, strict=True)
-        return sum(
-            not self._verdict_stays(item, old, n) for item, old in pairs if item is None for n in range(len(old))
-        )
+        """Number of verdicts that stay missing because the reply is not on this machine."""
+        verdicts = [old for item, old in zip(self.items, self.judgement.verdicts, strict=True) if item is None]
+        return sum(not self._verdict_stays(None, old, n) for old in verdicts for n in range(len(old)))
 
     def _verdict_stays(self, item: JudgedItem | None, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
-        """Whether a verdict stays: this judge's own, and a rule's about a reply that is not here to be read again."""
+        """Whether a verdict stays: this judge's, or a rule's about a reply that is not on this machine."""
         status = old[trial]["status"] if trial < len(old) else "missing"
         return status != "missing" and (self.keep or (item is None and status == "exact"))
 
     def wanted_items(self) -> Iterator[Wanted]:
-        """What is to be judged."""
+        """Items to judge, each with the number of the trial."""
         for item, old in zip(self.items, self.judgement.verdicts, strict=True):
             if item is not None:
                 yield from ((item, trial) for trial in range(self.trials) if not self._verdict_stays(item, old, trial))
 
     def make_judgement(self, new_verdicts: Mapping[Key, JudgeVerdict], judge: Mapping[str, Any]) -> QuestionJudgement:
-        """The record's judgement by ``judge``, as it is described, with ``new_verdicts`` where none stays."""
-        verdicts = tuple(
-            tuple(self._make_verdict(item, old, trial, new_verdicts) for trial in self._trial_numbers(item, old))
-            for item, old in zip(self.items, self.judgement.verdicts, strict=True)
-        )
-        return replace(self.judgement, judge=dict(judge), verdicts=verdicts)
-
-    def _trial_numbers(self, item: JudgedItem | None, old: Sequence[Any]) -> range:
-        return range(len(old) if item is None else self.trials)
+        """The record's judgement by ``judge`` (its description), with ``new_verdicts`` in place of those that go."""
+        verdicts = []
+        for item, old in zip(self.items, self.judgement.verdicts, strict=True):
+            trials = range(len(old) if item is None else self.trials)
+            verdicts.append(tuple(self._make_verdict(item, old, trial, new_verdicts) for trial in trials))
+        return replace(self.judgement, judge=dict(judge), verdicts=tuple(verdicts))
 
     def _make_verdict(
         self,
@@ -430,20 +428,5 @@ class _Answers:
             not_here if item is None else new_verdicts[judgement_key(self.protocol, item, trial)], self.protocol
         )
         if self.keep and trial < len(old) and new["status"] == "missing" and not new["reply"] and old[trial]["reply"]:
-            return dict(old[trial])  # what the judge said then, where it was not asked again
+            return dict(old[trial])  # the judge's earlier reply, since it was not asked again
         return new
-
-
-def _write_files(remade: rescoring.RemadeRun, target: Path, unkept: int) -> None:
-    """Write a run that was judged again; raises UserError where that can't be done.
-
-    ``unkept``: how many of the judge's verdicts are not in the cache, and so are lost with the files.
-    """
-    try:
-        remade.write_files(target)
-    except UnwritableFile as error:
-        if unkept:
-            verdicts = f"{unkept:,} verdicts could not be kept either: their questions are asked, and paid for, again."
-        else:
-            verdicts = "The judge's verdicts are kept: what it has judged is not asked again."
-        raise UserError(f"{error} {verdicts}") from error

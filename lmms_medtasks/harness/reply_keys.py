@@ -1,4 +1,4 @@
-"""What a reply depends on, as one digest: a kept reply is given back only where all of it is as it was."""
+"""Digests of everything that a reply depends on: a kept reply is used again only if they are unchanged."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _PACKAGES = (
     "sglang openai anthropic google-genai qwen_vl_utils Pillow numpy"
 ).split()
 _SECRET = re.compile(r"(^|_)key$|secret|password|^(api_|access_|auth_|hf_|bearer_)?token$|^use_auth_token$|credential")
-# Folders that a run writes into; what lies there says nothing of the model.
+# Arguments with folders that a run writes into, whose content is not part of the model.
 _WRITTEN = re.compile(r"log|out|cache|tmp|temp|work_?dir|persist|calls|save")
 _FILES = 20_000
 _WAIT = 5.0  # seconds for a server's list of models
 
 
 def value_digest(value: Any) -> str:
-    """SHA-256 of a value made of mappings, sequences, texts, bytes and numbers, 32 hexadecimal digits.
+    """SHA-256 (32 hex digits) of a value made of mappings, sequences, texts, bytes and numbers.
 
-    The order of a mapping's keys does not count. What is none of these counts by its ``repr``.
+    The order of a mapping's keys does not count. Other objects count by their ``repr``.
     """
     total = hashlib.sha256()
     _add_value(total, value)
@@ -59,8 +59,8 @@ def _add_value(total: Any, value: Any) -> None:
             _add_value(total, value[name])
     elif isinstance(value, list | tuple):
         total.update(b"[%d:" % len(value))
-        for each in value:
-            _add_value(total, each)
+        for item in value:
+            _add_value(total, item)
     else:
         text = (value if isinstance(value, str) else repr(value)).encode("utf-8", "surrogatepass")
         total.update(b"%s%d:" % (type(value).__name__.encode(), len(text)))
@@ -68,39 +68,29 @@ def _add_value(total: Any, value: Any) -> None:
 
 
 def command_digest(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: Any) -> str:
-    """The digest that names a command: the model and its arguments, the tasks and how many questions of them."""
-    return value_digest(
-        [
-            _model_identity(lm, options),
-            _public_arguments(options),
-            sorted(tasks),
-            limit,
-            offset,
-            *(os.environ.get(name) for name in (subsets.VARIABLE, *chosen_settings.VARIABLES)),
-            _chosen_options(options),
-        ]
-    )
+    """The digest that names a command: the model and its arguments, the tasks and their numbers of questions."""
+    environment = [os.environ.get(name) for name in (subsets.VARIABLE, *chosen_settings.VARIABLES)]
+    model = [_model_identity(lm, options), _public_arguments(options)]
+    return value_digest([*model, sorted(tasks), limit, offset, *environment, _chosen_options(options)])
 
 
 def model_digest(lm: Any, options: Any) -> str:
-    """The digest of all that a model's replies depend on, whatever it is asked.
+    """The digest of everything that a model's replies depend on, apart from the question.
 
-    That is the runner's class and the code of its module and of ours, the model's name and arguments (without keys),
-    the options above, the versions of libraries, how pictures are sent, of a model on this machine the names, sizes and
-    times of its files, of one on the hub the commit that is in the cache, of one behind a server what that says to
-    serve, with its files where they lie at a path of this machine. A model that is changed on another machine and
-    served under the same name and from the same path is not noticed: vLLM's ``created`` is the time of the question.
+    That is the runner's class, the code of its module and of ours, the model's name and arguments (without keys), the
+    options above, versions of libraries, and how pictures are sent; for a model on this machine names, sizes and times
+    of its files, for one on the hub the commit in the cache, for one behind a server the server's list of models, and
+    files if they are on this machine. A change of a model on another machine under the same name and path is not
+    noticed: vLLM's ``created`` is the time of the request.
     """
     arguments = _public_arguments(options)
+    sources = [*_source_files(type(lm)), *sorted(Path(__file__).parent.rglob("*.py"))]
     return value_digest(
         {
             "model": _model_identity(lm, options),
             "arguments": arguments,
             "options": _chosen_options(options),
-            "code": [
-                *map(_content_digest, _source_files(type(lm))),
-                *map(_content_digest, sorted(Path(__file__).parent.rglob("*.py"))),
-            ],
+            "code": [*map(_content_digest, sources)],
             "packages": dict(_iter_versions()),
             "sent_as": os.environ.get("LMMS_IMAGE_ENCODE_FORMAT"),
             "files": [_file_stats(path) for path in _model_paths(lm, arguments)],
@@ -111,7 +101,7 @@ def model_digest(lm: Any, options: Any) -> str:
 
 
 def task_digest(task: Any) -> str:
-    """The digest of a task of the harness: settings, and what :mod:`.provenance` says of data, code and libraries."""
+    """The digest of a task of the harness: its settings, and data, code and libraries from :mod:`.provenance`."""
     config = task.config
     metadata = {name: value for name, value in (config.metadata or {}).items() if name != "judge"}
     specific = getattr(task, "lmms_eval_specific_kwargs", None)
@@ -120,9 +110,9 @@ def task_digest(task: Any) -> str:
 
 
 def document_digest(documents: Any, number: int) -> tuple[str, str]:
-    """The digest of a document, pictures as they are stored included, and its id (the row's number where it has none).
+    """The digest of a document with its stored pictures, and its id, or the row's number if it has none.
 
-    ``documents``: a split as the harness holds it, from :func:`raw_rows`.
+    ``documents``: a split from :func:`raw_rows`.
     """
     several = documents[number : number + 1]
     row = dict(several.to_pylist()[0] if hasattr(several, "to_pylist") else documents[number])
@@ -130,13 +120,13 @@ def document_digest(documents: Any, number: int) -> tuple[str, str]:
 
 
 def raw_rows(documents: Any) -> Any:
-    """``documents`` so that a row of them holds its pictures' files and decodes none."""
+    """``documents`` in a form whose rows hold the files of pictures, not decoded."""
     return documents.with_format("arrow") if hasattr(documents, "with_format") else documents
 
 
 def _stored_value(value: Any) -> Any:
     if isinstance(value, list):
-        return [_stored_value(each) for each in value]
+        return [_stored_value(item) for item in value]
     if isinstance(value, dict) and set(value) == {"bytes", "path"} and value["bytes"] is None and value["path"]:
         path = Path(value["path"])
         return [value["path"], path.read_bytes() if path.is_file() else None]
@@ -154,7 +144,7 @@ def _chosen_options(options: Any) -> dict[str, Any]:
 
 
 def _public_arguments(options: Any) -> dict[str, Any]:
-    """--model_args by name, without keys and passwords: who pays moves no reply."""
+    """--model_args by name, without keys and passwords, which do not change a reply."""
     from lmms_eval import utils
 
     model_args = getattr(options, "model_args", None) or {}
@@ -163,11 +153,11 @@ def _public_arguments(options: Any) -> dict[str, Any]:
 
 
 def _model_names(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
-    """Names of models: arguments that are texts, and what the model that the runner holds was loaded from."""
+    """Possible names of models: arguments that are texts, and the origin of the runner's model."""
     config = getattr(sampling.find_held_model(lm), "config", None)
     loaded = getattr(config, "_name_or_path", None)
     values = [value for name, value in sorted(arguments.items()) if not _WRITTEN.search(str(name).lower())]
-    return sorted({each for each in (*values, loaded) if isinstance(each, str) and each})
+    return sorted({value for value in (*values, loaded) if isinstance(value, str) and value})
 
 
 def _model_paths(lm: Any, arguments: Mapping[str, Any]) -> list[Path]:
@@ -178,12 +168,12 @@ def _model_paths(lm: Any, arguments: Mapping[str, Any]) -> list[Path]:
             if path.exists():
                 paths.append(path)
         except (OSError, RuntimeError, ValueError):
-            continue  # no path: too long a text, an unknown home
+            continue  # not a path: a very long text, an unknown home
     return paths
 
 
 def _file_stats(path: Path) -> list[Any]:
-    """Name, size and time of a file, or of those below a folder; what a file manager or Python hides is left out."""
+    """Name, size and time of a file, or of those below a folder without hidden and compiled ones."""
     if path.is_file():
         return [_file_stat(path, path.name)]
     files = islice(_iter_files(path), _FILES)
@@ -192,7 +182,7 @@ def _file_stats(path: Path) -> list[Any]:
 
 def _iter_files(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
-        folders[:] = sorted(each for each in folders if not each.startswith((".", "__pycache__")))
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
         yield from (Path(root, file) for file in sorted(files) if not file.startswith("."))
 
 
@@ -205,7 +195,7 @@ def _file_stat(path: Path, name: str) -> list[Any]:
 
 
 def _hub_commit(name: str, revision: object) -> str | None:
-    """The commit of a model that was loaded from the hub's cache; None for what is none."""
+    """The commit of a model in the hub's cache; None for other names."""
     if name.count("/") != 1 or Path(name).exists():
         return None
     try:
@@ -218,8 +208,8 @@ def _hub_commit(name: str, revision: object) -> str | None:
 
 
 def _served_models(lm: Any) -> Any:
-    """What the runner's server says of its models; None without one, or where it does not say."""
-    kinds = [runners.find_server_access(each.__module__) for each in type(lm).__mro__]
+    """The entries of the runner's server for its model; only the address if it has no list, None without a server."""
+    kinds = [runners.find_server_access(cls.__module__) for cls in type(lm).__mro__]
     address = str(getattr(getattr(lm, "client", None), "base_url", "") or "")
     if "client" not in kinds or not address.startswith(("http://", "https://")):
         return None
@@ -229,18 +219,17 @@ def _served_models(lm: Any) -> Any:
         with urllib.request.urlopen(request, timeout=_WAIT) as answer:
             listed = json.loads(answer.read())["data"]
         fields = ("id", "root", "parent", "owned_by", "max_model_len", "meta")
-        shown = [{name: each.get(name) for name in fields} for each in listed]
+        models = [{name: model.get(name) for name in fields} for model in listed]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return [address]
     model_name = str(getattr(lm, "model_version", None) or getattr(lm, "model_name", ""))
-    # A provider's long list changes with every model that it adds.
-    served = sorted((each for each in shown if each["id"] == model_name), key=repr) or (
-        shown if len(shown) == 1 else []
-    )
-    roots = [
-        Path(each["root"]) for each in served if isinstance(each["root"], str) and Path(each["root"]).is_absolute()
-    ]
-    return [address, getattr(lm, "version", None), served, [_file_stats(path) for path in roots if path.exists()]]
+    # Only this model, because a provider's long list changes with every new model.
+    served = sorted((model for model in models if model["id"] == model_name), key=repr)
+    if not served and len(models) == 1:
+        served = models
+    roots = [Path(model["root"]) for model in served if isinstance(model["root"], str)]
+    files = [_file_stats(path) for path in roots if path.is_absolute() and path.exists()]
+    return [address, getattr(lm, "version", None), served, files]
 
 
 def _hook_name(function: Any) -> str | None:
@@ -251,11 +240,11 @@ def _hook_name(function: Any) -> str | None:
 
 def _source_files(cls: type) -> list[Path]:
     files = []
-    for each in cls.__mro__:
+    for base in cls.__mro__:
         try:
-            files.append(Path(inspect.getsourcefile(each) or ""))
+            files.append(Path(inspect.getsourcefile(base) or ""))
         except (TypeError, OSError):
-            continue  # built in, or made in an interpreter
+            continue  # built in, or defined in an interpreter
     return list(dict.fromkeys(files))
 
 

@@ -1,7 +1,7 @@
-"""A run's kept replies read with today's readers, into a new run. The model is not run, and no judge is asked.
+"""Parse a run's logged replies with the current parsers, into a new run. Neither the model nor a judge is run.
 
-Each reply is given to its task's own hook, with its document from the data that are here. Why it ended and the run's
-reasoning tags go with it. A judge's verdicts stay where the judge would be shown the same, and are missing where not.
+The task's hook gets each reply with its document, the reason why it ended, and the run's reasoning tags. A judge's
+verdict stays if the judge would be shown the same, else it is missing.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from lmms_medtasks.writing import write_bytes_atomically, write_text_atomically
 
 ANSWERED = "answered"
 _DRAWN = "degradation_parameters"
-"""Key in a record's details: how its pictures were degraded. Only who renders them knows."""
+"""Key in a record's details: how its pictures were degraded, which only the run that rendered them knows."""
 
 
 class MovedReply(NamedTuple):
-    """A reply of which something else is read now. ``trial``: from 1. ``reply``: None where terms keep it out."""
+    """A reply whose parsed answer changed. ``trial``: from 1. ``reply``: None if the data's terms withhold it."""
 
     task: str
     id: str
@@ -48,10 +48,10 @@ class MovedReply(NamedTuple):
 
 @dataclass
 class RereadTask:
-    """A task read again. ``outcomes``: of its replies before and now. ``unjudged``: judgements that no longer hold.
+    """A task read again. ``outcomes``: counts of parse statuses before and now. ``unjudged``: verdicts that were lost.
 
-    ``asked_alike``: whether prompt and degradations were today's. ``stands``: whether nothing of it moved.
-    ``unknown_marks``: at the beginning of its replies.
+    ``asked_alike``: whether prompt and degradations are the current ones. ``stands``: whether nothing changed.
+    ``unknown_marks``: unknown marks at the beginning of its replies.
     """
 
     task: str
@@ -66,13 +66,12 @@ class RereadTask:
 
     @property
     def reply_count(self) -> int:
-        """How many replies were read."""
         return self.outcomes[1].total()
 
 
 @dataclass(frozen=True)
 class RereadRun:
-    """A run read again: its new files, the tasks, and those that stay since they are not ours."""
+    """A run read again: its new files, the tasks, and the names of other tasks, which stay unchanged."""
 
     remade: rescoring.RemadeRun
     tasks: tuple[RereadTask, ...]
@@ -80,17 +79,17 @@ class RereadRun:
 
     @property
     def run(self) -> ResultFile:
-        """The run as it was."""
+        """The old run."""
         return self.remade.run
 
     def moved_metrics(self, task: str) -> list[tuple[str, float | None, float | None]]:
-        """The metrics of a task whose number moved, with the number before and now; None for none."""
+        """The metrics of a task whose number changed, with the number before and now; None for no number."""
         old, new = self._metric_values(task)
         pairs = [(name, _metric_number(old[name]), _metric_number(new[name])) for name in old if name in new]
         return [(name, before, now) for name, before, now in pairs if before != now]
 
     def one_sided_metrics(self, task: str) -> tuple[list[str], list[str]]:
-        """The metrics that the task had and has no more, and those that it has only now."""
+        """The metrics that only the old task has, and those that only the new one has."""
         old, new = self._metric_values(task)
         return [name for name in old if name not in new], [name for name in new if name not in old]
 
@@ -105,9 +104,9 @@ class RereadRun:
 def reread_replies(
     run: ResultFile, definitions: rescoring.TaskDefinitions, tasks: Sequence[str] = (), tags: Tags | None = None
 ) -> RereadRun:
-    """Read the replies of ``run`` again; of ``tasks`` only, where it is not empty. Nothing is written.
+    """Read the replies of ``run`` again, unless ``tasks`` is empty only of these. Writes no files.
 
-    ``tags``: reasoning tags in place of the run's. Raises UserError with all that keeps the tasks from being read.
+    ``tags``: reasoning tags in place of the run's. Raises UserError with all problems of the tasks.
     """
     requested, left = _split_tasks(run, tasks)
     done: list[RereadTask] = []
@@ -118,12 +117,12 @@ def reread_replies(
         except UserError as error:
             problems.append(f"{task}: {error}")
     if problems:
-        rest = f" The others can be read: {' '.join(f'--task {each.task}' for each in done)}." if done else ""
+        rest = f" The others can be read: {' '.join(f'--task {reread.task}' for reread in done)}." if done else ""
         raise UserError(f"{run.path} can't be read again. {' '.join(problems)}{rest}")
     remade = rescoring.RemadeRun(run, definitions, requested, alone=bool(tasks))
-    for each in done:
-        remade.put_task(each.task, each.rows, each.results)
-        _note_readers(remade.content, each, definitions, tags)
+    for reread in done:
+        remade.put_task(reread.task, reread.rows, reread.results)
+        _note_readers(remade.content, reread, definitions.load_task(reread.task), tags)
     _pair_degraded(remade.content, done, definitions)
     remade.update_groups()
     remade.content[REREAD] = [*remade.content.get(REREAD, []), _describe_reread(run, requested, tags)]
@@ -131,15 +130,15 @@ def reread_replies(
 
 
 def _split_tasks(run: ResultFile, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The tasks of a run that are read by our readers and have a score, and its others, which stay as they are."""
+    """The scored tasks of ours (of them only ``chosen``, unless it is empty), and all other tasks of a run."""
     configs: Mapping[str, Any] = run.content.get("configs") or {}
     ours_with_score: list[str] = []
     others: list[str] = []
     failed = degraded.list_degraded_failures(run.content)
     for task, config in configs.items():
         metadata = (config or {}).get("metadata")
-        ours = isinstance(metadata, Mapping) and "data_digest" in metadata
-        (ours_with_score if ours and task not in failed else others).append(task)
+        is_ours = isinstance(metadata, Mapping) and "data_digest" in metadata
+        (ours_with_score if is_ours and task not in failed else others).append(task)
     for task in chosen:
         if task not in ours_with_score:
             raise UserError(
@@ -153,9 +152,6 @@ def _split_tasks(run: ResultFile, chosen: Sequence[str]) -> tuple[list[str], lis
             f"{run.path} has no sample log: the run was made without --log_samples, so no reply was kept. Run it again."
         )
     return ours_with_score, [] if chosen else others
-
-
-# --- A task -----------------------------------------------------------------------------------------------------------
 
 
 def _reread_task(run: ResultFile, task: str, definitions: rescoring.TaskDefinitions, tags: Tags | None) -> RereadTask:
@@ -172,33 +168,24 @@ def _reread_task(run: ResultFile, task: str, definitions: rescoring.TaskDefiniti
             f"{path}: {len(unknown)} of {len(rows)} questions are not in the data that are here, the first is "
             f"{unknown[0]!r}."
         )
-    own_tags = logged_questions.read_reasoning_tags(run, task)
-    reader = _Reader(
-        task,
-        definitions.get_definition(task)["process_results"],
-        {each.name: each for each in rejudging.get_recorded_protocols(config)},
-    )
+    run_tags = logged_questions.read_reasoning_tags(run, task)
+    protocols = {protocol.name: protocol for protocol in rejudging.get_recorded_protocols(config)}
+    reader = _Reader(task, definitions.get_definition(task)["process_results"], protocols)
     names = {KEY, *(name.partition(",")[0] for name in run.tasks.get(task, {}))} - {"alias"}
     done = RereadTask(task, asked_alike=_asked_alike(config, definitions.load_task(task).config))
     for row, (record, line) in zip(rows, recorded, strict=True):
         where = f"{path}, line {line}"
-        sent = logged_questions.read_sent_replies(run, task, row, record, where, own_tags if tags is None else tags)
+        sent = logged_questions.read_sent_replies(run, task, row, record, where, run_tags if tags is None else tags)
         fresh, metrics, changed = reader.read_question(documents[record.id], sent, record)
         done.unknown_marks |= {str(note["unknown_mark"]) for note in fresh.replies if note.get("unknown_mark")}
-        is_kept_out = not row.get("filtered_resps")
-        done.moved += _moved_replies(
-            task, record, fresh, changed, [None if is_kept_out else str(each) for each in sent]
-        )
-        for counted, each in zip(done.outcomes, (record, fresh), strict=True):
-            counted.update(trial if trial in (*NO_ANSWER, FAILED) else ANSWERED for trial in each.trials)
-        done.unjudged += sum(
-            verdict["status"] == "missing" and place in changed
-            for place, verdicts in enumerate(fresh.judgement.verdicts if fresh.judgement else ())
-            for verdict in verdicts
-        )
-        kept_columns = {
-            key: metrics.get(key, value) for key, value in row.items() if key in metrics or key not in names
-        }
+        texts = [str(reply) if row.get("filtered_resps") else None for reply in sent]
+        done.moved += _moved_replies(task, record, fresh, changed, texts)
+        for counts, counted_record in zip(done.outcomes, (record, fresh), strict=True):
+            counts.update(trial if trial in (*NO_ANSWER, FAILED) else ANSWERED for trial in counted_record.trials)
+        verdicts = fresh.judgement.verdicts if fresh.judgement else ()
+        done.unjudged += sum(verdict["status"] == "missing" for index in changed for verdict in verdicts[index])
+        # Columns keep their order; old metrics that the task has no more are dropped.
+        kept_columns = {key: value for key, value in row.items() if key in metrics or key not in names}
         done.rows.append({**kept_columns, **metrics})
     fresh_metrics = [{name: row[name] for name in metrics} for row in done.rows]
     done.results = rescoring.logged_results(run, task, definitions, fresh_metrics)
@@ -207,7 +194,7 @@ def _reread_task(run: ResultFile, task: str, definitions: rescoring.TaskDefiniti
 
 
 class _Reader:
-    """Reads the replies to a question as its task does, and keeps what a run alone knows."""
+    """Reads the replies to a question as its task does, with the run's degradation parameters and verdicts."""
 
     def __init__(
         self, task: str, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, JudgeProtocol]
@@ -217,7 +204,7 @@ class _Reader:
     def read_question(
         self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: QuestionRecord
     ) -> tuple[QuestionRecord, Mapping[str, Any], set[int]]:
-        """The question's record now, its metrics, and the places of the replies of which a judge is shown else."""
+        """The new record, its metrics, and the indices of replies that a judge would now be shown differently."""
         hooks.RENDERED.reset([recorded.id])
         for number, drawn in enumerate(recorded.details.get(_DRAWN) or ()):
             hooks.RENDERED.put(recorded.id, number, drawn)
@@ -241,133 +228,117 @@ class _Reader:
         protocol = self._protocols.get(old.judge["protocol"]) or registry.get(old.judge["protocol"])
         items = records.make_judged_items(document, sent, protocol)
         verdicts, changed = [], set()
-        for place, (item, old_verdicts) in enumerate(zip(items, old.verdicts, strict=True)):
-            if _is_same(place, item, recorded, fresh, sent[place]):
+        for index, (item, old_verdicts) in enumerate(zip(items, old.verdicts, strict=True)):
+            if _is_same(index, item, recorded, fresh, sent[index]):
                 verdicts.append(old_verdicts)
                 continue
-            changed.add(place)
-            made = item and (settle_by_rule(protocol, item) or JudgeVerdict("missing", reason=records.NOT_JUDGED))
-            trials = count_judging_trials(protocol, old.judge.get("settings", {})) if made else 0
-            verdicts.append(tuple(records.verdict_to_json(made, protocol) for _ in range(trials) if made))
+            changed.add(index)
+            verdict = item and (settle_by_rule(protocol, item) or JudgeVerdict("missing", reason=records.NOT_JUDGED))
+            trials = count_judging_trials(protocol, old.judge.get("settings", {})) if verdict else 0
+            verdicts.append(tuple(records.verdict_to_json(verdict, protocol) for _ in range(trials) if verdict))
         return replace(new, judge=old.judge, verdicts=tuple(verdicts)), changed
 
 
 def _is_same(
-    place: int, item: JudgedItem | None, recorded: QuestionRecord, fresh: QuestionRecord, sent: SentReply
+    index: int, item: JudgedItem | None, recorded: QuestionRecord, fresh: QuestionRecord, sent: SentReply
 ) -> bool:
-    """Whether the judge would be shown what it was shown.
+    """Whether the judge would be shown the same as before.
 
-    Where the data's terms keep that out of the log: whether the same marks were taken out of the same reply.
+    If the data's terms keep that out of the log: whether the same marks were removed from the same reply.
     """
     assert recorded.judgement is not None
     shown = recorded.judgement.items
     if isinstance(shown, str):
-        note, reply = _reply_note(recorded, place), Reply.of(sent)
-        then = recorded.trials[place], tuple(note.get("marks", ())), note.get("unknown_mark", "")
-        has_item = bool(recorded.judgement.verdicts[place])
-        return then == (fresh.trials[place], reply.marks, reply.unknown_mark) and has_item == (item is not None)
-    shown_item = shown[place]
+        note, reply = _reply_note(recorded, index), Reply.of(sent)
+        before = recorded.trials[index], tuple(note.get("marks", ())), note.get("unknown_mark", "")
+        has_item = bool(recorded.judgement.verdicts[index])
+        return before == (fresh.trials[index], reply.marks, reply.unknown_mark) and has_item == (item is not None)
+    shown_item = shown[index]
     return (shown_item and dict(shown_item)) == (item and dict(item.fields))
 
 
-def _reply_note(record: QuestionRecord, place: int) -> Mapping[str, Any]:
-    return record.replies[place] if place < len(record.replies) else {}
+def _reply_note(record: QuestionRecord, index: int) -> Mapping[str, Any]:
+    return record.replies[index] if index < len(record.replies) else {}
 
 
 def _moved_replies(
     task: str, recorded: QuestionRecord, fresh: QuestionRecord, changed: set[int], texts: Sequence[str | None]
 ) -> list[MovedReply]:
-    """The replies of which something else is read, and those that a judge is shown in another way."""
+    """The replies whose parsed answer changed, and those that a judge would be shown differently."""
     moved = []
-    for place, (before, after, text) in enumerate(zip(recorded.trials, fresh.trials, texts, strict=True)):
-        if before == after and place not in changed:
+    for index, (before, after, text) in enumerate(zip(recorded.trials, fresh.trials, texts, strict=True)):
+        if before == after and index not in changed:
             continue
-        rule = str(_reply_note(fresh, place).get("rule", ""))
-        before_text, after_text = _judged_outcome(recorded, place, before), _judged_outcome(fresh, place, after)
-        moved.append(MovedReply(task, recorded.id, place + 1, before_text, after_text, rule, text))
-    # A measure that only one of the two has moves no reply.
-    both = recorded.measures.keys() & fresh.measures.keys()
-    names = sorted(name for name in both if recorded.measures[name] != fresh.measures[name])
+        rule = str(_reply_note(fresh, index).get("rule", ""))
+        before_text, after_text = _judged_outcome(recorded, index, before), _judged_outcome(fresh, index, after)
+        moved.append(MovedReply(task, recorded.id, index + 1, before_text, after_text, rule, text))
+    # Measures of only one of the two records do not count as moved.
+    common = recorded.measures.keys() & fresh.measures.keys()
+    names = sorted(name for name in common if recorded.measures[name] != fresh.measures[name])
     if names and not moved:
         before_text, after_text = (
-            ", ".join(f"{name} {each.measures[name].score}" for name in names) for each in (recorded, fresh)
+            ", ".join(f"{name} {record.measures[name].score}" for name in names) for record in (recorded, fresh)
         )
         moved.append(MovedReply(task, recorded.id, 1, before_text, after_text, "", texts[0]))
     return moved
 
 
-def _judged_outcome(record: QuestionRecord, place: int, trial: str) -> str:
-    """What was read of a reply, and of one that is judged whether it was."""
-    verdicts = record.judgement.verdicts[place] if record.judgement else ()
+def _judged_outcome(record: QuestionRecord, index: int, trial: str) -> str:
+    """The parsed answer of a trial, or for a judged reply whether it has verdicts."""
+    verdicts = record.judgement.verdicts[index] if record.judgement else ()
     if not verdicts or trial in (*NO_ANSWER, FAILED):
         return trial
     return "not judged" if any(verdict["status"] == "missing" for verdict in verdicts) else "judged"
 
 
 def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
-    """Whether the run's prompt and pictures are those of the task as it is now, as far as their digests tell."""
-    then, now = ((each or {}).get("digests") or {} for each in (config.get("metadata"), today.metadata))
-    return all(then.get(part) == now.get(part) for part in ("prompt", "degradations"))
+    """Whether the run's digests of prompt and degradations are those of the task as it is now."""
+    before = (config.get("metadata") or {}).get("digests") or {}
+    now = (today.metadata or {}).get("digests") or {}
+    return all(before.get(part) == now.get(part) for part in ("prompt", "degradations"))
 
 
-# --- The new result file ----------------------------------------------------------------------------------------------
-
-
-def _note_readers(
-    content: dict[str, Any], done: RereadTask, definitions: rescoring.TaskDefinitions, tags: Tags | None
-) -> None:
-    """Note in a result file whose readers a task's numbers are of."""
-    task, loaded = done.task, definitions.load_task(done.task)
+def _note_readers(content: dict[str, Any], done: RereadTask, loaded: Any, tags: Tags | None) -> None:
+    """Record in a result file with which parsers a task's numbers were made. ``loaded``: the task as it is now."""
+    task = done.task
     for name, direction in loaded.higher_is_better().items():
         content.setdefault("higher_is_better", {}).setdefault(task, {}).setdefault(name, direction)
     today, metadata = loaded.config.metadata, dict(content["configs"][task]["metadata"])
     now = today.get("digests") or {}
     reader_digests = {part: now[part] for part in ("package", "own_code") if part in now}
     metadata["digests"] = {**(metadata.get("digests") or {}), **reader_digests}
-    # A prompt of another version stays one: only who reads is of today.
+    # A task with another prompt keeps its version: only its parsers are new.
     if done.asked_alike and "version" in today:
         metadata["version"], metadata["package_version"] = today["version"], importlib.metadata.version("lmms-medtasks")
         content.setdefault("versions", {})[task] = today["version"]
     if today.get("package_modified"):
         metadata["package_modified"] = True
     if tags is not None:
-        options = {
-            **(metadata.get(run_options.METADATA) or {}),
-            run_options.REASONING_TAGS: [list(tag) for tag in tags],
-        }
-        metadata[run_options.METADATA] = options
+        options = metadata.get(run_options.METADATA) or {}
+        metadata[run_options.METADATA] = {**options, run_options.REASONING_TAGS: [list(tag) for tag in tags]}
     content["configs"][task]["metadata"] = metadata
 
 
-class _Base(NamedTuple):
-    base: str
-
-
 def _pair_degraded(content: dict[str, Any], done: Sequence[RereadTask], definitions: rescoring.TaskDefinitions) -> None:
-    """Pair degraded tasks with their clean ones anew, as the run did, where either has moved.
-
-    Where neither has, what the run found stays.
-    """
-    same = {each.task for each in done if each.stands}
-    bases = {
-        each.task: base for each in done if (base := degraded.find_base_task(each.task, content["configs"][each.task]))
-    }
-    bases = {task: base for task, base in bases.items() if not {task, base} <= same}
-    paired = [each for each in done if each.task in {*bases, *bases.values()}]
-    for each in paired:
-        for row in each.rows:
+    """Pair degraded tasks with their clean ones again, as the run did, if one of the two has changed."""
+    unchanged = {reread.task for reread in done if reread.stands}
+    bases = {}
+    for task in (reread.task for reread in done):
+        base = degraded.find_base_task(task, content["configs"][task])
+        if base and not {task, base} <= unchanged:
+            bases[task] = base
+    paired = [reread for reread in done if reread.task in {*bases, *bases.values()}]
+    for reread in paired:
+        for row in reread.rows:
             if degraded.SCORES in row:
-                row[degraded.SCORES] = {}  # in its place
+                row[degraded.SCORES] = {}  # the key keeps its position
     for task in bases:
         metadata = content["configs"][task]["metadata"]
-        details = metadata[degraded.METADATA]
-        kept_details = {key: value for key, value in details.items() if key not in ("scores", "best_scores")}
-        metadata[degraded.METADATA] = kept_details
-    samples = {"samples": {each.task: each.rows for each in paired}}
-    shown: Any = {task: _Base(base) for task, base in bases.items()}
-    degraded_pairing.add_paired_scores(
-        {**content, **samples}, {each.task: definitions.load_task(each.task) for each in paired}, shown
-    )
+        details = metadata[degraded.METADATA].items()
+        metadata[degraded.METADATA] = {key: value for key, value in details if key not in ("scores", "best_scores")}
+    samples = {"samples": {reread.task: reread.rows for reread in paired}}
+    tasks = {reread.task: definitions.load_task(reread.task) for reread in paired}
+    degraded_pairing.add_paired_scores({**content, **samples}, tasks, bases)
 
 
 def _describe_reread(run: ResultFile, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
@@ -381,7 +352,6 @@ def _describe_reread(run: ResultFile, tasks: Sequence[str], tags: Tags | None) -
 
 
 def _metric_number(value: Any) -> float | None:
-    """A metric's number, None where it has none."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and not math.isnan(value) else None
 
@@ -392,7 +362,7 @@ _SHOWN_CHARACTERS = 200
 
 
 def folder_beside(paths: Sequence[Path]) -> Path:
-    """``RUN-reread`` beside the first path, or the next of that name that is not there yet."""
+    """``RUN-reread`` beside the first path, with a number if that exists."""
     first = paths[0].resolve()
     root = first if first.is_dir() else first.parent
     folders = (root.with_name(f"{root.name}-reread{number or ''}") for number in itertools.count())
@@ -400,10 +370,10 @@ def folder_beside(paths: Sequence[Path]) -> Path:
 
 
 def find_run_folders(paths: Sequence[Path], output: Path) -> list[tuple[ResultFile, Path]]:
-    """The runs that ``paths`` are or hold, and for each the folder below ``output`` that its new files go to.
+    """The runs in ``paths``, each with the folder for its new files, which has the same relative path below ``output``.
 
-    Below ``output`` they lie as they lie below the path; of several paths each has a folder of its name. Raises
-    UserError where there is no run, two paths have one name, ``output`` holds something, or lies in a run.
+    Several paths have a folder of their name each. Raises UserError if there is no run, two paths have one name,
+    ``output`` is not empty, or is inside of a run.
     """
     if output.is_file() or (output.is_dir() and any(output.iterdir())):
         raise UserError(f"--output {output} is not empty. Give a folder that is not there yet.")
@@ -424,9 +394,9 @@ def find_run_folders(paths: Sequence[Path], output: Path) -> list[tuple[ResultFi
 
 
 def write_reread_run(reread_run: RereadRun, folder: Path) -> Path:
-    """Write a run that was read again to ``folder``, each file whole or not at all, the results last; their path.
+    """Write a run that was read again to ``folder``, each file whole or not at all, and return its result file.
 
-    The logs of tasks that stay are copied.
+    The result file is written last. The logs of tasks that stay are copied.
     """
     for task in reread_run.left:
         source = reread_run.run.samples_file(task)
@@ -434,11 +404,11 @@ def write_reread_run(reread_run: RereadRun, folder: Path) -> Path:
             write_bytes_atomically(folder / source.name, source.read_bytes())
     alone = len(list(reread_run.run.path.parent.glob(f"*{result_files.SUFFIX}"))) == 1
     name = MOVED if alone else f"{reread_run.run.path.name.removesuffix(result_files.SUFFIX)}_{MOVED}"
-    write_text_atomically(folder / name, moved_csv(moved for each in reread_run.tasks for moved in each.moved))
+    write_text_atomically(folder / name, moved_csv(moved for task in reread_run.tasks for moved in task.moved))
     return reread_run.remade.write_files(folder)
 
 
 def moved_csv(moved: Iterable[MovedReply]) -> str:
-    """The list of replies that moved, a row a reply; no text where the terms of its data forbid it."""
-    rows = ([*map(str, each[:-1]), (each.reply or "")[:_SHOWN_CHARACTERS]] for each in moved)
+    """The replies that moved, a row a reply; no text if the data's terms withhold it."""
+    rows = ([*map(str, reply[:-1]), (reply.reply or "")[:_SHOWN_CHARACTERS]] for reply in moved)
     return "".join(map(csv_line, [MovedReply._fields, *rows]))

@@ -1,7 +1,4 @@
-"""A run's results made again from its records, as the harness computes them, and written as it writes them.
-
-A task's own aggregation, its standard errors, the groups above it. The model is not run.
-"""
+"""Compute a run's results again from its records, as the harness does, with errors and groups, and write them."""
 
 from __future__ import annotations
 
@@ -17,14 +14,12 @@ from lmms_medtasks.samples import degraded
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.writing import write_bytes_atomically
 
-Metrics = Mapping[str, Any]
-
 _BOOTSTRAP = 100_000  # the harness's default
 _BY_TASK = ("results", "groups", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
 
 
 class TaskDefinitions:
-    """Our tasks and groups as their YAMLs define them now, with hooks; those of ``include_path`` too."""
+    """Our tasks and groups, and those of ``include_path``, as their YAMLs define them now, with hooks."""
 
     def __init__(self, include_path: str | list[str] | None = None) -> None:
         from lmms_eval.tasks import TaskManager
@@ -39,9 +34,9 @@ class TaskDefinitions:
         self._loaded: dict[str, Any] = {}
 
     def load_task(self, name: str) -> Any:
-        """A task as the harness loads it, with its data, once; of a degraded one its clean task, which scores alike.
+        """Load a task with its data, once; for a degraded task its clean one, which scores alike.
 
-        Raises UserError where there is no such task, or its data are not here.
+        Raises UserError for an unknown task and missing data.
         """
         base = self._clean_name(name)
         if base not in self._loaded:
@@ -50,20 +45,20 @@ class TaskDefinitions:
                 self._loaded[base] = self.manager.load_task_or_group(base)[base]
             except UserError:
                 raise
-            except Exception as error:  # whatever a loader of data fails with
+            except Exception as error:  # a loader of data may raise anything
                 raise UserError(f"The data of task {base!r} can't be read here: {error!r:.300}") from error
         return self._loaded[base]
 
     def _clean_name(self, name: str) -> str:
-        """What a degraded task or group was made of, at run time; any other name itself."""
+        """The clean task or group of one that was degraded at run time; any other name unchanged."""
         if name in self.manager.task_index or not degraded.is_degraded_name(name):
             return name
         return name.partition(degraded.MARK)[0]
 
     def get_definition(self, name: str) -> dict[str, Any]:
-        """The configuration of a task or group, its hooks resolved; of a degraded one that of its clean one.
+        """The configuration of a task or group with its hooks resolved; for a degraded one that of its clean one.
 
-        Raises UserError where there is none, or where its declaration is wrong.
+        Raises UserError for an unknown name and a wrong declaration.
         """
         name = self._clean_name(name)
         if name not in self.manager.task_index:
@@ -71,7 +66,7 @@ class TaskDefinitions:
         from lmms_medtasks.harness import template_hooks
         from lmms_medtasks.harness.plugin import read_config
 
-        # The plugin's wrapper would look for the task's data, which are not needed here.
+        # The plugin's wrapper would require the task's data.
         config = read_config(self.manager, name)
         path = self.manager.task_index[name]["yaml_path"]
         return template_hooks.bind_hooks(config, path if isinstance(path, str) else None)
@@ -82,7 +77,7 @@ class TaskDefinitions:
 
 
 def record_scorer(task: str, hook: Any) -> Callable[[QuestionRecord], dict[str, Any]]:
-    """The pure function that makes a task's metrics of a record; raises UserError where its ``hook`` has none."""
+    """The pure function that makes a task's metrics of a record. Raises UserError if its ``hook`` has none."""
     scorer: Callable[[QuestionRecord], dict[str, Any]] | None = getattr(hook, "metrics_of", None)
     if scorer is None:
         raise UserError(f"Task {task!r} can't be scored from its log: its hook is not marked with records.scored_by.")
@@ -90,9 +85,9 @@ def record_scorer(task: str, hook: Any) -> Callable[[QuestionRecord], dict[str, 
 
 
 class RemadeRun:
-    """A run whose tasks get new results from their logs: its result file and these logs, as they will be written.
+    """New result file and logs of a run of which ``tasks`` get new results.
 
-    ``tasks``: those that get new results. ``alone``: the new result file holds no other.
+    ``alone``: the new result file holds no other tasks.
     """
 
     def __init__(self, run: ResultFile, definitions: TaskDefinitions, tasks: Collection[str], *, alone: bool) -> None:
@@ -106,28 +101,52 @@ class RemadeRun:
     def put_task(
         self, task: str, rows: Sequence[Mapping[str, Any]], results: Mapping[str, Any], alias: str | None = None
     ) -> None:
-        """Put a task's new log and results in place of the old ones; without ``alias`` it keeps its own."""
+        """Replace a task's log and results, and its alias if ``alias`` is given."""
         self._rows[task] = rows
         old_alias = self.content["results"][task].get("alias", task)
         self.content["results"][task] = {"alias": old_alias if alias is None else alias, **results}
 
     def update_groups(self) -> None:
-        """Compute the groups that hold the tasks anew, once all of these have their results."""
-        sizes = {task: self.run.sample_count(task) or 0 for task in {*self.content["results"]} - self._rows.keys()}
+        """Compute the groups that hold the tasks again, from the results of all their tasks.
+
+        Other groups stay unchanged. A group's own standard error is pooled by the harness.
+        """
+        from lmms_eval.api.group import ConfigurableGroup
+        from lmms_eval.evaluator_utils import consolidate_group_results
+
+        content = self.content
+        sizes = {task: self.run.sample_count(task) or 0 for task in {*content["results"]} - self._rows.keys()}
         sizes |= {task: len(rows) for task, rows in self._rows.items()}
-        update_groups(self.content, self._definitions, sizes, self._tasks)
+        members = content.get("group_subtasks", {})
+        for group in members:
+            entry, tasks = content["results"].get(group), _leaf_tasks(group, members)
+            has_numbers = entry is not None and any("," in key for key in entry)
+            if group in tasks or not has_numbers or self._tasks.isdisjoint(tasks):
+                continue
+            definition = self._definitions.get_definition(group)
+            config = {**{key: value for key, value in definition.items() if key != "include"}, "group": group}
+            results = copy.deepcopy(content["results"])
+            results[group] = {}
+            for task in tasks:
+                results[task]["samples"] = sizes.get(task, 0)
+            tree = {ConfigurableGroup(config=config): {task: _stub_task(task, {}) for task in tasks}}
+            consolidate_group_results(results, {}, tree)
+            fresh = {key: value for key, value in results[group].items() if key != "samples"}
+            for table in ("results", "groups"):
+                if group in content.get(table, {}):
+                    content[table][group] = {"alias": content[table][group].get("alias", group), **fresh}
 
     def log_texts(self, folder: Path) -> dict[Path, str]:
-        """The new logs, by the path that each has below ``folder``."""
+        """The new logs by their paths in ``folder``."""
         return {
             folder / self.run.samples_file(task).name: "".join(map(json_line, rows))
             for task, rows in self._rows.items()
         }
 
     def write_files(self, folder: Path) -> Path:
-        """Write the logs, then the result file, whose path is returned. Each is written whole or not at all.
+        """Write the logs, then the result file, whose path is returned. Raises UnwritableFile.
 
-        A run that is stopped in between is mended by another. Raises UnwritableFile.
+        Each file is written whole or not at all; if the command is stopped between two, give it again.
         """
         path = folder / self.run.path.name
         files = {**self.log_texts(folder), path: json_line(self.content, indent=2)}
@@ -137,30 +156,34 @@ class RemadeRun:
 
 
 def logged_results(
-    run: ResultFile, task: str, definitions: TaskDefinitions, metrics: Sequence[Metrics]
+    run: ResultFile, task: str, definitions: TaskDefinitions, metrics: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The entry of ``results`` for a task of ``run``, from what its hook gives for each row of its log."""
+    """The entry of ``results`` for a task of ``run``, from the metrics of each row of its log."""
     config = run.content["configs"][task]
     return compute_task_results(task, definitions.get_definition(task), config, metrics, get_filter_name(run, task))
 
 
 def compute_task_results(
-    name: str, definition: Mapping[str, Any], config: Mapping[str, Any], metrics: Sequence[Metrics], filter_name: str
+    name: str,
+    definition: Mapping[str, Any],
+    config: Mapping[str, Any],
+    metrics: Sequence[Mapping[str, Any]],
+    filter_name: str,
 ) -> dict[str, Any]:
-    """The entry of ``results`` in a result file for a task, from what its hook gives for each document.
+    """The entry of ``results`` in a result file for a task, from the metrics of each document.
 
-    ``definition`` has the aggregations, ``config`` is what the result file says of the task.
+    ``definition`` has the aggregations, ``config`` is the task's configuration in the result file.
     """
     from lmms_eval.evaluator_utils import TaskOutput, consolidate_results
 
     task = _stub_task(name, _get_aggregations(definition))
     output = TaskOutput(task=task, task_name=name, task_config=dict(config), version=0, n_shot=0)
-    for each in metrics:
-        for metric, value in each.items():
+    for document_metrics in metrics:
+        for metric, value in document_metrics.items():
             output.sample_metrics[(metric, filter_name)].append(value)
-    # Only an aggregation of the harness's own, named by a word, gets more than "N/A" here; asking costs seconds.
+    # Only aggregations of the harness, named by a word, have a bootstrap error, which takes seconds.
     has_named_aggregation = any(
-        isinstance(each.get("aggregation", ""), str) for each in definition.get("metric_list") or []
+        isinstance(metric.get("aggregation", ""), str) for metric in definition.get("metric_list") or []
     )
     output.calculate_aggregate_metric(bootstrap_iters=_BOOTSTRAP if has_named_aggregation else 0)
     output.calculate_clt_aggregate_metric()
@@ -172,55 +195,21 @@ def _get_aggregations(definition: Mapping[str, Any]) -> dict[str, Callable[..., 
     from lmms_eval.api.registry import get_aggregation
 
     aggregations = {}
-    for each in definition.get("metric_list") or []:
-        aggregation = each.get("aggregation", "mean")
-        aggregations[each["metric"]] = get_aggregation(aggregation) if isinstance(aggregation, str) else aggregation
+    for metric in definition.get("metric_list") or []:
+        aggregation = metric.get("aggregation", "mean")
+        aggregations[metric["metric"]] = get_aggregation(aggregation) if isinstance(aggregation, str) else aggregation
     return aggregations
 
 
-def update_groups(
-    content: dict[str, Any], definitions: TaskDefinitions, sizes: Mapping[str, int], changed_tasks: Collection[str]
-) -> list[str]:
-    """Compute the groups' entries of a result file anew from those of their tasks; the groups that were.
-
-    ``sizes``: documents by task. Groups that hold none of ``changed_tasks`` stay as they are: they may be of others. A
-    group's own standard error is as the harness pools it.
-    """
-    from lmms_eval.api.group import ConfigurableGroup
-    from lmms_eval.evaluator_utils import consolidate_group_results
-
-    changed = []
-    members = content.get("group_subtasks", {})
-    for group in members:
-        held, tasks = content["results"].get(group), _leaf_tasks(group, members)
-        if group in tasks or held is None or not any("," in key for key in held) or not {*tasks} & {*changed_tasks}:
-            continue
-        config = {key: value for key, value in definitions.get_definition(group).items() if key != "include"} | {
-            "group": group
-        }
-        results = copy.deepcopy(content["results"])
-        results[group] = {}
-        for task in tasks:
-            results[task]["samples"] = sizes.get(task, 0)
-        tree = {ConfigurableGroup(config=config): {task: _stub_task(task, {}) for task in tasks}}
-        consolidate_group_results(results, {}, tree)
-        fresh = {key: value for key, value in results[group].items() if key != "samples"}
-        for table in ("results", "groups"):
-            if group in content.get(table, {}):
-                content[table][group] = {"alias": content[table][group].get("alias", group), **fresh}
-        changed.append(group)
-    return changed
-
-
 def _leaf_tasks(name: str, members: Mapping[str, Sequence[str]]) -> list[str]:
-    """The tasks of a group, those of its groups among them; of a task itself."""
+    """The tasks of a group and of the groups in it; for a task the task itself."""
     if not members.get(name):
         return [name]
-    return list(dict.fromkeys(leaf for each in members[name] for leaf in _leaf_tasks(each, members)))
+    return list(dict.fromkeys(leaf for member in members[name] for leaf in _leaf_tasks(member, members)))
 
 
 def _stub_task(name: str, aggregations: Mapping[str, Callable[..., Any]]) -> Any:
-    """What the harness's functions want of a task here: its name and aggregations, no data."""
+    """A task with a name and aggregations only, which is all that the harness's functions need here."""
     from lmms_eval.api.task import Task
 
     unused = {method: None for method in Task.__abstractmethods__}
@@ -231,11 +220,11 @@ def _stub_task(name: str, aggregations: Mapping[str, Callable[..., Any]]) -> Any
         "higher_is_better": lambda self: {},
     }
     cls: Any = type("Stub", (Task,), {**unused, **attributes})
-    return cls.__new__(cls)  # not made by its own __init__, which wants data
+    return cls.__new__(cls)  # __init__ requires data
 
 
 def json_line(content: Mapping[str, Any], indent: int | None = None) -> str:
-    """JSON as the harness writes its files, with a line break at its end."""
+    """JSON as in the harness's files, with a line break at the end."""
     from lmms_eval.utils import handle_non_serializable
 
     return json.dumps(content, default=handle_non_serializable, ensure_ascii=False, indent=indent) + "\n"
@@ -251,7 +240,7 @@ def keep_only_tasks(content: dict[str, Any], tasks: Collection[str]) -> None:
 
 
 def get_filter_name(run: ResultFile, task: str) -> str:
-    """The name of the task's one filter, as it stands in the results' keys. Raises UserError where there are more."""
+    """The name of the task's filter in the keys of the results. Raises UserError if there are several."""
     entry = run.content["results"].get(task, {})
     names = {key.partition(",")[2] for key in entry if "," in key and "_stderr" not in key}
     if len(names) != 1:

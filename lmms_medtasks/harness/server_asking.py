@@ -1,7 +1,7 @@
 """Ask a server many questions at once: render them ahead in threads, within bounds, and classify failures.
 
-A question is asked in one request with ``n`` for its trials, or in one request a trial. The client is that of the
-``openai`` package, which repeats what failed for a while (connections, 408, 409, 429, 5xx) and waits longer each time.
+A question is asked in one request with ``n`` for its trials, or in one request a trial. The client of the ``openai``
+package repeats temporary failures (connections, 408, 409, 429, 5xx) and waits longer each time.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.parsing.texts import replace_half_characters
 
 IN_A_ROW = 20
-"""So many questions in a row without a reply end the run."""
+"""Number of questions in a row without a reply that ends the run."""
 
 HELD_BYTES = 256_000_000
-"""No more questions are rendered while those in flight hold this much."""
+"""Size of the questions in flight from which no further question is rendered."""
 
 _ONLY_THIS_ONE = (openai.BadRequestError, openai.UnprocessableEntityError, openai.ConflictError)
 _TOO_LARGE = 413
@@ -39,19 +39,19 @@ Item = TypeVar("Item")
 Body = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerConnection:
-    """Where a server is, and how long it is waited for. ``retries``: how often a failed request is repeated."""
+    """A server's address and key. ``timeout``: seconds. ``retries``: how often a failed request is repeated."""
 
     base_url: str
     api_key: str
     timeout: float
     retries: int
-    model: str = ""
+    model: str
 
     @functools.cached_property
     def secrets(self) -> redacting.Secrets:
-        """What must stand in no message, reply or file."""
+        """Texts that must not be in any message, reply or file."""
         arguments = {"api_key": self.api_key, "base_url": self.base_url, "model": self.model}
         return redacting.secrets_of_arguments(arguments) | redacting.secrets_of_environment()
 
@@ -61,27 +61,25 @@ class ServerConnection:
         return redacting.redact_address(self.base_url, [self.model])
 
     def client_options(self) -> dict[str, Any]:
-        """The arguments of the ``openai`` package's clients."""
         return {
             "base_url": self.base_url, "api_key": self.api_key, "timeout": self.timeout, "max_retries": self.retries,
         }  # fmt: skip
 
     def describe_error(self, error: BaseException) -> str:
-        """Short text of an error, without the secrets, which some servers repeat."""
-        return (
-            self.secrets.redacted(replace_half_characters(" ".join(str(error).split())))[:400] or type(error).__name__
-        )
+        """A short text of an error, without the secrets, which some servers repeat."""
+        text = replace_half_characters(" ".join(str(error).split()))
+        return self.secrets.redacted(text)[:400] or type(error).__name__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PreparedQuestion:
-    """A question as it is asked.
+    """A question in the form of a request.
 
     Attributes:
         body: arguments of ``chat.completions.create`` without ``n`` and ``seed``.
-        trials: the numbers of the trials that are asked.
-        seed: that of trial 0, or None for none; trial t has seed + t.
-        size: bytes that it holds.
+        trials: the numbers of the trials.
+        seed: that of trial 0, or None for no seed; trial t has seed + t.
+        size: bytes.
     """
 
     body: dict[str, Any]
@@ -92,7 +90,7 @@ class PreparedQuestion:
 
 @dataclass(frozen=True)
 class ServerReply:
-    """The reply to one trial; one that begins with :data:`FAILED` (the mark of a failed request) is none.
+    """The reply to one trial; a text that begins with :data:`FAILED` marks a failed request.
 
     ``broke_off``: it ended by a fault, and the same request may bring a reply.
     """
@@ -117,8 +115,8 @@ class ServerUsage:
 
     Attributes:
         requests, together: requests that were answered or failed, and those with n > 1 among them.
-        models, fingerprints: what replies name as the model and as ``system_fingerprint``.
-        cut, empty, failed: trials whose reply ended at the limit of tokens, is empty, or is none.
+        models, fingerprints: names of the model and of ``system_fingerprint`` in replies.
+        cut, empty, failed: trials whose reply ended at the limit of tokens, was empty, or did not come.
     """
 
     requests: int = 0
@@ -134,18 +132,16 @@ OnReplies = Callable[[dict[int, ServerReply]], object]
 
 
 class ServerClient(Generic[Item]):
-    """Asks questions of a server. It can be used several times, each time with an event loop of its own.
+    """Asks a server questions. It can be used several times, each time with an event loop of its own.
 
     ``concurrency``: requests in flight at most. ``threads``: those that prepare questions. ``most_together``: the
-    largest n that the server is asked, 1 for one request a trial; it falls when the server refuses or ignores n.
-    ``counts_first``: whether the server counts the tokens of the first of n replies only; those of others are unknown.
+    largest n in a request, 1 for one request a trial; it falls when the server refuses or ignores n. ``counts_first``:
+    whether the server counts the tokens of the first of n replies only; those of others are unknown.
     """
 
-    def __init__(
-        self, connection: ServerConnection, concurrency: int, threads: int, most_together: float = math.inf
-    ) -> None:
+    def __init__(self, connection: ServerConnection, concurrency: int, threads: int) -> None:
         self.connection = connection
-        self.most_together = most_together
+        self.most_together = math.inf
         self.counts_first = False
         self._concurrency, self._threads = concurrency, threads
         self._in_a_row = 0
@@ -159,37 +155,30 @@ class ServerClient(Generic[Item]):
         finished: Callable[[Item, dict[int, ServerReply]], None],
         seen: ServerUsage,
     ) -> None:
-        """Ask all questions. ``prepare`` is called in threads, ``finished`` with each trial's reply as it comes, once.
+        """Ask all questions. ``prepare`` is called in threads, ``finished`` once for each trial's reply as it comes.
 
-        ``seen`` counts on.
+        ``seen`` is added to.
 
-        Raises UserError where going on is of no use: the key is refused, the model is not known, or :data:`IN_A_ROW`
-        questions in a row got no reply. What ``prepare`` and ``finished`` raise ends it too.
+        Raises UserError if further requests are useless: the key is refused, the model is not known, or
+        :data:`IN_A_ROW` questions in a row got no reply. Errors of ``prepare`` and ``finished`` pass through.
         """
-        asyncio.run(self._ask_all(iter(items), min(len(items), self._worker_count), prepare, finished, seen))
 
-    @property
-    def _worker_count(self) -> int:
-        return self._concurrency + 2 * self._threads  # those beyond the requests in flight prepare what comes next
+        async def ask_in_workers() -> None:
+            async with openai.AsyncOpenAI(**self.connection.client_options()) as client:
+                with ThreadPoolExecutor(self._threads) as pool, limit_bodies(client, lambda: self._most_asked):
+                    call = _Call(self, client, pool, seen, prepare=prepare, finished=finished)
+                    # The workers beyond the requests in flight prepare the next questions.
+                    count = min(len(items), self._concurrency + 2 * self._threads)
+                    todo = iter(items)
+                    tasks = [asyncio.create_task(call.take_questions(todo)) for _ in range(count)]
+                    try:
+                        await asyncio.gather(*tasks)
+                    finally:
+                        for task in tasks:
+                            task.cancel()
+                        await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _ask_all(
-        self,
-        todo: Iterator[Item],
-        workers: int,
-        prepare: Callable[[Item], PreparedQuestion],
-        finished: Callable[[Item, dict[int, ServerReply]], None],
-        seen: ServerUsage,
-    ) -> None:
-        async with openai.AsyncOpenAI(**self.connection.client_options()) as client:
-            with ThreadPoolExecutor(self._threads) as pool, limit_bodies(client, lambda: self._most_asked):
-                call = _Call(self, client, pool, seen)
-                tasks = [asyncio.create_task(call.take_questions(todo, prepare, finished)) for _ in range(workers)]
-                try:
-                    await asyncio.gather(*tasks)
-                finally:
-                    for task in tasks:
-                        task.cancel()
-                    await asyncio.gather(*tasks, return_exceptions=True)
+        asyncio.run(ask_in_workers())
 
     def count_in_a_row(self, replies: Iterable[ServerReply]) -> None:
         """Count a question; raise UserError at :data:`IN_A_ROW` questions in a row without a reply."""
@@ -201,7 +190,7 @@ class ServerClient(Generic[Item]):
         if self._in_a_row >= IN_A_ROW:
             raise UserError(
                 f"{self._in_a_row} questions in a row got no reply from {self.connection.shown_url}. The last failure: "
-                f"{failures[-1].text.removeprefix(FAILED).strip()} Mend that (the server's own log says more), and "
+                f"{failures[-1].text.removeprefix(FAILED).strip()} Fix that (the server's own log says more), and "
                 "give the same command again."
             )
 
@@ -226,31 +215,34 @@ class _Call(Generic[Item]):
     """One call of :meth:`ServerClient.ask_all`, within its event loop."""
 
     def __init__(
-        self, asker: ServerClient[Item], client: openai.AsyncOpenAI, pool: ThreadPoolExecutor, seen: ServerUsage
+        self,
+        asker: ServerClient[Item],
+        client: openai.AsyncOpenAI,
+        pool: ThreadPoolExecutor,
+        seen: ServerUsage,
+        *,
+        prepare: Callable[[Item], PreparedQuestion],
+        finished: Callable[[Item, dict[int, ServerReply]], None],
     ) -> None:
         self._asker, self._client, self._pool, self._seen = asker, client, pool, seen
+        self._prepare, self._finished = prepare, finished
         self._in_flight = asyncio.Semaphore(asker._concurrency)
         self._preparing = asyncio.Semaphore(asker._threads + 1)  # one more, so that no thread waits for the loop
         self._freed = asyncio.Condition()
         self._held = 0
 
-    async def take_questions(
-        self,
-        todo: Iterator[Item],
-        prepare: Callable[[Item], PreparedQuestion],
-        finished: Callable[[Item, dict[int, ServerReply]], None],
-    ) -> None:
-        """Take questions from ``todo``, which all workers share, until there is none."""
+    async def take_questions(self, todo: Iterator[Item]) -> None:
+        """Ask questions from ``todo``, which all workers share, until it is empty."""
         loop = asyncio.get_running_loop()
         for item in todo:
             async with self._preparing:
                 async with self._freed:
                     await self._freed.wait_for(lambda: self._held < HELD_BYTES)
-                question = await loop.run_in_executor(self._pool, prepare, item)
+                question = await loop.run_in_executor(self._pool, self._prepare, item)
                 self._held += question.size
-            replies = await self._ask_question(question, functools.partial(finished, item))
+            replies = await self._ask_question(question, functools.partial(self._finished, item))
             size = question.size
-            del question  # the next one is prepared while this one's reply is taken care of
+            del question  # frees its memory before the next one is prepared
             async with self._freed:
                 self._held -= size
                 self._freed.notify_all()
@@ -261,7 +253,7 @@ class _Call(Generic[Item]):
             self._asker.count_in_a_row(replies.values())
 
     async def _ask_question(self, question: PreparedQuestion, on_replies: OnReplies) -> dict[int, ServerReply]:
-        """The reply to each of the question's trials, all of which ``on_replies`` is called with."""
+        """The reply to each of the question's trials; ``on_replies`` is called with all of them."""
         first, count = question.trials[0], len(question.trials)
         in_order = question.trials == tuple(range(first, first + count))  # as n counts its seeds
         replies: dict[int, ServerReply] = {}
@@ -270,10 +262,10 @@ class _Call(Generic[Item]):
             try:
                 replies = await self._send_request(question, question.trials)
                 if len(replies) < count:
-                    self._asker.most_together = 1  # it gave fewer, so it does not know n
-                replies = {trial: each for trial, each in replies.items() if not each.broke_off}
+                    self._asker.most_together = 1  # the server ignores n
+                replies = {trial: reply for trial, reply in replies.items() if not reply.broke_off}
             except _Refused:
-                refused = True  # for its n, or for the question itself
+                refused = True  # because of n, or of the question itself
         if not replies:
             try:
                 replies = await self._send_request(question, question.trials[:1])
@@ -281,7 +273,7 @@ class _Call(Generic[Item]):
                 replies = dict.fromkeys(question.trials, _failed_reply(error))
             if refused and not replies[first].is_failed:
                 self._asker.most_together = min(self._asker.most_together, count - 1)
-        on_replies(replies)  # before another request takes this one's place: a kill loses those in flight, and no more
+        on_replies(replies)  # before the next request, so that a kill loses only replies in flight
         missing = [trial for trial in question.trials if trial not in replies]
         for single in await asyncio.gather(*(self._ask_trial(question, trial, on_replies) for trial in missing)):
             replies.update(single)
@@ -296,7 +288,7 @@ class _Call(Generic[Item]):
         return replies
 
     async def _send_request(self, question: PreparedQuestion, trials: tuple[int, ...]) -> dict[int, ServerReply]:
-        """One request; the replies to ``trials``, or to the first of them. Raises _Refused for what can't be asked."""
+        """One request; the replies to ``trials``, or to the first ones. Raises _Refused for an impossible request."""
         body = dict(question.body)
         self._asker._most_asked = max(self._asker._most_asked, len(trials))
         if len(trials) > 1:
@@ -319,14 +311,14 @@ class _Call(Generic[Item]):
         return dict(zip(trials, replies, strict=False))
 
     def _note_name(self, names: set[str], name: object) -> None:
-        """Keep what a server says of itself, as far as it is a name, and not thousands of them."""
+        """Keep a name that the server gives itself, up to a number of names."""
         if isinstance(name, str) and name and len(names) < _MOST_NAMES:
             names.add(self._asker.connection.secrets.redacted(replace_half_characters(name))[:_LONGEST_NAME])
 
     async def _request_completion(self, body: Body) -> tuple[Any, list[ServerReply]]:
-        """What the server answers, and the replies in it.
+        """The server's completion, and the replies in it.
 
-        What is no completion, or one whose replies all broke off, is asked for again, as a failure is.
+        The request is repeated if the body is not a completion, or all its replies broke off.
         """
         limit = body.get("max_tokens", body.get("max_completion_tokens"))
         for attempt in range(self._asker.connection.retries + 1):
@@ -346,11 +338,10 @@ class _Call(Generic[Item]):
 
 
 class _Refused(Exception):
-    """The server can't answer this very request: it is too long, its n too large."""
+    """The server can't answer this request, for example because it is too long or n is too large."""
 
 
 def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Iterator[ServerReply]:
-    """The replies in the order of their indices."""
     choices = completion_choices(completion)
     read, written = (_token_count(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
     for choice in choices:
@@ -365,6 +356,5 @@ def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Itera
 
 
 def _token_count(usage: Any, name: str) -> int | None:
-    """A count of tokens; None where the server gives none, or something else."""
     count = getattr(usage, name, None)
     return count if isinstance(count, int) else None

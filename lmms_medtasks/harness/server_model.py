@@ -1,14 +1,15 @@
 """``medtasks_server``: a model behind an OpenAI-compatible server (vLLM, SGLang, llama.cpp, hosted ones).
 
-Differences to the harness's ``openai`` and ``async_openai``: a question is rendered and encoded once for
-all its trials, in threads, ahead of the requests; its trials are one request with ``n`` where the server draws
-independent replies by that; sampling settings that a checkpoint ships don't act on servers of a known kind; what the
-server is, what it serves and what it was sent stands in the result file.
+Differences to the harness's ``openai`` and ``async_openai``: a question is rendered and encoded once for all its
+trials, in threads, ahead of the requests; its trials are one request with ``n`` if the server then draws independent
+replies; sampling settings in a checkpoint have no effect on servers of a known kind; the result file describes the
+server, its model and the settings that were sent.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -50,29 +51,29 @@ ARGUMENTS = (
 )  # fmt: skip
 
 _PROBE_SECONDS = 120.0
-"""The longest that the probe's reply is waited for, each of two times."""
+"""Timeout of the probe, which is sent up to two times."""
 
 _PROBE = "Reply with one word."
 _LISTING_SECONDS = 20.0  # a server that does not list its models by then hangs
-# What stands before another model's server (LiteLLM, say) names "openai" as the owner too.
+# A proxy before another model's server (such as LiteLLM) names "openai" as the owner too.
 _OPENAI_HOSTS = (".openai.com", ".openai.azure.com")
 _MANY = {"auto": None, "true": True, "false": False}
 
 
 class ServerModel(OwnModel):
-    """Arguments: ``model``, as the server names it; ``base_url``, which ends in /v1 as a rule; ``api_key`` (else
+    """Arguments: ``model``, as the server names it; ``base_url``, which usually ends in /v1; ``api_key`` (default
     OPENAI_API_KEY); ``concurrency``, requests in flight; ``threads`` that render and encode pictures; ``timeout`` in
     seconds and ``retries`` of a request; ``seed``, or "none" for a server that fails on seeds; ``kind`` of server
-    ("auto": as its list of models says); ``many``, whether trials are asked in one request ("auto": where the kind of
-    server draws independent replies by that, and a probe got two).
+    ("auto": by its list of models); ``many``, whether trials are asked in one request ("auto": if the kind of server
+    draws independent replies then, and a probe got two).
 
-    Raises UserError when the server can't be reached, refuses the key, does not serve the model, or refuses the
-    settings; nothing of any data is sent for that.
+    Raises UserError if the server can't be reached, refuses the key, does not serve the model, or refuses the
+    settings. No data is sent for that.
     """
 
     is_simple = False
     on_replies: Callable[[Mapping[int, Any]], object] | None = None
-    """Called with replies as they come, by their places in the call's list of requests."""
+    """Called with replies as they come, by their indices in the call's list of requests."""
 
     def __init__(
         self,
@@ -98,18 +99,19 @@ class ServerModel(OwnModel):
             )
         self.model_name = str(model)
         self.seed = None if seed is None or str(seed).lower() == "none" else parse_whole_number("seed", seed, 0)
-        self.threads = parse_whole_number("threads", _default_threads() if threads is None else threads, 1)
+        default_threads = min(8, max(2, (os.cpu_count() or 2) // 2))
+        self.threads = parse_whole_number("threads", default_threads if threads is None else threads, 1)
         self.concurrency = parse_whole_number("concurrency", concurrency, 1)
         self.connection = ServerConnection(
-            str(base_url),
-            str(api_key or os.environ.get("OPENAI_API_KEY") or "none"),
-            _check_seconds(timeout),
-            parse_whole_number("retries", retries, 0),
-            self.model_name,
+            base_url=str(base_url),
+            api_key=str(api_key or os.environ.get("OPENAI_API_KEY") or "none"),
+            timeout=_check_seconds(timeout),
+            retries=parse_whole_number("retries", retries, 0),
+            model=self.model_name,
         )
         if str(many).lower() not in _MANY:
             raise UserError(f"The model argument many must be auto, True or False, got {many!r}.")
-        self.client = openai.OpenAI(**self.connection.client_options())  # runners.model_problem looks at its base_url
+        self.client = openai.OpenAI(**self.connection.client_options())  # model_terms looks at its base_url
         self._asker: ServerClient[_ServerQuestion] = ServerClient(self.connection, self.concurrency, self.threads)
         self._seen: dict[str, ServerUsage] = {}
         self.serves = self._find_served_model()
@@ -127,10 +129,10 @@ class ServerModel(OwnModel):
             )
 
     def _find_served_model(self) -> dict[str, Any]:
-        """What the server's list says of the model; {} where there is no list."""
+        """The model's entry in the server's list; {} if there is no list."""
+        timeout = min(self.connection.timeout, _LISTING_SECONDS)
         try:
-            answer = self.client.get("/models", cast_to=object, options={"timeout": self._listing_timeout})
-            listed = _by_id(answer)
+            listed = _by_id(self.client.get("/models", cast_to=object, options={"timeout": timeout}))
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             self._asker.stop_if_fatal(error)
             raise  # not reached: both are fatal before the first reply
@@ -146,14 +148,10 @@ class ServerModel(OwnModel):
             )
         return {name: listed[self.model_name].get(name) for name in ("id", "root", "owned_by", "max_model_len")}
 
-    @property
-    def _listing_timeout(self) -> float:
-        return min(self.connection.timeout, _LISTING_SECONDS)
-
     def _unreachable_error(self, error: Exception) -> UserError:
         if isinstance(error, openai.APITimeoutError):
             return UserError(
-                f"{self.connection.shown_url} is there and does not answer in time. Look at the server's own log, or "
+                f"{self.connection.shown_url} accepts connections but does not answer in time. Look at its log, or "
                 f"wait until it has loaded its model ({self.connection.describe_error(error)})."
             )
         return UserError(
@@ -163,7 +161,7 @@ class ServerModel(OwnModel):
         )
 
     def _find_version(self) -> str | None:
-        """What a vLLM server says of its version, None for others."""
+        """The version of a vLLM server, None for others."""
         if self.kind.name != "vllm":
             return None
         root = self.connection.base_url.rstrip("/").removesuffix("/v1")
@@ -173,7 +171,7 @@ class ServerModel(OwnModel):
             return None
 
     def _trials_doubt(self) -> str | None:
-        """Why trials may be no draws from the model's own distribution: settings that its checkpoint ships may act."""
+        """Why trials may not be draws from the model's own distribution: its checkpoint's settings may have effect."""
         host = (urlsplit(self.connection.base_url).hostname or "").lower()
         if self.kind.neutral or (self.kind.name == "openai" and host.endswith(_OPENAI_HOSTS)):
             return None
@@ -183,33 +181,24 @@ class ServerModel(OwnModel):
         )
 
     def _draws_many(self, wanted: bool | None) -> bool:
-        """Whether a question's trials are asked in one request: one probe with n = 2 tells whether the server takes it.
+        """Whether a question's trials are asked in one request, which is tried with a probe with n = 2.
 
-        Raises UserError where it refuses the probe without n too: no question could be asked.
+        Raises UserError if the server refuses the probe without n too.
         """
         body = self._request_body({"temperature": 1.0, "max_new_tokens": 16}, [{"role": "user", "content": _PROBE}])
         if self.seed is not None:
             body["seed"] = self.seed
-        # A server that hangs is not waited for as long as for a question.
         client = self.client.with_options(timeout=min(self.connection.timeout, _PROBE_SECONDS), max_retries=1)
-        with limit_bodies(client, lambda: 2):
-            return self._probe_many(client, body, wanted)
-
-    def _probe_many(self, client: openai.OpenAI, body: dict[str, Any], wanted: bool | None) -> bool:
-        """As :meth:`_draws_many`, by requests of ``client`` with ``body``."""
-        if self.kind.independent if wanted is None else wanted:
-            try:
-                if drawn := len(completion_choices(client.chat.completions.create(**body, n=2))):
-                    return drawn == 2
-            except (openai.BadRequestError, openai.UnprocessableEntityError):
-                pass
-            except (openai.OpenAIError, ValueError) as error:
-                self._asker.stop_if_fatal(error)
-                raise self._unreachable_error(error) from error
+        refused = (openai.BadRequestError, openai.UnprocessableEntityError)
         try:
-            if not completion_choices(client.chat.completions.create(**body)):
-                raise ValueError("The server sent a completion without choices.")
-        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            with limit_bodies(client, lambda: 2):
+                if self.kind.independent if wanted is None else wanted:
+                    with contextlib.suppress(*refused):
+                        if drawn := len(completion_choices(client.chat.completions.create(**body, n=2))):
+                            return drawn == 2
+                if not completion_choices(client.chat.completions.create(**body)):
+                    raise ValueError("The server sent a completion without choices.")
+        except refused as error:
             sent = ", ".join(sorted(_flatten_body(body)))
             raise UserError(
                 f"{self.connection.shown_url} refuses a question with the settings that trials need ({sent}): "
@@ -226,23 +215,25 @@ class ServerModel(OwnModel):
         return {"model": self.model_name, **request_settings(self.kind, settings), "messages": messages}
 
     def generate_until(self, requests: list[Any]) -> list[Any]:
-        """The reply to each request, as the harness's ``GenerationResult``; "" for requests that only fill up."""
+        """The reply to each request as the harness's ``GenerationResult``; "" for requests that are padding."""
         replies: list[Any] = [""] * len(requests)
         questions = _group_requests(requests)
-        count = sum(len(each.indices) for each in questions)
-        shown = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
+        count = sum(len(question.indices) for question in questions)
+        progress = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
 
         def take_replies(question: _ServerQuestion, by_trial: dict[int, ServerReply]) -> None:
             if not question.has_sampling:  # a greedy reply is that of all trials
                 by_trial = dict.fromkeys(question.indices, *by_trial.values())
-            results = {question.indices[trial]: _generation_result(reply) for trial, reply in by_trial.items()}
-            for index, result in results.items():
-                replies[index] = result
+            results = {}
+            for trial, reply in by_trial.items():
+                counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+                index = question.indices[trial]
+                replies[index] = results[index] = GenerationResult(reply.text, counts)
             if self.on_replies is not None:
                 self.on_replies(results)
-            shown.update(len(results))
+            progress.update(len(results))
 
-        for task in dict.fromkeys(each.task for each in questions):
+        for task in dict.fromkeys(question.task for question in questions):
             task_questions = [question for question in questions if question.task == task]
             if not task_questions[0].has_sampling and max(len(question.indices) for question in task_questions) > 1:
                 logger.info(f"{task}: temperature 0, so each question is asked once; its trials have that reply.")
@@ -252,31 +243,33 @@ class ServerModel(OwnModel):
                 f"{task}, so far: {seen.requests} requests ({seen.together} of them for several trials), "
                 f"{seen.failed} trials failed, {seen.cut} replies ended at the limit of tokens, {seen.empty} are empty."
             )
-        shown.close()
+        progress.close()
         return replies
 
     def _prepare_question(self, question: _ServerQuestion) -> PreparedQuestion:
-        """In a thread: render the question's pictures and encode them."""
+        """Render and encode the question's pictures (called in a thread)."""
         _, to_messages, settings, doc_id, task, split = question.request.args
         size = 0
         messages = []
         for message in to_messages(self.task_dict[task][split][doc_id]):
-            parts = [_server_part(content_part, task) for content_part in _content_parts(message)]
+            content = message["content"]
+            content_parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            parts = [_server_part(content_part, task) for content_part in content_parts]
             size += sum(len(str(part.get("text") or part["image_url"]["url"])) for part in parts)
             messages.append({"role": message["role"], "content": parts})
         trials = tuple(sorted(question.indices))
-        seed = None
-        if self.seed is not None:
-            # The last one of T trials has seed + T - 1, and some servers take 32 bits.
-            seed = stable_seed("server", task, doc_id, self.seed) % 2**31
         return PreparedQuestion(
-            self._request_body(settings, messages), trials if question.has_sampling else trials[:1], seed, size
+            body=self._request_body(settings, messages),
+            trials=trials if question.has_sampling else trials[:1],
+            # The last one of T trials has seed + T - 1, and some servers take 32 bits.
+            seed=None if self.seed is None else stable_seed("server", task, doc_id, self.seed) % 2**31,
+            size=size,
         )
 
     def server_record(self, task: str, settings: Mapping[str, Any], repeats: int) -> dict[str, Any]:
-        """The entry in a task's result file: the server, the model that it serves, the settings that were sent.
+        """The JSON-safe entry in a task's result file: the server, its model, the settings that were sent.
 
-        ``settings``: the task's ``generation_kwargs``. JSON-safe. Of several processes it is what this one saw.
+        ``settings``: the task's ``generation_kwargs``. With several processes it describes this one's requests.
         """
         seen = self._seen.get(task, ServerUsage())
         if not seen.requests:
@@ -319,16 +312,8 @@ class _ServerQuestion:
         return is_sampled(self.request.args[2])
 
 
-def _generation_result(reply: ServerReply) -> GenerationResult:
-    counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
-    return GenerationResult(reply.text, counts)
-
-
 def _group_requests(requests: Sequence[Any]) -> list[_ServerQuestion]:
-    """The questions of the requests. The harness names no trial: it gives the same request T times.
-
-    Copies of a request belong to its question too, but for those that only fill up a process's share.
-    """
+    """The questions of the requests; the T equal requests of the harness are T trials, padding is left out."""
     questions: dict[tuple[Any, ...], _ServerQuestion] = {}
     for index, request in enumerate(requests):
         metadata = request.metadata or {}
@@ -340,13 +325,7 @@ def _group_requests(requests: Sequence[Any]) -> list[_ServerQuestion]:
     return list(questions.values())
 
 
-def _content_parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    content = message["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
-
-
 def _server_part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """A part of a message in the server's form."""
     if part["type"] == "text":
         return {"type": "text", "text": part["text"]}
     if part["type"] != "image":
@@ -359,7 +338,7 @@ def _server_part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 
 def _flatten_body(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a request says beside its question, as the server sees it."""
+    """The settings of a request, as the server gets them."""
     settings = {name: value for name, value in body.items() if name not in ("model", "messages", "extra_body")}
     return {**settings, **body.get("extra_body", {})}
 
@@ -373,15 +352,11 @@ def _is_address(text: str) -> bool:
 
 
 def _by_id(answer: object) -> dict[str, dict[str, Any]]:
-    """What a list of models says of each; ValueError for what is no such list (a web page, say)."""
+    """The entries of a list of models by id. Raises ValueError for anything else, such as a web page."""
     listed = answer.get("data") or [] if isinstance(answer, dict) else None
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise ValueError(f"No list of models: {str(answer)[:100]!r}.")
-    return {each["id"]: each for each in listed if isinstance(each.get("id"), str)}
-
-
-def _default_threads() -> int:
-    return min(8, max(2, (os.cpu_count() or 2) // 2))
+    return {entry["id"]: entry for entry in listed if isinstance(entry.get("id"), str)}
 
 
 def _check_seconds(value: Any) -> float:

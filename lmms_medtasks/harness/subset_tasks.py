@@ -1,7 +1,7 @@
-"""A run of a subset of the questions: the tasks get the rows of the units that are drawn, and their metadata say so.
+"""A run of a subset of the questions: the tasks keep the rows of drawn units, and their metadata describe the subset.
 
-Tasks that ask about the same units of one file of ours get the same of them, whatever rows they make of it (levels,
-formats, orders of options): what sorts the units is read from the file.
+Tasks on one file of ours get the same units, whatever rows they make of the file (levels, formats, orders of options),
+because the strata of the units are read from the file.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from lmms_medtasks.samples.degraded import METADATA, find_base_task
 from lmms_medtasks.suites import registry
 
 UNIT = "image_id"
-"""The column of the units that are drawn, where the data's declaration names no other."""
+"""The default column of the units that are drawn."""
 
 
 def restrict_tasks(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
-    """Leave the tasks of the harness the rows of the chosen subset, if one is chosen.
+    """Restrict the tasks of the harness to the rows of the requested subset, if one is requested.
 
-    ``data`` of a task's metadata becomes ``1000 images of full``, its ``data_digest`` another, and ``subset`` says what
-    was drawn. Tasks with at most ``size`` units are left unchanged.
+    A task's metadata get ``data: 1000 images of full``, another ``data_digest``, and ``subset``. Tasks with at most
+    ``size`` units are left unchanged.
 
     Raises UserError for a task that is not ours, for --limit beside a subset, and for a subset that selects everything.
     """
@@ -47,13 +47,13 @@ def restrict_tasks(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> Non
 
 
 def list_question_units(task: Any) -> list[str]:
-    """The unit of each question of a task. Raises UserError where its documents do not name it."""
+    """The unit of each question of a task. Raises UserError if its documents lack the column."""
     split = task.config.test_split or task.config.validation_split
     unit, _ = _declared_columns(task.config, split)
     rows = task.dataset_no_image[split]
     if rows.column_names is None or unit not in rows.column_names:
         raise UserError(f"{task.config.task}: its documents have no column {unit!r}, which names the image.")
-    return [str(each) for each in rows[unit]]
+    return [str(value) for value in rows[unit]]
 
 
 def _restrict_task(task: Any, subset: DataSubset) -> int | None:
@@ -67,20 +67,19 @@ def _restrict_task(task: Any, subset: DataSubset) -> int | None:
     unit_of_row = list_question_units(task)
     known = _of_files(config, split, unit, strata)
     if not known.keys() >= set(unit_of_row):
-        # The task makes units of its own.
-        columns = [[str(each) for each in rows[name]] for name in strata if name in rows.column_names]
+        # The task has other units than the file.
+        columns = [[str(value) for value in rows[name]] for name in strata if name in rows.column_names]
         known = subsets.strata_of(
             zip(unit_of_row, zip(*columns, strict=True) if columns else [()] * len(unit_of_row), strict=True)
         )
-    strata_of_unit = {each: known[each] for each in unit_of_row}
+    strata_of_unit = {name: known[name] for name in unit_of_row}
     if len(strata_of_unit) <= subset.size:
         logger.info(f"{config.task}: it has {len(strata_of_unit)} {_unit_word(task)}s, all are asked.")
         return len(strata_of_unit)
     drawn = subsets.draw_subset(strata_of_unit, subset)
-    kept_rows = [row for row, each in enumerate(unit_of_row) if each in drawn]
+    kept_rows = [row for row, name in enumerate(unit_of_row) if name in drawn]
     for dataset in (task.dataset, task.dataset_no_image):
-        # The two may be one.
-        if len(dataset[split]) == len(unit_of_row):
+        if len(dataset[split]) == len(unit_of_row):  # the two may be one object
             dataset[split] = dataset[split].select(kept_rows)
     task.task_docs = task.dataset[split]
     _note_subset(task, subset, len(strata_of_unit), len(unit_of_row))
@@ -109,7 +108,7 @@ def _unit_word(task: Any) -> str:
 
 
 def _declared_columns(config: Any, split: str) -> tuple[str, tuple[str, ...]]:
-    """The column of the units and those of the strata, as the data's declaration has them."""
+    """The columns of the units and of the strata in the data's declaration."""
     for suite, _ in _data_locations(config, split):
         source = sources.get(suite)
         return source.unit, source.strata
@@ -123,7 +122,7 @@ def _of_files(config: Any, split: str, unit: str, strata: Sequence[str]) -> Mapp
     rows: list[tuple[str, Strata]] = []
     for suite, part in _data_locations(config, split):
         table = pq.read_table(locate_split(suite, part).path, columns=[unit, *strata])
-        columns = [[str(each) for each in table.column(name).to_pylist()] for name in (unit, *strata)]
+        columns = [[str(value) for value in table.column(name).to_pylist()] for name in (unit, *strata)]
         rows += [(row[0], tuple(row[1:])) for row in zip(*columns, strict=True)]
     return subsets.strata_of(rows)
 

@@ -15,26 +15,20 @@ if TYPE_CHECKING:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether it is None, NaN or pandas' NA or NaT."""
-    return (
-        value is None
-        or (isinstance(value, float) and math.isnan(value))
-        or type(value).__name__ in ("NAType", "NaTType")
-    )
+    """Whether ``value`` is None, NaN or pandas' NA or NaT."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def is_frame(values: Any) -> TypeGuard[DataFrame]:
-    """Whether it is a pandas data frame; pandas is not imported for it."""
+    """Whether ``values`` is a pandas data frame; pandas is not imported for it."""
     return any(
-        each.__name__ == "DataFrame" and each.__module__.partition(".")[0] == "pandas" for each in type(values).__mro__
+        cls.__name__ == "DataFrame" and cls.__module__.partition(".")[0] == "pandas" for cls in type(values).__mro__
     )
 
 
 def to_list(values: Any, what: str) -> list[Any]:
-    """A one-dimensional list, array, tensor or Series as a list.
-
-    Raises UserError for a text, a data frame and what is no column.
-    """
+    """A one-dimensional list, array, tensor or Series as a list. Raises UserError for anything else."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or is_frame(values):
         raise UserError(f"The {what} must be a list, an array or a Series, got {type(values).__name__}.")
     if getattr(values, "ndim", 1) != 1:
@@ -43,9 +37,9 @@ def to_list(values: Any, what: str) -> list[Any]:
 
 
 def to_numbers(values: Any, what: str) -> np.ndarray:
-    """(n,) float64 of a column of numbers or truth values; NaN where a value is missing.
+    """(n,) float64 of a column of numbers or truth values; NaN for missing values.
 
-    Raises UserError, with the place, for what is no number, and for infinity.
+    Raises UserError, with the index, for infinity and values that are not numbers.
     """
     column = to_list(values, what)
     floats = np.full(len(column), np.nan)
@@ -59,9 +53,9 @@ def to_numbers(values: Any, what: str) -> np.ndarray:
 
 
 def to_labels(values: Any, what: str, count: int) -> list[str]:
-    """``count`` labels as texts; each row its own where ``values`` is None.
+    """``count`` labels as texts; if ``values`` is None, each row has its own.
 
-    Raises UserError for another number of them, and where one is missing.
+    Raises UserError for another number of labels, and for a missing one.
     """
     if values is None:
         return [str(row) for row in range(count)]
@@ -75,7 +69,7 @@ def to_labels(values: Any, what: str, count: int) -> list[str]:
 
 
 def get_column(frame: DataFrame, name: Any, what: str) -> Any:
-    """A column of a data frame by its name. Raises UserError where there is none of that name."""
+    """A column of a data frame by its name. Raises UserError for an unknown name."""
     if not isinstance(name, str):
         raise UserError(f"With a data frame, {what} is the name of a column, got {type(name).__name__}.")
     if name not in frame.columns:
@@ -84,7 +78,7 @@ def get_column(frame: DataFrame, name: Any, what: str) -> Any:
 
 
 def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> tuple[float, float]:
-    """``bounds`` as two floats. Raises UserError, with the place, for a value outside of them, and for other bounds."""
+    """``bounds`` as two floats. Raises UserError for bounds that are not a finite range, and for a value outside."""
     try:
         low, high = map(float, bounds)
     except (TypeError, ValueError):
@@ -100,7 +94,6 @@ def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> t
 
 
 def check_length(first: Any, second: Any, what: str) -> None:
-    """Raise UserError where two columns are not of one length."""
     if len(first) != len(second):
         raise UserError(
             f"The two columns of {what} have {len(first)} and {len(second)} values; expected as many in each."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AnyImages = TypeVar("AnyImages")
 Key = str | int | None
-"""What an image's draw depends on beside the seed: an id, or None for the image's pixels."""
+"""An image's draw depends on this and the seed: an id, or None for the image's pixels."""
 
 _FORMS = (
     "a PIL image; a NumPy array (H, W) or (H, W, C), or a batch (N, H, W, C); a torch tensor (H, W) or (C, H, W), or a "
@@ -94,36 +94,21 @@ class Degrade:
         degradations.check_modality(self.name, modality_files.parse_modality_option(self.modality), self.force)
 
     def __repr__(self) -> str:
-        options = ((each.name, getattr(self, each.name), each.default) for each in fields(self)[1:])
+        options = ((option.name, getattr(self, option.name), option.default) for option in fields(self)[1:])
         shown = (f"{name}={value!r}" for name, value, default in options if value != default)
         return f"Degrade({', '.join([repr(self.name), *shown])})"
 
     def __call__(self, images: AnyImages, *, key: Key | Sequence[Key] = None) -> AnyImages:
         """``images`` degraded, see :func:`degrade`."""
-        made: AnyImages = _map_images(images, key, self._degrade_one, "")
-        return made
-
-    def parameters(self, image: Any, *, key: Key = None) -> dict[str, Any]:
-        """What is drawn for one image: the degradation's parameters, as JSON holds them; {} at level 0.
-
-        Raises UserError where ``image`` is a batch, a list, or something else.
-        """
-        array = _to_array(image) if _is_tensor(image) else image
-        if isinstance(image, (list, tuple)) or getattr(array, "ndim", 3) > 3:
-            raise UserError("parameters() takes one image, not a batch or a list.")
-        if degradations.check_level(self.severity, self.strength) == 0:
-            return {}
-        drawn = degradations.sample(self.name, size=size_of(array), **self._draw_settings(array, key))
-        return dict(drawn.to_json())
+        degraded: AnyImages = _map_images(images, key, self._degrade_one, "")
+        return degraded
 
     def _degrade_one(self, picture: Any, key: Key) -> Any:
-        return degradations.apply(picture, self.name, force=self.force, **self._draw_settings(picture, key))
-
-    def _draw_settings(self, picture: Any, key: Key) -> dict[str, Any]:
-        size_of(picture)  # raises UserError for what is no picture
+        size_of(picture)  # raises UserError for anything but a picture
         seed = make_image_seed(pixel_digest(picture) if key is None else key, self.seed)
         modality = modality_files.parse_modality_option(self.modality)
-        return {"severity": self.severity, "strength": self.strength, "seed": str(seed), "modality": modality}
+        level = {"severity": self.severity, "strength": self.strength}
+        return degradations.apply(picture, self.name, **level, seed=str(seed), modality=modality, force=self.force)
 
 
 def degrade(
@@ -183,7 +168,7 @@ def degrade(
 
 
 def _map_images(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
-    """``images`` in their form, with ``picture`` of each image and its key; ``where`` is said in errors."""
+    """``images`` in their form, each image changed by ``picture(image, key)``; errors begin with ``where``."""
     if _is_tensor(images):
         return _to_tensor(_map_images(_to_array(images, where), key, picture, where), images)
     is_batch = isinstance(images, np.ndarray) and images.ndim == 4
@@ -237,15 +222,12 @@ def _check_shape(array: np.ndarray, where: str) -> None:
 
 
 def _is_tensor(images: Any) -> bool:
-    """Whether it is a torch tensor; torch is not imported for it."""
-    return any(each.__module__ == "torch" and each.__name__ == "Tensor" for each in type(images).__mro__)
+    """Whether ``images`` is a torch tensor; torch is not imported for it."""
+    return any(cls.__module__ == "torch" and cls.__name__ == "Tensor" for cls in type(images).__mro__)
 
 
-def _to_array(tensor: Tensor, where: str = "") -> np.ndarray:
-    """A tensor (H, W), (C, H, W) or (N, C, H, W) as an array with its channels last.
-
-    Raises UserError for other shapes.
-    """
+def _to_array(tensor: Tensor, where: str) -> np.ndarray:
+    """A tensor (H, W), (C, H, W) or (N, C, H, W) as an array with channels last. Raises UserError for other shapes."""
     if tensor.ndim not in (2, 3, 4) or (tensor.ndim > 2 and not 1 <= tensor.shape[-3] <= 4):
         raise UserError(
             f"{where}A tensor must be an image (H, W) or (C, H, W) of 1 to 4 channels, or a batch (N, C, H, W), got "
@@ -258,9 +240,9 @@ def _to_array(tensor: Tensor, where: str = "") -> np.ndarray:
 
 
 def _to_tensor(array: np.ndarray, like: Tensor) -> Any:
-    """An array with its channels last as a tensor of the type, dtype, class and device of ``like``."""
+    """An array with channels last as a tensor of the dtype, class and device of ``like``."""
     import torch
 
     values = array if array.ndim == 2 else np.moveaxis(array, -1, -3)
-    made = torch.from_numpy(np.array(values, order="C")).to(device=like.device, dtype=like.dtype)
-    return made if type(like) in (torch.Tensor, torch.nn.Parameter) else made.as_subclass(type(like))
+    tensor = torch.from_numpy(np.array(values, order="C")).to(device=like.device, dtype=like.dtype)
+    return tensor if type(like) in (torch.Tensor, torch.nn.Parameter) else tensor.as_subclass(type(like))

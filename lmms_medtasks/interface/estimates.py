@@ -6,6 +6,7 @@ than five clusters there is no interval, and the result says so.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
 Bounds = tuple[float, float]
 
 _SAME = 1e-9
-"""Scores that differ by no more are the same."""
+"""Scores that differ by no more count as equal."""
 
 BETA = "beta distribution with the variance over clusters (Korn and Graubard 1998)"
 MOVER = "variance estimates recovery over clusters (Zou and Donner 2008)"
 STUDENT = "Student's t with the jackknife over clusters"
-"""How intervals are made."""
+"""Methods of intervals."""
 _SIGNS = "p: permutation test over clusters, by sign flips"
 
 
@@ -85,13 +86,13 @@ class EstimateResult:
         return float("nan") if self.value is None else float(self.value)
 
     def __repr__(self) -> str:
-        own = f"{self.n:,} {self.unit}" + ("" if self.clusters == self.n else f" in {self.clusters:,} clusters")
+        counts = f"{self.n:,} {self.unit}" + ("" if self.clusters == self.n else f" in {self.clusters:,} clusters")
         missing = f", {self.left_out:,} without a value" if self.left_out else ""
         why = f"; {'no value' if self.value is None else 'no interval'}: {self.reason}" if self.reason else ""
-        return f"{self._format_number('')} ({own}{missing}{why})"
+        return f"{self._format_number('')} ({counts}{missing}{why})"
 
     def _format_number(self, sign: str) -> str:
-        """The number and its interval; ``sign``: "+" where a number has its sign."""
+        """The number and its interval; ``sign``: "+" if numbers show their sign."""
         if self.value is None:
             return "no value"
         shown = f"{self.value:{sign}.3f}"
@@ -116,8 +117,8 @@ class DifferenceResult(EstimateResult):
     losses: int
 
     def _format_number(self, sign: str) -> str:
-        said = "" if self.p is None else ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.3f}"
-        return super()._format_number("+") + said
+        p_value = "" if self.p is None else ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.3f}"
+        return super()._format_number("+") + p_value
 
 
 def accuracy(
@@ -230,10 +231,10 @@ def difference(
     parse_confidence_level(level, "level")
     first_scores, second_scores, cluster_labels = _pair_scores(first, second, clusters, column, on)
     if bounds is not None:
-        for each in (first_scores, second_scores):
-            bounds = check_range(each, bounds, "a score is outside of bounds")
+        for scores in (first_scores, second_scores):
+            bounds = check_range(scores, bounds, "a score is outside of bounds")
     used = np.flatnonzero(~(np.isnan(first_scores) | np.isnan(second_scores)))
-    tables = [_score_table(each, cluster_labels, used) for each in (first_scores, second_scores)]
+    tables = [_score_table(scores, cluster_labels, used) for scores in (first_scores, second_scores)]
     known = value_range(np.concatenate([first_scores[used], second_scores[used]]), bounds)
     method = STUDENT if known is None else MOVER
     with use_level(level):
@@ -242,7 +243,7 @@ def difference(
     results: dict[str, Any] = _make_result(
         change.interval, len(first_scores) - len(used), f"{method}; {_SIGNS}"
     ).to_dict()
-    # The draw has a row for each of the two: what is paired are questions.
+    # The interval counts a row for each model; here a pair is one question.
     results |= {"n": len(used), "clusters": len({cluster_labels[row] for row in used})}
     results |= {name: int((gains == sign).sum()) for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))}
     return DifferenceResult(**results, first=change.first, second=change.second, p=change.p)
@@ -327,12 +328,12 @@ def krippendorff_alpha(
 def _make_result(
     interval: IntervalEstimate, left_out: int, method: str, reason: str = "", unit: str = "questions"
 ) -> EstimateResult:
-    """The result of an interval that was made of ``interval.n`` values; ``reason``: why it has no value."""
+    """The result of an interval of ``interval.n`` values; ``reason``: why it has no value."""
     why = reason or interval.reason or ("no value is there" if interval.estimate is None else "")
     return EstimateResult(
         interval.estimate, interval.low, interval.high, interval.n, interval.clusters, left_out, interval.level,
         interval.standard_error,
-        # The statistics speak of images, which is what a cluster is in the benchmarks.
+        # The statistics say "images", which are the clusters of the benchmarks.
         method, why.replace("images", "clusters"), unit,
     )  # fmt: skip
 
@@ -345,7 +346,7 @@ def _score_table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) 
 
 
 def _read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
-    """(n,) floats and the cluster of each, of arrays or of a data frame."""
+    """(n,) scores of an array or a data frame, and the cluster of each."""
     if not is_frame(values):
         if column is not None:
             raise UserError("`column` names a column of a data frame; the values are given as they are.")
@@ -356,15 +357,15 @@ def _read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.nda
 
 
 def _cluster_labels(rows: DataFrame, name: Any) -> list[str]:
-    """Of a data frame: those of the column ``name``, or of its own column ``cluster``, else each row one."""
+    """The clusters in the column ``name`` (None: ``cluster``); without that column each row is a cluster."""
     names = rows.get("cluster") if name is None else get_column(rows, name, "clusters")
     return to_labels(names, "clusters", len(rows))
 
 
 def _question_rows(frame: DataFrame, column: str) -> DataFrame:
-    """Of a data frame of :func:`read_runs` a row a question, where ``column`` is a question's score; else as it is.
+    """Rows of :func:`read_runs` reduced to one a question if ``column`` is a question's score; other frames unchanged.
 
-    Raises UserError where it has questions of several runs or tasks.
+    Raises UserError if a frame of :func:`read_runs` has several runs or tasks.
     """
     if not {"run", "task", "id", "trial"} <= set(frame.columns):
         return frame
@@ -399,9 +400,9 @@ def _pair_scores(
 
 
 def _pair_rows(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
-    """The rows of both that have the same key, in the order of keys; a row without one is in no pair.
+    """The pairs of rows with the same key, sorted by key; rows without a key are in no pair.
 
-    One of the two may have a key several times (not an id), as a question has several degraded forms: each is a pair.
+    One side may have a key (not an id) several times, such as a question's degraded forms: each row is a pair.
     """
     rows_by_key: list[dict[Any, list[int]]] = [{}, {}]
     for side, keys in zip(rows_by_key, (first, second), strict=True):
@@ -418,28 +419,24 @@ def _pair_rows(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tup
     shared = sorted(rows_by_key[0].keys() & rows_by_key[1].keys(), key=lambda key: (isinstance(key, str), key))
     if not shared:
         raise UserError(f"The two data frames have no {on} in common: they are not of the same questions.")
-    return [
-        (first_row, second_row)
-        for key in shared
-        for first_row in rows_by_key[0][key]
-        for second_row in rows_by_key[1][key]
-    ]
+    first_rows, second_rows = rows_by_key
+    return [pair for key in shared for pair in itertools.product(first_rows[key], second_rows[key])]
 
 
 def _code_ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
-    """(raters, items) ratings, texts as numbers, NaN where one is missing; and the cluster of each item."""
+    """(raters, items) ratings, texts coded as numbers, missing ones as NaN; and the cluster of each item."""
     if not isinstance(given, Iterable) or getattr(given, "ndim", 2) != 2:
         raise UserError(f"Ratings must be a column for each rater: a list of columns, or an array, got {given!r:.40}.")
-    rows = [to_list(each, "ratings of a rater") for each in given]
-    for each in rows[1:]:
-        check_length(rows[0], each, "ratings")
-    texts = sorted({each for row in rows for each in row if isinstance(each, str)})
+    rows = [to_list(row, "ratings of a rater") for row in given]
+    for row in rows[1:]:
+        check_length(rows[0], row, "ratings")
+    texts = sorted({rating for row in rows for rating in row if isinstance(rating, str)})
     if texts and ordered:
         raise UserError(f"The rating {texts[0]!r} is a text, which has no distance from others. Give numbers.")
-    if texts and any(not isinstance(each, str) and not is_missing(each) for row in rows for each in row):
+    if texts and any(not isinstance(rating, str) and not is_missing(rating) for row in rows for rating in row):
         raise UserError("Ratings must be all numbers or all texts, got both.")
     if texts:
-        rows = [[texts.index(each) if isinstance(each, str) else None for each in row] for row in rows]
+        rows = [[texts.index(rating) if isinstance(rating, str) else None for rating in row] for row in rows]
     items = len(rows[0]) if rows else 0
     coded = np.array([to_numbers(row, "ratings") for row in rows]).reshape(len(rows), items)
     return coded, to_labels(clusters, "clusters", items)

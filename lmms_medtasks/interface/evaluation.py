@@ -1,4 +1,4 @@
-"""The tasks that there are, and an evaluation as a call: the harness in this process, its results as an object."""
+"""The installed tasks, and an evaluation as a call: the harness in this process, its results as an object."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def evaluate(
     """
     from lmms_medtasks.harness import in_process
 
-    names = [each.strip() for each in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
+    names = [name.strip() for name in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise UserError(f"tasks must be names of tasks, such as ['slake_en'], got {tasks!r:.80}.")
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
@@ -156,25 +156,22 @@ def evaluate(
         raise UserError(f"output={str(output)!r} is a file. Name a folder.")
     included = list_run_paths(include_path)
     registry.add_suite_folders(included)
-    written = in_process.evaluate(
-        model,
-        names,
-        folder,
-        model_args=_format_arguments(model_args, "model_args"),
-        limit=limit,
-        batch_size=batch_size,
-        device=device,
-        num_fewshot=num_fewshot,
-        gen_kwargs=_format_arguments(gen_kwargs, "gen_kwargs") or None,
-        include_path=included,
-        use_cache=None if use_cache is None else os.fspath(use_cache),
-        verbose=verbose,
+    settings = {
+        "model_args": _format_arguments(model_args, "model_args"),
+        "limit": limit,
+        "batch_size": batch_size,
+        "device": device,
+        "num_fewshot": num_fewshot,
+        "gen_kwargs": _format_arguments(gen_kwargs, "gen_kwargs") or None,
+        "use_cache": None if use_cache is None else os.fspath(use_cache),
+    }
+    return EvaluationResult(
+        in_process.evaluate(model, names, folder, settings=settings, include_path=included, verbose=verbose)
     )
-    return EvaluationResult(written)
 
 
 def _format_arguments(given: str | Mapping[str, Any] | None, what: str) -> str:
-    """Arguments as the harness's command line takes them. Raises UserError for a value that has a comma."""
+    """Arguments in the form of the harness's command line. Raises UserError for a comma in a value, NaN or infinity."""
     if given is None or isinstance(given, str):
         return given or ""
     for name, value in given.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
@@ -13,7 +14,7 @@ from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.suites.templates.parsers import ReplyParser
 
 _NEEDED = {"option": "options", "letter": "options", "several_letters": "options", "position": "grid"}
-"""What a parser of ours must be told beside the reply."""
+"""Our parser -> the argument that it needs beside the reply."""
 
 
 @overload
@@ -58,7 +59,7 @@ def parse(
         >>> parse("No, I see none.", "yes_no", question="Is there a nodule?")
         'no'
     """
-    answers = [each.value or None for each in _parse_all(replies, parser, options, question, grid)]
+    answers = [parsed.value or None for parsed in _parse_all(replies, parser, options, question, grid)]
     return answers[0] if _is_single(replies) else answers
 
 
@@ -77,8 +78,8 @@ def count_outcomes(
         >>> count_outcomes(["B", "A or B", "", None], options=["cyst", "nodule"])
         {'ok': 1, 'ambiguous': 1, 'empty': 1, 'failed': 1}
     """
-    read = _parse_all(replies, parser, options, question, grid)
-    return dict(Counter(each.status for each in read).most_common())
+    all_parsed = _parse_all(replies, parser, options, question, grid)
+    return dict(Counter(parsed.status for parsed in all_parsed).most_common())
 
 
 def _is_single(replies: Any) -> bool:
@@ -86,7 +87,7 @@ def _is_single(replies: Any) -> bool:
 
 
 def _parse_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[ParsedAnswer]:
-    """What is read of a reply, or of each of a column; ``value`` is "" where nothing is."""
+    """The parsed answer of a reply, or of each reply of a column; ``value`` is "" unless the status is ok."""
     is_single = _is_single(replies)
     column = [replies] if is_single else to_list(replies, "replies")
     choices = [] if is_missing(options) else to_list(options, "options")
@@ -113,7 +114,7 @@ def _parse_one(
         raise UserError(f"{prefix}a reply must be a text, got {reply!r:.40} ({type(reply).__name__}).")
     doc = {
         "id": row or 0,
-        "options": [] if is_missing(options) else [str(each) for each in to_list(options, "options")],
+        "options": [] if is_missing(options) else list(map(str, to_list(options, "options"))),
         "question": "" if is_missing(question) else str(question),
         "grid": "" if is_missing(grid) else str(grid),
     }
@@ -125,10 +126,7 @@ def _parse_one(
 
 
 def _get_parser(name: str) -> ReplyParser:
-    """The parser of this name: the one place where it is looked up."""
-    if not isinstance(name, str) or (name not in parsers.PARSERS and not set(name) & set(".:")):
-        raise unknown_name_error("parser", name, parsers.PARSERS)
-    try:
-        return parsers.get(name)
-    except KeyError:
-        raise unknown_name_error("parser", name, parsers.PARSERS) from None
+    if isinstance(name, str) and (name in parsers.PARSERS or set(name) & set(".:")):
+        with contextlib.suppress(KeyError):
+            return parsers.get(name)
+    raise unknown_name_error("parser", name, parsers.PARSERS)

@@ -18,6 +18,7 @@ from lmms_medtasks.samples.runs import (
     RunPaths,
     distinct_names,
     find_result_files,
+    list_logged_replies,
     list_run_paths,
     make_printable,
     model_name,
@@ -50,7 +51,7 @@ COLUMNS: Mapping[str, str] = {
     "as in other tasks of the harness that were not asked on degraded images too",
     "measure": "which measure score is of; missing where a task of the harness has several",
 }
-"""Column of :func:`read_runs` -> what it holds. Behind them: ``score.NAME`` for each measure, and the tags."""
+"""Column of :func:`read_runs` -> its meaning. After them come ``score.NAME`` for each measure, and the tags."""
 
 _MAIN = ("accuracy", "score")
 _NOT_TAGS = OWN_COLUMNS | {"reply"}
@@ -98,14 +99,14 @@ def _iter_rows(run: ResultFile, name: str) -> Iterator[dict[str, Any]]:
     for task, config in configs.items():
         if not run.samples_file(task).is_file():
             continue
-        # A degraded task of ours has the base's records.
+        # A degraded task of ours has records of its base's benchmark.
         suite = registry.find_suite(find_base_task(task, config) or task, config)
         for row in _iter_benchmark_rows(suite, run, task) if suite else _iter_harness_rows(run, task):
             yield {"run": name, "model": model, "task": make_printable(task), **row}
 
 
 def _iter_benchmark_rows(suite: Suite, run: ResultFile, task: str) -> Iterator[dict[str, Any]]:
-    """The questions of a benchmark's task, as its report reads them."""
+    """The questions of a benchmark's task, read as for its report."""
     table = task_table(suite, run, task)
     logged = {line: _logged_replies(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
     main = _main_measure(suite, run, task, table.measures)
@@ -128,10 +129,7 @@ def _iter_benchmark_rows(suite: Suite, run: ResultFile, task: str) -> Iterator[d
 
 
 def _logged_replies(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
-    """The replies of a question, its right answer, and why each reply ended.
-
-    Neither replies nor answer where the data's terms withhold them.
-    """
+    """The replies of a question, its right answer (neither if the data's terms withhold them), and their endings."""
     record = record_from_json(row.get(KEY), where)
     ended = [note.get("ended") for note in record.replies]
     if record.judgement is not None and isinstance(record.judgement.items, str):
@@ -150,7 +148,7 @@ def _reading_fields(read: str, judged: bool, expected: str | None) -> dict[str, 
 
 
 def _counted_scores(table: QuestionTable, measure: str) -> np.ndarray:
-    """(n,) floats: the scores that a mean of the measure is over; NaN for all other rows."""
+    """(n,) floats: the scores that count in a mean of the measure; NaN for other rows."""
     counted = table.scored(measure)
     scores = np.full(len(table), np.nan)
     scores[counted.rows] = counted.column(f"{measure}.score")
@@ -165,7 +163,7 @@ def _main_measure(suite: Suite, run: ResultFile, task: str, measures: Sequence[s
         for main_metric in suite.main_metrics
         if main_metric.name in reported
     ]
-    return next((each for each in (*main, *_MAIN, *measures) if each in measures), None)
+    return next((measure for measure in (*main, *_MAIN, *measures) if measure in measures), None)
 
 
 def _iter_harness_rows(run: ResultFile, task: str) -> Iterator[dict[str, Any]]:
@@ -174,7 +172,7 @@ def _iter_harness_rows(run: ResultFile, task: str) -> Iterator[dict[str, Any]]:
         logged: Mapping[str, float] = row.get(SCORES) or {}
         scores = {key.partition(",")[0]: value for key, value in logged.items()}
         only = next(iter(scores)) if len(scores) == 1 else None
-        pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
+        pictures = [str(picture.get("picture")) for picture in row.get(PICTURES) or ()]
         name = str(row.get("doc_id"))
         for trial, text in enumerate(_reply_texts(row) or [None]):
             yield {
@@ -192,12 +190,9 @@ def _iter_harness_rows(run: ResultFile, task: str) -> Iterator[dict[str, Any]]:
 
 
 def _reply_texts(row: Mapping[str, Any]) -> list[str | None]:
-    """The replies in any of the forms that the harness writes them in, without what can't be seen."""
-    replies = row.get("filtered_resps")
-    while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
-        replies = replies[0]
-    listed = replies if isinstance(replies, list) else [replies]
-    return [replace_invisible(each) if isinstance(each, str) else None for each in listed]
+    """The replies in a row of a sample log, without invisible characters."""
+    replies = list_logged_replies(row.get("filtered_resps"))
+    return [replace_invisible(reply) if isinstance(reply, str) else None for reply in replies]
 
 
 class RunComparison(RunReport):

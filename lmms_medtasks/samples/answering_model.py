@@ -10,26 +10,30 @@ from lmms_medtasks.short_texts import join_with_and
 from lmms_medtasks.visible_text import replace_invisible
 
 _DATE = re.compile(r"[-@:._]v?\d[\d.-]*|[-:@]latest")
-"""The end of a name that says which state of a model: gpt-4o answers as gpt-4o-2024-08-06."""
+"""The end of a name that gives the version of a model: gpt-4o answers as gpt-4o-2024-08-06."""
 _FILE = re.compile(r"\.(gguf|safetensors)$", re.IGNORECASE)
 _MOST, _LONGEST = 4, 80
 
 
 def describe_answering_model(told: Mapping[str, Any]) -> str:
-    """``asked for 'a', answered as 'b'``; "" where it answered as asked, or nothing is known.
+    """``asked for 'a', answered as 'b'``; "" if the model answered as asked, or nothing is known.
 
     ``told``: the metadata of a task, with the ``server`` that its run recorded.
     """
     server = told.get("server") or {}
     serves = server.get("serves") or {}
     requested_names = [
-        each for each in (server.get("model"), serves.get("id"), serves.get("root")) if isinstance(each, str) and each
+        name for name in (server.get("model"), serves.get("id"), serves.get("root")) if isinstance(name, str) and name
     ]
-    known = set(map(_plain_name, requested_names))
+    requested = set(map(_plain_name, requested_names))
     names = sorted(set(server.get("answers_as") or ()))
-    plain = set(map(_plain_name, names))
-    same = known.union(*map(_without_dates, known))
-    if not known or not plain or (len(plain) == 1 and (plain <= same or _without_dates(*plain) & known)):
+    answering = set(map(_plain_name, names))
+    same = requested.union(*map(_without_dates, requested))
+    if (
+        not requested
+        or not answering
+        or (len(answering) == 1 and (answering <= same or _without_dates(*answering) & requested))
+    ):
         return ""
     more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
     answered = join_with_and([*map(_quote_name, names[:_MOST]), *more])
@@ -37,7 +41,7 @@ def describe_answering_model(told: Mapping[str, Any]) -> str:
 
 
 def _plain_name(name: str) -> str:
-    """A name without its folder or provider, and the ending of a file; letters alike."""
+    """A name in lower case without its folder or provider and without the ending of a file."""
     return _FILE.sub("", name.rstrip("/").rpartition("/")[2]).lower()
 
 

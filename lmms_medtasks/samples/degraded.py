@@ -6,38 +6,37 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MARK = "@"
-"""Stands behind the base's name in that of a degraded task."""
+"""Separates the base task's name from the degradation."""
 
 ASKED = "degrade"
-"""Key in the metadata of a task's own YAML: what is to be done."""
+"""Key in the metadata of a task's own YAML: the requested degradation."""
 
 METADATA = "degradation"
-"""Key in the metadata of such a task: what was done, and ``of`` which task."""
+"""Key in the metadata of such a task: what was done, and to which task (``of``)."""
 
 PICTURES = "degraded_pictures"
 """Key in a row of its sample log: a record for each picture of the question, with its digest as ``picture``."""
 
 SCORES = "paired_scores"
-"""Key in a row of the log of such a task, and of its clean one: the question's score by metric and filter, where these
-have one for each question, in the unit of the reported value, which is their mean."""
+"""Key in a row of the log of such a task, and of its clean one: the question's score by metric and filter, if there is
+one for each question, in the unit of the reported value, which is their mean."""
 
 FAILED = "failed"
-"""Key in the ``degradation`` of a task's metadata: why it has no result, such as that none of its pictures changed."""
+"""Key in the ``degradation`` of a task's metadata: why it has no result, such as that no picture changed."""
 
 
 def is_degraded_name(name: object) -> bool:
-    """Whether ``name`` is meant as that of a degraded task."""
     return isinstance(name, str) and MARK in name
 
 
 def find_base_task(task: str, config: Mapping[str, Any]) -> str | None:
-    """The task that a degraded one was made of; None for any other, and for one that its own YAML degrades."""
+    """The clean task of a degraded one; None for other tasks, and for tasks that their own YAML degrades."""
     base = _degradation_metadata(config).get("of")
     return base if isinstance(base, str) and base != task else None
 
 
 def list_degraded_failures(content: Mapping[str, Any]) -> dict[str, str]:
-    """The degraded tasks of a result file that have no result though the model was asked, and why."""
+    """Why degraded tasks of a result file have no result although the model was asked, by task."""
     reasons = {task: _degradation_metadata(config).get(FAILED) for task, config in content.get("configs", {}).items()}
     return {task: str(why) for task, why in reasons.items() if why}
 
@@ -49,7 +48,7 @@ def _degradation_metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def shared_image_units(pictures: Sequence[Sequence[str]]) -> list[str]:
-    """The unit of each question, given its pictures: those that have one in common, directly or by others, are one."""
+    """The unit of each question, given its pictures: questions linked by common pictures are one unit."""
     first: dict[str, int] = {}
     root = list(range(len(pictures)))
 

@@ -19,15 +19,14 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import degraded
 
 FEWEST_FAILED = 2
-"""One failed request of few says nothing of a share: from so many on a command fails."""
+"""From so many failed requests on a command fails: a single one of few says nothing about a share."""
 SUFFIX = "_results.json"
 
 REREAD = "reread"
 """Key in a result file: when its replies were read again, by which version, and from which files."""
 
-
 _OUR_DATA = "medtasks://"
-"""Stands in the ``data_files`` of our tasks' configurations."""
+"""Marks our tasks: begins the ``data_files`` in their configurations."""
 _MAPPING, _COUNT = "a mapping", "a whole number from 0"
 _FORM: Mapping[tuple[str, ...], Sequence[str]] = {
     (_MAPPING,): (
@@ -50,20 +49,20 @@ _FORM: Mapping[tuple[str, ...], Sequence[str]] = {
     (_COUNT,): ("n-samples * original", "n-samples * effective"),
     (_COUNT, "null"): ("configs * repeats",),
 }  # fmt: skip
-"""What may stand at places of a result file (keys, * for any) if they are there; no others are looked at."""
+"""Allowed kinds of values -> paths of keys in a result file (* for any key). Other keys are not checked."""
 _IS: Mapping[str, Callable[[Any], bool]] = {
     _MAPPING: lambda value: isinstance(value, dict),
     _COUNT: lambda value: type(value) is int and value >= 0,
     "a text": lambda value: isinstance(value, str),
-    "a list of texts": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
-    "a list of mappings": lambda value: isinstance(value, list) and all(isinstance(each, dict) for each in value),
+    "a list of texts": lambda value: isinstance(value, list) and all(isinstance(x, str) for x in value),
+    "a list of mappings": lambda value: isinstance(value, list) and all(isinstance(x, dict) for x in value),
     "null": lambda value: value is None,
 }
 
 
 @dataclass(frozen=True)
 class ResultFile:
-    """One result file of the harness, read."""
+    """A result file of the harness with its content."""
 
     path: Path
     content: dict[str, Any]
@@ -75,38 +74,31 @@ class ResultFile:
         return results
 
     def config(self, task: str) -> Mapping[str, Any]:
-        """What the task was run by; empty of a group, and of a task that the file does not know."""
+        """The task's configuration; empty for a group and an unknown task."""
         settings: Mapping[str, Any] = self.content.get("configs", {}).get(task, {})
         return settings
 
     def asked(self, task: str) -> int | None:
-        """How many questions were to be asked; None where the file does not say it."""
+        """How many questions were to be asked; None if the file does not say it."""
         count: int | None = self.content.get("n-samples", {}).get(task, {}).get("effective")
         return count
 
     def samples_file(self, task: str) -> Path:
-        """Where the task's sample log is, if samples were logged."""
+        """The path of the task's sample log, which is there if samples were logged."""
         return self.path.with_name(self.path.name.removesuffix(SUFFIX) + f"_samples_{task}.jsonl")
 
     def sample_count(self, task: str) -> int | None:
-        """Number of rows in the task's sample log, None if there is none."""
-        return self._count_rows(task, bool)
-
-    def whole_count(self, task: str) -> int | None:
-        """Number of rows in the task's sample log that can be read, None if there is none; a disk may have cut one."""
-        return self._count_rows(task, _is_row)
-
-    def _count_rows(self, task: str, counts: Callable[[bytes], bool]) -> int | None:
+        """Number of rows in the task's sample log that are not cut off; None without a log."""
         path = self.samples_file(task)
         if not path.is_file():
             return None
         with path.open("rb") as file:
-            return sum(counts(line) for line in file if line.strip())
+            return sum(_is_row(line) for line in file if line.strip())
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of the task's sample log with their lines, from 1; one row at a time is in memory.
 
-        Raises UserError, with the file and the line, when there is no log, or a line is broken or cut off.
+        Raises UserError, with file and line, if there is no log, or a line is broken or cut off.
         """
         path = self.samples_file(task)
         if not path.is_file():
@@ -120,8 +112,8 @@ class ResultFile:
 def read_result_file(path: Path) -> ResultFile:
     """Read a result file.
 
-    Raises UserError when it is no result file of the harness, and, with the key, where what stands in it has another
-    form than the harness writes: whoever has a :class:`ResultFile` need not look at that again.
+    Raises UserError if it is not a result file of the harness, or a value has another form than in :data:`_FORM`:
+    code with a :class:`ResultFile` need not check that again.
     """
     try:
         content = _without_secrets(json.loads(path.read_text("utf-8")))
@@ -150,7 +142,7 @@ def read_result_file(path: Path) -> ResultFile:
 def _iter_values(
     within: Any, key_path: Sequence[str], keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The values that stand at a place of :data:`_FORM`, with their keys."""
+    """The values at a path of :data:`_FORM`, with their keys."""
     if not key_path:
         yield keys, within
     elif isinstance(within, dict):
@@ -159,7 +151,7 @@ def _iter_values(
 
 
 def _without_secrets(content: Any) -> Any:
-    """A result file's content without the model's keys, which the harness alone does not all leave out."""
+    """A result file's content without the model's API keys, some of which the harness writes."""
     config = content.get("config") if isinstance(content, dict) else None
     if not isinstance(config, dict) or not isinstance(arguments := config.get("model_args"), str | dict):
         return content
@@ -167,7 +159,7 @@ def _without_secrets(content: Any) -> Any:
 
 
 def parse_sample_line(line: bytes, number: int, path: Path) -> dict[str, Any]:
-    """A line of a sample log, read. Raises UserError, with the file and the line, when it is broken or cut off."""
+    """Parse a line of a sample log. Raises UserError, with file and line, if it is broken or cut off."""
     try:
         row = _parse_json_line(line)
     except (ValueError, RecursionError) as error:
@@ -190,8 +182,7 @@ def _parse_json_line(line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
-        # What it is stricter with, such as NaN or half a surrogate pair; who is right on the rest says the error.
-        return json.loads(line)
+        return json.loads(line)  # orjson refuses NaN and half a surrogate pair
 
 
 def list_result_files(folder: Path) -> set[Path]:
@@ -200,9 +191,9 @@ def list_result_files(folder: Path) -> set[Path]:
 
 
 def unwritten_problem(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) -> str:
-    """What a full disk left out of the results that a run wrote to ``paths``; "" where all is on disk, and whole.
+    """What is missing of the results that a run wrote to ``paths``, as after a full disk; "" if nothing is.
 
-    The harness goes on where it can't write. A disk that is slow to say so is asked until it has all.
+    The harness goes on if it can't write. Files are flushed to the disk, so that late errors show up here.
     """
     paths = sorted(paths)
     try:
@@ -210,10 +201,10 @@ def unwritten_problem(paths: Iterable[Path], tasks: Iterable[str], log_samples: 
         for run in runs if log_samples else ():
             for task in tasks:
                 expected = run.asked(task)
-                if expected is not None and (count := run.whole_count(task)) != expected:
+                if expected is not None and (count := run.sample_count(task)) != expected:
                     return f"{run.samples_file(task)} has {count or 0} whole samples of {expected}"
-        for each in (file for run in runs for file in (run.path, *map(run.samples_file, tasks)) if file.exists()):
-            with each.open("rb") as file:
+        for path in (path for run in runs for path in (run.path, *map(run.samples_file, tasks)) if path.exists()):
+            with path.open("rb") as file:
                 os.fsync(file.fileno())
     except (OSError, UserError) as error:
         return f"the results are not complete ({error})"
@@ -221,7 +212,7 @@ def unwritten_problem(paths: Iterable[Path], tasks: Iterable[str], log_samples: 
 
 
 def list_missing_results(runs: Iterable[ResultFile], requested: Iterable[str]) -> list[str]:
-    """What ``runs`` lack of the tasks, groups and wildcards ``requested``: a sentence each, [] if nothing."""
+    """A sentence for each result of the tasks, groups and wildcards ``requested`` that ``runs`` lack."""
     runs = list(runs)
     sentences: list[str] = []
     for name in requested:
@@ -234,7 +225,7 @@ def list_missing_results(runs: Iterable[ResultFile], requested: Iterable[str]) -
 
 
 def _matching_tasks(run: ResultFile, name: str) -> list[str]:
-    """The tasks that ``name`` stands for in this run: itself, what a wildcard matches, what a group or a tag holds."""
+    """The tasks of this run that ``name`` (a task, wildcard, group or tag) stands for."""
     groups = run.content.get("group_subtasks", {})
     matched = [task for task in {**run.tasks, **groups} if fnmatch.fnmatchcase(task, name)]
     matched += [task for task in run.tasks if name in _task_tags(run, task)]
@@ -245,7 +236,7 @@ def _matching_tasks(run: ResultFile, name: str) -> list[str]:
 
 
 def _task_tags(run: ResultFile, task: str) -> list[str]:
-    """The tags of a task; a degraded task TASK@DEGRADATION.LEVEL has those of its base, degraded alike."""
+    """The tags of a task; those of a degraded task TASK@DEGRADATION.LEVEL are TAG@DEGRADATION.LEVEL."""
     tags = run.config(task).get("tag") or []
     suffix = "".join(task.partition("@")[1:])
     return [f"{tag}{suffix}" for tag in ([tags] if isinstance(tags, str) else tags)]
@@ -266,7 +257,7 @@ def _incomplete_problems(run: ResultFile, task: str) -> list[str]:
     if has_none and (requests.failed or not _waits_for_a_judge(run, task)):
         reason = f"no question got a reply that counts (failed requests: {requests.failed})."
         return [f"Task {task!r} has no accuracy: {reason}"]
-    rows, expected = run.whole_count(task), run.asked(task)
+    rows, expected = run.sample_count(task), run.asked(task)
     if expected and requests.failed >= requests.requests:
         return [f"Task {task!r} has no score: none of its {expected} questions got a reply, all requests failed."]
     if rows is not None and expected is not None and rows != expected:
@@ -280,7 +271,7 @@ def _waits_for_a_judge(run: ResultFile, task: str) -> bool:
 
 @dataclass(frozen=True)
 class FailedRequests:
-    """The requests of ``task`` (or of what it says) that ``failed``, of so many ``requests``."""
+    """How many of the ``requests`` of ``task`` (a task's name, or "all tasks") ``failed``."""
 
     task: str
     failed: int
@@ -291,7 +282,7 @@ class FailedRequests:
         return self.failed / self.requests if self.requests else 0.0
 
     def are_too_many(self, most: float) -> bool:
-        """Whether they are two at least, and more than ``most``, a share in [0, 1]."""
+        """Whether at least :data:`FEWEST_FAILED` and more than the share ``most`` in [0, 1] failed."""
         return self.failed >= FEWEST_FAILED and self.share > most
 
     def __str__(self) -> str:
@@ -299,26 +290,26 @@ class FailedRequests:
 
 
 def failed_requests(content: Mapping[str, Any]) -> list[FailedRequests]:
-    """The requests of each task of a result file's content, of which none failed where a task counts none."""
+    """The requests of each task of a result file's content; tasks that do not count failures have none."""
     return [
         _count_requests(content, task) for task in content.get("configs", {}) if task in content.get("n-samples", {})
     ]
 
 
 def _count_requests(content: Mapping[str, Any], task: str) -> FailedRequests:
-    """Those of one task. A task has the number of its failed requests once for each of its filters: the largest."""
+    # A task has the number of its failed requests once for each of its filters.
     repeats = content.get("configs", {}).get(task, {}).get("repeats") or 1
     questions = content.get("n-samples", {}).get(task, {}).get("effective", 0)
     result = content["results"].get(task, {})
     counted = [value for name, value in result.items() if name.partition(",")[0] == "failed_requests"]
-    failed = max((int(each) for each in counted if isinstance(each, int | float) and math.isfinite(each)), default=0)
+    failed = max((int(x) for x in counted if isinstance(x, int | float) and math.isfinite(x)), default=0)
     return FailedRequests(task, failed, questions * repeats)
 
 
 def too_many_failed(contents: Iterable[Mapping[str, Any]], most: float) -> list[FailedRequests]:
-    """The tasks of a run of which too many requests failed; where of none did, all tasks together if theirs are."""
-    every = [requests for content in contents for requests in failed_requests(content)]
-    if too_many := [each for each in every if each.are_too_many(most)]:
+    """The tasks with too many failed requests; if there are none, all tasks together if they have too many."""
+    by_task = [counts for content in contents for counts in failed_requests(content)]
+    if too_many := [counts for counts in by_task if counts.are_too_many(most)]:
         return too_many
-    total = FailedRequests("all tasks", sum(each.failed for each in every), sum(each.requests for each in every))
+    total = FailedRequests("all tasks", sum(x.failed for x in by_task), sum(x.requests for x in by_task))
     return [total] if total.are_too_many(most) else []

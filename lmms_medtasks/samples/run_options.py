@@ -1,4 +1,4 @@
-"""What options of the harness's command line changed in a task: a mapping in its metadata, and how it is said."""
+"""Options of the harness's command line that changed a task: a mapping in its metadata, and its description."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.parsing.reply import Tags, parse_tags
 
 METADATA = "changed_by_options"
-"""The key of the mapping in a task's metadata; it is not there where options changed nothing."""
+"""The key of the mapping in a task's metadata; missing if options changed nothing."""
 
 GENERATION, SYSTEM_INSTRUCTION, REASONING_TAGS = "generation", "system_instruction", "reasoning_tags"
-"""Keys of the mapping: setting -> [the task's, the run's]; the digest of the text; the tags."""
+"""Keys of the mapping, with these values: setting -> [the task's, the run's]; the digest of the text; the tags."""
 
 TAGS_OPTION = "--reasoning_tags"
 
 HARNESS_TAGS = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
-"""What the harness strips of replies unless ``--reasoning_tags`` says otherwise."""
+"""The thoughts that the harness removes from replies by default."""
 
 _OFF = (None, False, "", "none")
 
 
 def parse_given_tags(value: object, where: str) -> Tags:
-    """The tags of an option or a YAML; () for none, and for the harness's own. ``where``: for the message.
+    """The tags of an option or a YAML; () for none and for :data:`HARNESS_TAGS`. ``where``: for the message.
 
-    Raises UserError where they are no pairs of marks.
+    Raises UserError if they are not pairs of marks.
     """
     if value in _OFF:
         return ()

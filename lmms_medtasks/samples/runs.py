@@ -1,4 +1,4 @@
-"""From the files of runs to samples, for every suite: which runs there are, whose they are, and what they read."""
+"""Find the result files of runs, and read the model's name, date and arguments and the question records from them."""
 
 from __future__ import annotations
 
@@ -23,27 +23,23 @@ _DATE = "%Y%m%d_%H%M%S"
 _MODEL_ARGUMENTS = ("pretrained", "model_version", "model", "model_name")
 """Arguments that name the model."""
 _WORDS = ("attn_implementation", "conv_template", "device_map", "dtype", "quantization", "revision", "torch_dtype")
-"""Arguments whose words may be shown: they name a setting."""
+"""Arguments whose values may be shown if they are words: they name a setting."""
 _SECRET = re.compile(
     r"key|secret|pass|pwd|auth|credential|bearer|session|cookie|account|phone|(^|_)(token|pin|pincode|pat|otp)(_|$)"
 )
 _KEY = re.compile(r"(ghp|gho|ghs|ghu|github_pat|hf|sk|pk|rk|xox[a-z]|glpat|AKIA)[-_A-Z0-9]")
-"""How keys of services begin: they are shown under no name."""
+"""Beginnings of API keys, which are never shown."""
 
 RunPaths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]], Any]
-"""A result file or a folder with some below, what ``evaluate`` gave (it has a ``result_file``), or several of these."""
+"""A result file or a folder with some below, a result of ``evaluate``, or several of these."""
 
 
 def list_run_paths(given: Any) -> list[Path]:
-    """Paths as a list; of something with a ``result_file`` that.
-
-    Raises UserError for what is no path.
-    """
+    """Paths as a list; an object with a ``result_file`` stands for that. Raises UserError for other objects."""
     single = isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable)
-    every: list[Any] = [given] if single else list(given)
-    path_likes = [getattr(each, "result_file", each) for each in every]
     paths = []
-    for path_like in path_likes:
+    for item in [given] if single else given:
+        path_like = getattr(item, "result_file", item)
         if not isinstance(path_like, (str, os.PathLike)):
             raise UserError(f"A run is named by the path of its folder or result file, got {type(path_like).__name__}.")
         paths.append(Path(path_like).expanduser())
@@ -57,9 +53,9 @@ def new_folder() -> Path:
 
 
 def find_result_files(paths: Iterable[Path]) -> list[ResultFile]:
-    """The result files that ``paths`` (files, or folders with files somewhere below) are or hold, each once, sorted.
+    """The result files in ``paths`` (files, or folders with files somewhere below), each once, sorted in a folder.
 
-    Raises UserError when a path is not there or holds no result file, or there is no path.
+    Raises UserError if a path does not exist or holds no result file, or there is no path.
     """
     runs_by_path: dict[Path, ResultFile] = {}
     for path in paths:
@@ -82,7 +78,7 @@ def task_settings(run: ResultFile, task: str) -> Mapping[str, Any]:
 
 
 def list_task_splits(run: ResultFile, task: str) -> list[tuple[str, str]]:
-    """The data sets and splits that a task of a run reads, [] where they are none of ours."""
+    """The data sets and splits that a task of a run reads; [] for data of others."""
     files = str((run.content["configs"][task].get("dataset_kwargs") or {}).get("data_files", ""))
     return re.findall(r"medtasks://(\w+)/(\w+)", files)
 
@@ -92,12 +88,10 @@ def iter_records(
     task: str,
     read: Callable[[object, str], records_form.QuestionRecord] = records_form.record_from_json,
 ) -> Iterator[tuple[records_form.QuestionRecord, int]]:
-    """The records of the task's sample log and the lines that they stand on.
+    """The records of the task's sample log with their lines. ``read`` makes a record of a row's content and location.
 
-    ``read`` makes a record of what a row has, told where that stands.
-
-    Raises UserError, with the file and the line, where a record can't be read, is of another version, or has the id of
-    another, and when there is none at all.
+    Raises UserError, with file and line, for a record that can't be read, is of another version, or repeats an id, and
+    for a log without records.
     """
     path, seen = run.samples_file(task), set()
     for line, row in run.rows(task):
@@ -124,11 +118,15 @@ def iter_records(
         raise UserError(f"{path} holds no sample.")
 
 
-def model_name(content: Mapping[str, Any]) -> str:
-    """The checkpoint that was run if the model's arguments name one, else the harness's name of the model.
+def list_logged_replies(logged: Any) -> list[Any]:
+    """Replies as a list, from any of the forms in which the harness writes them."""
+    while isinstance(logged, list) and len(logged) == 1 and isinstance(logged[0], list):
+        logged = logged[0]
+    return logged if isinstance(logged, list) else [logged]
 
-    Other arguments are not shown: they may hold keys.
-    """
+
+def model_name(content: Mapping[str, Any]) -> str:
+    """The checkpoint that the model's arguments name, else the harness's name of the model."""
     arguments = _model_arguments(content)
     names = [arguments[name] for name in _MODEL_ARGUMENTS if arguments.get(name)]
     of_harness = content.get("config", {}).get("model") or content.get("model_source")
@@ -136,15 +134,14 @@ def model_name(content: Mapping[str, Any]) -> str:
 
 
 def _model_arguments(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The model's arguments by name."""
     given = content.get("config", {}).get("model_args") or {}
     return given if isinstance(given, Mapping) else dict(part.strip().partition("=")[::2] for part in given.split(","))
 
 
 def shown_arguments(content: Mapping[str, Any]) -> str:
-    """The arguments of the model that can hold no key or path, sorted: ``dtype=float16,max_pixels=1024``.
+    """The arguments of the model that can't hold a key or path, sorted: ``dtype=float16,max_pixels=1024``.
 
-    Numbers, True, False and None of any argument that is not called after a secret; words of :data:`_WORDS` alone.
+    Shown are numbers, True, False and None unless the name sounds like a secret, and words of :data:`_WORDS`.
     """
     pairs = (
         (str(name), str(value)) for name, value in _model_arguments(content).items() if name not in _MODEL_ARGUMENTS
@@ -153,7 +150,7 @@ def shown_arguments(content: Mapping[str, Any]) -> str:
 
 
 def read_arguments(text: str) -> dict[str, str]:
-    """What :func:`shown_arguments` gave, by name; a stranger's other text is left out."""
+    """The arguments in a text of :func:`shown_arguments`, by name. Others, as in a forged text, are left out."""
     pairs = (part.partition("=")[::2] for part in text.split(","))
     return {name: value for name, value in pairs if _may_be_shown(name, value)}
 
@@ -167,10 +164,10 @@ def _may_be_shown(name: str, value: str) -> bool:
 
 
 def date_of(content: Mapping[str, Any]) -> str:
-    """When the run was made, in UTC: ``20260101_120000 UTC``; "" where the result file does not say it.
+    """When the run was made, in UTC: ``20260101_120000 UTC``; "" if the result file does not say it.
 
-    The harness writes a time without its zone, which is that of its option --timezone (Asia/Singapore unless given). A
-    time whose zone is not recorded, as of ``simple_evaluate`` called from Python, is given as it is, without a zone.
+    The harness writes a time in the zone of its option --timezone (default Asia/Singapore). If that is not recorded, as
+    by ``simple_evaluate`` called from Python, the time is returned without a zone.
     """
     date = str(content.get("date") or "")
     zone = (content.get("config", {}).get("resolved_cli_args") or {}).get("timezone")
@@ -184,14 +181,14 @@ def date_of(content: Mapping[str, Any]) -> str:
 
 
 def make_printable(text: str) -> str:
-    """``text`` on one line, with U+FFFD for each character that can't be seen (escape sequences, line breaks)."""
+    """``text`` on one line, with U+FFFD for each invisible character (escape sequences, line breaks)."""
     return replace_invisible(text).replace("\n", "\ufffd").replace("\t", "\ufffd")
 
 
 def distinct_names(runs: Sequence[ResultFile], kinds: Sequence[Hashable]) -> list[str]:
-    """A name for each run: its model's, with the run's date and then a number where two of a kind share it.
+    """A name for each run: its model's, with the run's date and then a number if two of one kind share the name.
 
-    ``kinds``: what was run, for each of ``runs``; only runs of one kind need be told apart.
+    ``kinds``: what was run, for each of ``runs``; names differ within a kind only.
     """
     models = [model_name(run.content) for run in runs]
     dated = [f"{model} [{date_of(run.content) or '?'}]" for model, run in zip(models, runs, strict=True)]

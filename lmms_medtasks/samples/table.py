@@ -21,10 +21,10 @@ OWN_COLUMNS = frozenset({
     "verdict_reasons", "verdict_models", "verdict_labels", "system_fingerprints", "run", "task", "condition", "line",
     "repeated", "limits_reached", "unknown_marks",
 })  # fmt: skip
-"""Columns that are no tags: the record's own fields, and where a row is from."""
+"""Columns that are not tags: the record's own fields, and the row's origin."""
 
 _BLOCK = 8192
-"""Rows that are held as Python's objects at one time."""
+"""Rows that are in memory as Python objects at one time."""
 
 T = TypeVar("T")
 Where = Mapping[str, Any]
@@ -32,7 +32,7 @@ Where = Mapping[str, Any]
 
 
 class QuestionTablePair(NamedTuple):
-    """Two tables of the same length whose rows belong together."""
+    """Two tables of the same length; rows with the same number belong together."""
 
     first: QuestionTable
     second: QuestionTable
@@ -54,7 +54,7 @@ def record_to_row(record: QuestionRecord) -> dict[str, Any]:
             if number is not None:
                 row[f"{name}.{field}"] = number
         row[f"{name}.asked"] = True
-    # Where the limit of new tokens ended replies (0: which one is not known), and marks that may open thoughts.
+    # Limits of new tokens that ended replies (0 if unknown), and marks that may open thoughts.
     if reached := [int(note.get("limit") or 0) for note in record.replies if note.get("ended") == "length"]:
         row["limits_reached"] = reached
     if marks := [str(note["unknown_mark"]) for note in record.replies if note.get("unknown_mark")]:
@@ -80,9 +80,9 @@ def record_to_row(record: QuestionRecord) -> dict[str, Any]:
 
 
 class QuestionTable:
-    """Rows of a table, chosen by their numbers. Choosing copies nothing; a column is decoded once for all choices.
+    """Selected rows of a table. Selecting copies nothing; a column is decoded once for all selections.
 
-    A column that no row has is empty: None everywhere, NaN for the numbers of a measure.
+    A column that no row has is None everywhere, or NaN for the numbers of a measure.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class QuestionTable:
         *,
         shared: QuestionTable | None = None,
     ) -> None:
-        """``shared``: a whole table of the same rows. Its columns are decoded there, once for all who share it."""
+        """``shared``: a whole table of the same rows. Its columns are decoded there, once for all that share it."""
         self._table = table
         self._shared = shared
         self._decoded: dict[Any, Any] = {} if _decoded is None else _decoded
@@ -101,10 +101,9 @@ class QuestionTable:
 
     @classmethod
     def of_rows(cls, rows: Iterable[Mapping[str, Any]], text: Callable[[str], str] | None = None) -> QuestionTable:
-        """A table of rows such as :func:`record_to_row` gives, read one after the other.
+        """A table of rows of :func:`record_to_row`, read one after the other.
 
-        ``text``: what becomes of each text, also of those in lists; it is called once for each distinct text of a
-        block of rows.
+        ``text`` changes each text, also in lists; it is called once for each distinct text of a block of rows.
         """
         blocks: dict[str, list[pa.Array]] = {}
         remaining = iter(rows)
@@ -127,17 +126,17 @@ class QuestionTable:
 
     @property
     def shared(self) -> QuestionTable | None:
-        """The whole table of the same rows whose columns it shares, see :meth:`__init__`."""
+        """The whole table whose columns this one shares, see :meth:`__init__`."""
         return self._shared
 
     @property
     def columns(self) -> list[str]:
-        """The names of all columns that a row of the whole table has a value in."""
+        """The names of all columns of the whole table."""
         return list(self._table.column_names)
 
     @property
     def measures(self) -> list[str]:
-        """The measures that a row of the whole table belongs to, in the order of their first row."""
+        """The measures of the whole table, in the order of their first row."""
         return [name.removesuffix(".asked") for name in self._table.column_names if name.endswith(".asked")]
 
     def column(self, name: str) -> np.ndarray:
@@ -157,9 +156,9 @@ class QuestionTable:
 
     def _whole_column(self, name: str) -> np.ndarray:
         if name not in self._decoded:
-            there = self._shared is not None and name in self._shared.columns
+            is_shared = self._shared is not None and name in self._shared.columns
             self._decoded[name] = (
-                self._shared._whole_column(name) if self._shared and there else self._decode_column(name)
+                self._shared._whole_column(name) if self._shared and is_shared else self._decode_column(name)
             )
         column: np.ndarray = self._decoded[name]
         return column
@@ -184,7 +183,7 @@ class QuestionTable:
         return values
 
     def made_of_all(self, name: str, make: Callable[[QuestionTable], T]) -> T:
-        """What ``make`` gives of the whole table, made once for all choices of its rows."""
+        """``make`` of the whole table, called once for all selections of its rows."""
         key = ("made", name)
         if key not in self._decoded:
             self._decoded[key] = make(QuestionTable(self._table, None, self._decoded, shared=self._shared))
@@ -192,16 +191,15 @@ class QuestionTable:
         return made
 
     def take(self, chosen: np.ndarray | Sequence[int]) -> QuestionTable:
-        """The rows that ``chosen`` (a mask, or numbers into these rows) names."""
+        """The rows that ``chosen``, a mask or numbers into these rows, selects."""
         return QuestionTable(self._table, self.rows[chosen], self._decoded, shared=self._shared)
 
     def where(self, restriction: Where) -> QuestionTable:
-        """The rows that fulfil all of ``restriction``."""
         mask = np.ones(len(self), dtype=bool)
         for name, value in restriction.items():
             column = self.column(name)
             allowed = value if isinstance(value, tuple) else (value,)
-            mask &= np.logical_or.reduce([np.asarray(column == each, dtype=bool) for each in allowed])
+            mask &= np.logical_or.reduce([np.asarray(column == x, dtype=bool) for x in allowed])
         return self.take(mask)
 
     def of_measure(self, measure: str) -> QuestionTable:
@@ -209,17 +207,12 @@ class QuestionTable:
         return self.take(self.column(f"{measure}.asked").astype(bool))
 
     def scored(self, measure: str) -> QuestionTable:
-        """The rows with a score.
+        """The rows with a score; no rows if judgements are missing and no judge gave any.
 
-        None of them where judgements are missing and no judge gave any: a rule settled those that there are, and rules
-        settle the extremes only (an exact match, an empty answer). Their mean would be the rule's, not the model's.
+        Rules alone settle extremes only (an exact match, an empty answer), so their mean would not be the model's.
         """
-        with_score = self.take(~np.isnan(self.column(f"{measure}.score")))
-        return (
-            with_score
-            if len(with_score) and not self._has_only_rules(measure)
-            else self.take(np.zeros(len(self), dtype=bool))
-        )
+        has_score = ~np.isnan(self.column(f"{measure}.score"))
+        return self.take(has_score & (not self._has_only_rules(measure)))
 
     def _has_only_rules(self, measure: str) -> bool:
         if "judgement" not in self._table.column_names:
@@ -234,7 +227,7 @@ class QuestionTable:
     def by(
         self, names: Sequence[str], key: Callable[[tuple[Any, ...]], Any] | None = None
     ) -> dict[tuple[Any, ...], QuestionTable]:
-        """The rows that agree in these columns, sorted by their values (no value last) or by ``key``."""
+        """The rows grouped by the values of these columns, sorted by these values (None last) or by ``key``."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for row, values in enumerate(zip(*(self.column(name) for name in names), strict=True)):
             groups.setdefault(values, []).append(row)
@@ -246,9 +239,9 @@ class QuestionTable:
         return list(dict.fromkeys(self.column(name)))
 
     def paired(self, other: QuestionTable, on: Sequence[str]) -> QuestionTablePair:
-        """The rows of ``other`` that have a partner here, and these partners: they agree in the columns ``on``.
+        """The rows of ``other`` with a partner here, and these partners; partners agree in the columns ``on``.
 
-        A row here may have several partners. Where two rows here agree in ``on``, the last one counts.
+        A row here may have several partners. If two rows here agree in ``on``, the last one counts.
         """
         rows_by_key = {key: row for row, key in enumerate(zip(*(self.column(name) for name in on), strict=True))}
         keys = enumerate(zip(*(other.column(name) for name in on), strict=True))
@@ -257,10 +250,10 @@ class QuestionTable:
         return QuestionTablePair(self.take(first), other.take(second))
 
     def changes(self, other: QuestionTable, measure: str, on: Sequence[str]) -> QuestionTable:
-        """A table of pairs: each row of ``other`` with a score and a partner with a score here.
+        """The scored rows of ``other`` that have a scored partner here, see :meth:`paired`.
 
-        Its rows are those of ``other`` (tags, ids), with the cluster of the partner and three measures: ``before``,
-        ``after``, and ``change``, which is after less before.
+        They have the tags and ids of ``other``, the cluster of the partner and three measures: ``before``, ``after``,
+        and ``change``, which is after less before.
         """
         first, second = self.scored(measure).paired(other.scored(measure), on)
         table = second._table.take(pa.array(second.rows))
@@ -276,7 +269,7 @@ class QuestionTable:
 
 
 def _make_column(values: list[Any]) -> pa.Array:
-    """A column of ``values``; texts are stored once each. A tag of several types becomes texts."""
+    """A column of ``values``; each distinct text is stored once. Values of several types become texts."""
     try:
         array = pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -285,12 +278,12 @@ def _make_column(values: list[Any]) -> pa.Array:
 
 
 def change_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array:
-    """The array with ``text`` of each of its texts, also of those in lists; called once for each distinct text."""
+    """The array with each text changed by ``text``, also in lists; called once for each distinct text."""
     if text is None:
         return array
     if pa.types.is_dictionary(array.type):
         before = array.dictionary.to_pylist()
-        after = [text(each) for each in before]
+        after = [text(x) for x in before]
         if after == before:
             return array
         # Two texts may become one.
@@ -302,7 +295,7 @@ def change_texts(array: pa.Array, text: Callable[[str], str] | None) -> pa.Array
 
 
 def _join_arrays(arrays: Sequence[pa.Array]) -> pa.Array:
-    """One array of several; where their types differ, what :func:`_make_column` makes of all their values."""
+    """The arrays joined; of arrays of different types :func:`_make_column` of all values."""
     if len(arrays) == 1:
         return arrays[0]
     if len({array.type for array in arrays}) > 1:

@@ -180,7 +180,8 @@ def key(number: int) -> AnswerKey:
 
 def answer(number: int, scores: Sequence[float | None], judge: str = "j", settled: bool = False) -> JudgedAnswer:
     measures = {"correctness": tuple(scores), "clarity": tuple(scores), TOTAL: tuple(scores)}
-    return JudgedAnswer(key(number), judge, "t", "r", f"image {number}", {}, "", settled, measures)
+    origin = {"task": "t", "run": "r", "cluster": f"image {number}", "fields": {}, "digest": ""}
+    return JudgedAnswer(key=key(number), judge=judge, settled=settled, scores=measures, **origin)
 
 
 def judged(*answers: JudgedAnswer, trials: int = 3) -> JudgedAnswers:

@@ -203,7 +203,7 @@ def test_a_row_counts_when_it_can_be_read(tmp_path, more, count):
     run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}}, samples={"a_1": 2}, effective=3)
     path = run.samples_file("a_1")
     path.write_text(path.read_text() + more)
-    assert run.whole_count("a_1") == count
+    assert run.sample_count("a_1") == count
     assert bool(results.list_missing_results([run], ["a_1"])) == (count < 3)
     lacks = results.unwritten_problem([run.path], ["a_1", "of another run"], log_samples=True)
     assert lacks == ("" if count == 3 else f"{path} has {count} whole samples of 3")

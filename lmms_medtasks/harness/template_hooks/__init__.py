@@ -1,9 +1,7 @@
-"""Hooks of tasks on a template: prompt and pictures, scoring, and how they get to know what a task's YAML says.
+"""Hooks of tasks on a template: prompt, pictures and scoring, with the settings of the task's YAML.
 
-Whether a task has settings that its hooks must be told is found out here, without importing what tells them.
-
-Of those that have, :mod:`lmms_medtasks.harness.template_hooks.binding` is imported: it reads tables, parts of someone's
-own and judge protocols.
+This module finds out whether a task has settings for its hooks. Only then it imports
+:mod:`lmms_medtasks.harness.template_hooks.binding`, which reads tables, custom parts and judge protocols.
 """
 
 from __future__ import annotations
@@ -22,11 +20,11 @@ _ADAPTER = "lmms_medtasks.data.adapter"
 
 
 def bind_hooks(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
-    """``config`` with the metrics that are declared of it, and of a task with settings with hooks that know them.
+    """``config`` with its declared metrics, and with settings bound to its hooks if it has any for them.
 
     Raises:
-        UserError: what the YAML says of a task on a template is wrong, its settings do not fit the template, its hook
-            declares no metrics, or the harness would include another file than the one beside the YAML.
+        UserError: the YAML of a task on a template is wrong, its settings do not fit the template, its hook declares no
+            metrics, or the harness would include another file than the one beside the YAML.
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
     if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
@@ -44,7 +42,7 @@ def bind_hooks(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str
 
 
 def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
-    """Whether this is an installed benchmark's task whose hooks are given all that they need by the harness."""
+    """Whether this is an installed benchmark's task whose hooks get all that they need from the harness."""
     hooks = [config.get(name) for name in ("process_results", "process_docs", "doc_to_visual", "doc_to_text")]
     modules = [templates.module_of(hook) for hook in hooks if hook is not None]
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}

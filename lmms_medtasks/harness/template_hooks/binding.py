@@ -1,8 +1,8 @@
-"""What a contributed task says, made known to its hooks.
+"""Bind a contributed task's settings to its hooks.
 
-The harness gives a task's settings to the hooks that make prompt and pictures, and to no other. When the plugin reads a
-task that is built on a template, it has its YAML checked (:mod:`lmms_medtasks.task_yaml.keys`), fills in the template's
-own settings, and hands them to the adapter (``process_docs``) and to the scoring (``process_results``) too.
+The harness passes a task's settings only to the hooks for prompt and pictures. For a task on a template the plugin
+checks the YAML (:mod:`lmms_medtasks.task_yaml.keys`), adds the template's settings, and passes them to the adapter
+(``process_docs``) and to the scoring (``process_results``) too.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ MODALITIES = "modalities.yml"
 """A file beside the YAML: :mod:`lmms_medtasks.degradations.own_modalities`."""
 FIRST = ("questions",)
 JUDGED = {"choice": (), "open": ("judged",)}
-"""Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
+"""Metrics that every task has, before and after those it names: a mean needs the number of questions."""
 _ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
 
 
 class BoundHook(functools.partial):  # type: ignore[type-arg]
-    """A hook with what it knows of its task.
+    """A hook with its task's settings.
 
-    The harness writes hooks into the result file as Python shows them: this one without folders of this machine.
+    The harness writes the ``repr`` of hooks into the result file, so it must not contain folders of this machine.
     """
 
     def __repr__(self) -> str:
@@ -47,10 +47,10 @@ class BoundHook(functools.partial):  # type: ignore[type-arg]
 
 
 def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
-    """``config`` as it is, or a copy whose hooks know the settings, for a task on a template in ``yaml_path``.
+    """``config``, or a copy whose hooks have the settings if the task is on a template.
 
     Raises:
-        UserError: what the YAML says of a task on a template is wrong, or its settings do not fit the template.
+        UserError: the YAML of a task on a template is wrong, or its settings do not fit the template.
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
     if folder is not None:
@@ -87,7 +87,10 @@ def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) ->
         "doc_to_visual": prompt_hooks.make_image_hook(config, settings, folder)
         if folder
         else config.get("doc_to_visual"),
-        "generation_kwargs": _merged_generation(config, template),
+        "generation_kwargs": {
+            **nodes.template_generation(templates.template_yaml(template.name)),
+            **(config.get("generation_kwargs") or {}),
+        },
         "process_results": process_results,
         "metric_list": [metric_entry(parts.suite.metric(name)) for name in settings["metrics"]],
         "cluster_key": CLUSTER,
@@ -96,7 +99,7 @@ def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) ->
 
 
 def _give_custom(folder: Path) -> None:
-    """Make the modalities and the data sets known that a task's folder brings."""
+    """Register the modalities and data sets in a task's folder."""
     if (folder / sources.FILE).is_file():
         sources.add_source_folders([folder])
     if (folder / MODALITIES).is_file():
@@ -105,14 +108,8 @@ def _give_custom(folder: Path) -> None:
         modality_files.load_modality_files([folder / MODALITIES])
 
 
-def _merged_generation(config: Mapping[str, Any], template: templates.TaskTemplate) -> dict[str, Any]:
-    """The template's ``generation_kwargs`` with the task's own keys above them."""
-    template_generation = nodes.template_generation(templates.template_yaml(template.name))
-    return {**template_generation, **(config.get("generation_kwargs") or {})}
-
-
 def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """``config``, for a task that is scored by a hook of its own: its folder for our adapter, its prompt for ours."""
+    """``config`` of a task with its own scoring hook, with its folder in our adapter and its text in our prompt."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     task_settings = given.get("default") or {}
     changed: dict[str, Any] = {}
@@ -120,15 +117,13 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         changed["doc_to_visual"] = prompt_hooks.make_image_hook(config, task_settings, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
         config, tables = text_tables.with_text_cells(nodes.locate_data_files(config, folder), _task_label(config))
-        adapt = config["process_docs"].in_folder(folder)
-        training = str(config.get("training_split") or "")
         changed["process_docs"] = BoundHook(
             prepared_documents.prepare_documents,
-            adapt=adapt,
+            adapt=config["process_docs"].in_folder(folder),
             settings=task_settings,
             tables=tables,
             folder=folder,
-            training_split=training,
+            training_split=str(config.get("training_split") or ""),
         )
     if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and task_settings.get("prompt"):
         prompt = find_prompt_text(str(task_settings["prompt"]), folder)
@@ -137,8 +132,7 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         given = changed.get("lmms_eval_specific_kwargs") or given
         protocol_names = [protocols.get(str(name), folder).name for name in list_judges(task_settings)]
         judge = protocol_names if isinstance(task_settings["judge"], list) else protocol_names[0]
-        default = {**given["default"], "judge": judge}
-        changed["lmms_eval_specific_kwargs"] = {**given, "default": default}
+        changed["lmms_eval_specific_kwargs"] = {**given, "default": {**given["default"], "judge": judge}}
     return {**config, **changed} if changed else config
 
 
@@ -149,7 +143,7 @@ def list_judges(settings: Mapping[str, Any]) -> list[Any]:
 
 
 def list_tables(config: Mapping[str, Any]) -> tuple[Path, ...]:
-    """The tables in the folder of a bound task that its data are read from."""
+    """The tables in the folder of a bound task with its data."""
     tables: tuple[Path, ...] = getattr(config.get("process_docs"), "keywords", {}).get("tables", ())
     return tables
 
@@ -157,7 +151,7 @@ def list_tables(config: Mapping[str, Any]) -> tuple[Path, ...]:
 def merge_settings(
     config: Mapping[str, Any], template: templates.TaskTemplate, folder: Path | None = None
 ) -> dict[str, Any]:
-    """The template's settings with the task's own above them, checked; ``prompt`` is the text, ``metrics`` a list."""
+    """The template's settings, overridden by the task's and checked; ``prompt`` is the text, ``metrics`` a list."""
     where = _task_label(config)
     given = config.get("lmms_eval_specific_kwargs") or {}
     task_settings = given.get("default") or {}
@@ -167,25 +161,22 @@ def merge_settings(
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     schema.check_fit({**merged, "metrics": names}, template, where)
     rotated = measures.ROTATION_METRICS if merged.get("rotate_options") else ()
-    merged["metrics"] = list(
-        dict.fromkeys([*FIRST, *names, *rotated, *JUDGED[template.kind], *templates.ALWAYS[template.kind]])
-    )
+    required = (*JUDGED[template.kind], *templates.ALWAYS[template.kind])
+    merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *rotated, *required]))
     merged["prompt"] = find_prompt_text(str(merged["prompt"]), folder)
     return merged
 
 
 def find_prompt_text(name: str, folder: Path | None) -> str:
-    """The prompt's text: a file in ``folder``, the built-in prompt of that name, or what :mod:`.hooks` makes of it."""
+    """The prompt's text: ``name`` itself, a file in ``folder``, a built-in prompt, or a file in task_configs."""
     if "{question}" in name:
         return name
     if folder is not None and (folder / name).is_file():
         text = (folder / name).read_text("utf-8").removesuffix("\n")
+    elif name in templates.builtin_prompt_names():
+        text = templates.builtin_prompt(name)
     else:
-        text = (
-            templates.builtin_prompt(name)
-            if name in templates.builtin_prompt_names()
-            else _prompt_of_ours(name, folder)
-        )
+        text = _prompt_of_ours(name, folder)
     if "{question}" not in text:
         raise UserError(f"The prompt {name!r} has no {{question}} in it: the question would not be asked.")
     return text
@@ -211,12 +202,12 @@ def _bind_adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder
 
 @dataclass(frozen=True)
 class CustomParts:
-    """What :func:`resolve_custom_parts` found.
+    """The result of :func:`resolve_custom_parts`.
 
     Attributes:
         suite: The declaration by which the task's questions are scored.
-        scoring: Settings for the scoring hook alone: they may name folders of this machine.
-        described: What the task's metadata say (:mod:`lmms_medtasks.suites.own_parts`).
+        scoring: Settings for the scoring hook only, because they may contain folders of this machine.
+        described: Descriptions for the task's metadata (:mod:`lmms_medtasks.suites.own_parts`).
     """
 
     suite: Suite
@@ -227,10 +218,10 @@ class CustomParts:
 def resolve_custom_parts(
     settings: dict[str, Any], template: templates.TaskTemplate, folder: Path | None
 ) -> tuple[dict[str, Any], CustomParts]:
-    """The settings with the names of metrics and of the judge's protocol in place of references, and the parts.
+    """The settings with names in place of references to metrics and the judge protocol, and the custom parts.
 
     Raises:
-        UserError: A part is not there, is none of its kind, or has a name that is taken.
+        UserError: A part is missing, is of another kind, or has a used name.
     """
     ours = measures.template_metrics()
     references = {name: resolve_extension_path(name, folder) for name in settings["metrics"] if name not in ours}
@@ -241,12 +232,10 @@ def resolve_custom_parts(
             "in SUITE there, among measures and metrics."
         )
     by_name: dict[str, str] = {}
-    for reference, each in custom_metrics.items():
-        first_reference = by_name.setdefault(each.metric.name, reference)
+    for reference, name in ((reference, custom.metric.name) for reference, custom in custom_metrics.items()):
+        first_reference = by_name.setdefault(name, reference)
         if first_reference != reference:
-            raise UserError(
-                f"Two metrics are called {each.metric.name!r}: {first_reference} and {reference}. Rename one of them."
-            )
+            raise UserError(f"Two metrics are called {name!r}: {first_reference} and {reference}. Rename one of them.")
     metrics = [custom_metrics[name].metric.name if name in custom_metrics else name for name in settings["metrics"]]
     settings = {**settings, "metrics": metrics}
     scoring: dict[str, Any] = {}

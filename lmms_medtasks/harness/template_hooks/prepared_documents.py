@@ -1,4 +1,4 @@
-"""The documents of a contributed task: adapted, checked before a model is loaded, with sides and draws added."""
+"""The documents of a contributed task: adapted, checked before a model is loaded, with shift sides and draws."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def prepare_documents(
     folder: Path | None = None,
     own: Mapping[str, Any] | None = None,
 ) -> Dataset:
-    """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
+    """The documents of a task: adapted, with shift sides and drawn degradations if the settings request them.
 
-    Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
-    Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
+    Every picture is decoded once as a check. ``tables``: the files of the data, for messages. Documents of the training
+    split are only adapted; with a shift those out of distribution are left out.
     """
-    with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
+    with user_errors():  # the harness would try again for seconds, and show a traceback
         used = adapt.columns_used(dataset.column_names) if isinstance(adapt, adapter.Columns) else dataset.column_names
         text_tables.check_not_guessed(dataset, used)
         with _name_table(tables):
@@ -68,7 +68,7 @@ def prepare_documents(
 
 @contextmanager
 def _name_table(tables: Sequence[Path]) -> Iterator[None]:
-    """Name the table in a :class:`UserError`, where there is only one."""
+    """Name the table in a :class:`UserError` if there is only one."""
     try:
         yield
     except UserError as error:
@@ -78,7 +78,7 @@ def _name_table(tables: Sequence[Path]) -> Iterator[None]:
 
 
 def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> None:
-    """Refuse several right letters where one is read: no reply could be right."""
+    """Refuse several right letters for a parser of one letter: no reply could be right."""
     if settings.get("parser") not in ("option", "letter") or "answer" not in documents.column_names:
         return
     for row, answer in enumerate(documents["answer"]):
@@ -91,7 +91,7 @@ def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> No
 
 
 def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
-    """Refuse an adapter and a parser that mean different things by several right letters."""
+    """Refuse an adapter and a parser that interpret several right letters differently."""
     several = adapt.several if isinstance(adapt, adapter.Columns) else ""
     for parser, other in (("several_letters", "any"), ("any_letter", "all")):
         if settings.get("parser") == parser and several == other:
@@ -103,7 +103,7 @@ def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
 
 
 def _add_shift_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
-    """The rows of both tests, with the column ``set``: "iid" or "ood"."""
+    """The rows of both shift sides, with the column ``set``: "iid" or "ood"."""
     if shift["column"] not in documents.column_names:
         raise UserError(f"shift.column: the data has no column {shift['column']!r}, it has {documents.column_names}.")
     side_of = {value: side for side, values in schema.shift_side_values(shift).items() for value in values}
@@ -124,7 +124,7 @@ def _add_shift_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
 
 
 def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
-    """Training documents without those whose value of the shift's column is out of distribution, where it is told."""
+    """Training documents without those out of distribution, if they have the shift's column."""
     if shift["column"] not in documents.column_names:
         return documents
     ood = schema.shift_side_values(shift)["ood"]
@@ -132,11 +132,10 @@ def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
 
 
 def _check_own_parts(scoring_settings: Mapping[str, Any], settings: Mapping[str, Any], documents: Dataset) -> None:
-    """Raise UserError where the task's own parts do not fit its questions, before a model is asked.
+    """Raise UserError if the task's custom parts do not fit its questions, before a model is asked.
 
-    A metric is restricted by a column that there is not, or counts votes of answers that are no options' letters.
-    ``scoring_settings``: what :func:`lmms_medtasks.harness.template_hooks.binding.resolve_custom_parts` gives for
-        scoring.
+    That is a metric restricted by a missing column, or one that counts votes of answers other than options' letters.
+    ``scoring_settings``: :attr:`lmms_medtasks.harness.template_hooks.binding.CustomParts.scoring`.
     """
     columns = [*documents.column_names, *OWN_COLUMNS, "option_count", "set"]
     own_metrics.check_columns(measures.load_custom_metrics(scoring_settings["own"]), list(dict.fromkeys(columns)))
@@ -145,9 +144,7 @@ def _check_own_parts(scoring_settings: Mapping[str, Any], settings: Mapping[str,
     if reference is None or not votes:
         return
     parser = parsers.get(str(reference))
-    plain = documents.select_columns(
-        [column_name for column_name in documents.column_names if column_name not in ("image", "images")]
-    )
+    plain = documents.select_columns([name for name in documents.column_names if name not in ("image", "images")])
     for row, doc in enumerate(plain):
         letters = tuple(parsing.option_letters(len(doc["options"]))) if doc.get("options") else ()
         if parser.answers(doc) != letters or not letters:
@@ -161,7 +158,7 @@ def _check_own_parts(scoring_settings: Mapping[str, Any], settings: Mapping[str,
 def check_degradations(documents: Dataset, settings: Mapping[str, Any], folder: Path | None) -> None:
     """Raise UserError, with the row, for an incomplete or unknown degradation, or an unknown or unsuitable modality.
 
-    Otherwise images would silently stay clean. A degradation that depends on the modality needs one to be told.
+    Otherwise images would silently stay clean. A degradation that depends on the modality requires one.
     """
     columns = documents.column_names
     has = {name: name in settings or name in columns for name in ("degradation", "severity")}
@@ -182,7 +179,7 @@ def check_degradations(documents: Dataset, settings: Mapping[str, Any], folder: 
 
 
 class _RowDegradation(NamedTuple):
-    """Where a row stands, its degradation ("" where that is drawn), level and modality."""
+    """The location of a row, its degradation ("" if it is drawn), level and modality."""
 
     where: str
     name: str
@@ -191,21 +188,16 @@ class _RowDegradation(NamedTuple):
 
 
 def _iter_degradations(documents: Dataset, settings: Mapping[str, Any]) -> Iterator[_RowDegradation]:
-    """What settings and columns say of each row's pictures."""
     rows = range(len(documents))
-    cells = {
-        name: [settings[name]] * len(documents)
-        if name in settings
-        else documents[name]
-        if name in documents.column_names
-        else [1 if name == "severity" else ""] * len(documents)
-        for name in ("degradation", "severity", "modality")
-    }
+    cells: dict[str, Sequence[Any]] = {}
+    for name, default in (("degradation", ""), ("severity", 1), ("modality", "")):
+        has_column = name in documents.column_names and name not in settings
+        cells[name] = documents[name] if has_column else [settings.get(name, default)] * len(documents)
     ids = documents["id"] if "id" in documents.column_names else rows
-    of_row = any(name not in settings for name in cells)
+    by_row = any(name not in settings for name in cells)
     for row in rows:
         name, level, modality = (cells[key][row] for key in ("degradation", "severity", "modality"))
-        where = f"row {row + 1} (id {ids[row]!r}): " if of_row else ""
+        where = f"row {row + 1} (id {ids[row]!r}): " if by_row else ""
         drawn = name == templates.DRAWN
         yield _RowDegradation(where, "" if drawn else str(name or ""), level or 0, str(modality or ""))
 
@@ -226,11 +218,9 @@ def _check_one(row: _RowDegradation, modality_is_told: bool, folder: Path | None
     except UserError as error:
         raise UserError(f"degradation{', ' if where else ': '}{where}{str(error).partition(' To apply')[0]}") from error
     if depends:
-        lacking = (
-            "its column `modality` is empty"
-            if modality_is_told
-            else ("neither the setting `modality` nor a column `modality` tells")
-        )
+        lacking = "neither the setting `modality` nor a column `modality` tells"
+        if modality_is_told:
+            lacking = "its column `modality` is empty"
         raise UserError(
             f"degradation{', ' if where else ': '}{where}{name}: of what modality are the images? Its numbers, or "
             f"whether it may be used, depend on it, and {lacking}. Allowed: "
@@ -239,9 +229,9 @@ def _check_one(row: _RowDegradation, modality_is_told: bool, folder: Path | None
 
 
 def add_drawn_degradations(documents: Dataset, settings: Mapping[str, Any], folder: Path | None) -> Dataset:
-    """The documents with one degradation of their modality each, drawn by question; the level is the settings'.
+    """The documents with the column ``degradation``: one of their modality, drawn by question.
 
-    One of someone's own is written as the YAML of ``folder`` would name it.
+    Custom degradations are named as in the YAML of ``folder``.
     """
     from lmms_medtasks import degradations
 
@@ -259,5 +249,5 @@ def add_drawn_degradations(documents: Dataset, settings: Mapping[str, Any], fold
             where = "modality" if fixed else f"Column 'modality', row {row + 1} (id {question!r})"
             raise UserError(f"{where}: {error}") from error
         drawn.append(extensions.portable_reference(chosen, folder))
-    bare = documents.remove_columns([name for name in ("degradation",) if name in documents.column_names])
-    return bare.add_column("degradation", drawn)
+    others = documents.select_columns([name for name in documents.column_names if name != "degradation"])
+    return others.add_column("degradation", drawn)

@@ -1,6 +1,6 @@
 """The prompt and the pictures of a contributed task.
 
-The degradations and modalities of a task that lies in a folder may be the folder's own: its hook for pictures knows it.
+A task's folder may have custom degradations and modalities, so the hook for pictures knows the folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Settings = Mapping[str, Any]
 
 
 def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
-    """The prompt (:func:`lmms_medtasks.harness.hooks.doc_to_text`); ``prompt`` is the template's where none is said."""
+    """The prompt, see :func:`lmms_medtasks.harness.hooks.doc_to_text`; the default is the template's."""
     settings = settings or {}
     name = settings.get("prompt") or ("multiple_choice" if doc["options"] else "open")
     prompt = templates.builtin_prompt(name) if name in templates.builtin_prompt_names() else name
@@ -31,15 +31,15 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
 
 
 def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image]:
-    """The pictures, degraded as the settings say, see :func:`lmms_medtasks.harness.hooks.doc_to_visual`.
+    """The pictures, degraded by the settings, see :func:`lmms_medtasks.harness.hooks.doc_to_visual`.
 
-    With ``degradation: drawn`` the document's own column says which; ``modality`` counts for every document.
+    With ``degradation: drawn`` the document's column names the degradation; ``modality`` is that of all documents.
     """
     return load_degraded_images(doc, settings or {}, None)
 
 
 def load_degraded_images(doc: Document, settings: Settings, folder: Path | None) -> list[Image]:
-    """As :func:`doc_to_visual`; degradations of someone's own that are named by files are looked for in ``folder``."""
+    """As :func:`doc_to_visual`, with files of custom degradations in ``folder``."""
     settings = dict(settings)
     if settings.get("degradation") == "drawn":
         del settings["degradation"]
@@ -55,11 +55,10 @@ _HOOKS: Mapping[Any, Callable[..., list[Image]]] = {
 
 
 class FolderImages:
-    """A hook for ``doc_to_visual`` in place of ``hook``, one of ours, that knows the task's ``folder``.
+    """A hook for ``doc_to_visual`` that replaces ``hook``, one of ours, and knows the task's ``folder``.
 
-    ``digested``: what the digest of the task's own code takes in: that of degradations of someone's own, and what
-    their modalities say. It is called with a document and settings, as the harness calls what takes two arguments.
-    Written into results and keys it is the name of ``hook``, without an address or a folder of this machine.
+    ``digested``: the custom degradations and modalities, for the digest of the task's own code. In results and keys it
+    appears as the name of ``hook``, without an address or a folder of this machine.
     """
 
     def __init__(self, hook: Callable[..., list[Image]], folder: Path, digested: str) -> None:
@@ -74,17 +73,12 @@ class FolderImages:
 
 
 def make_image_hook(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> Any:
-    """The hook for pictures of a task in ``folder``: a :class:`FolderImages` in place of one of ours.
+    """The hook for pictures of a task in ``folder``: a :class:`FolderImages` if the task has one of ours.
 
-    ``config``: with text tables as parquet files. Raises UserError where the setting names a degradation of someone's
-    own that can't be had.
+    ``config``: with text tables as parquet files. Raises UserError for a missing custom degradation in the settings.
     """
     hook = config.get("doc_to_visual")
-    try:
-        ours = hook in _HOOKS
-    except TypeError:  # an object of the task's own that has no hash
-        ours = False
-    if not ours or hook is None:
+    if hook is None or not any(hook is known for known in _HOOKS):
         return hook
     return FolderImages(hook, folder, _digest_custom_code(config, settings, folder))
 
@@ -101,19 +95,18 @@ def _digest_custom_code(config: Mapping[str, Any], settings: Mapping[str, Any], 
     modalities = {str(modality)} if modality else _column_values(config, "modality")
     known = own_modalities.list_custom_modalities()
     described: list[Any] = []
-    for each in sorted(modalities):
-        canonical = _call_or_none(degradations.canonical_modality, each)
+    for name in sorted(modalities):
+        canonical = _call_or_none(degradations.canonical_modality, name)
         if canonical in known:
             definition = known[canonical]
             drawn = degradations.drawn_for(canonical)
             names |= set(drawn) if is_drawn else set()
-            described.append(
-                [canonical, definition.levels, [extensions.portable_reference(name, folder) for name in drawn]]
-            )
+            references = [extensions.portable_reference(degradation_name, folder) for degradation_name in drawn]
+            described.append([canonical, definition.levels, references])
     for name in sorted(names):
         located = extensions.resolve_extension_path(name, folder)
         if is_custom_degradation(located):
-            # A name in a column is told with its row, when the data are read.
+            # Errors of names in a column are reported with the row, when the data are read.
             code = (
                 degradations.code_of(located) if name == degradation else _call_or_none(degradations.code_of, located)
             )
@@ -129,7 +122,7 @@ def _call_or_none(function: Callable[[str], str], text: str) -> str | None:
 
 
 def _column_values(config: Mapping[str, Any], name: str) -> set[str]:
-    """The values of a column in the local parquet files that a task's data are read from."""
+    """The texts in a column of the local parquet files of a task."""
     import pyarrow.parquet as pq
 
     from lmms_medtasks.data import text_tables
