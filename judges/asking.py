@@ -18,7 +18,7 @@ from lmms_medtasks.judges import prompts, verdicts
 from lmms_medtasks.judges.budget import JudgeBudget, estimated_tokens
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict
-from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, defaults
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, default_settings
 from lmms_medtasks.judges.transport import (
     ChatTransport,
     JudgeReply,
@@ -74,9 +74,9 @@ class FailureStreak:
         self._kinds[failure_kind(verdict.reason, protocol)] += 1
         self._lost = self._lost + 1 if lost else 0
         self._last_reply = "" if protocol.terms else verdict.reply or self._last_reply
-        count, limit = self._kinds.total(), defaults()["hopeless_after"]
+        count, limit = self._kinds.total(), default_settings()["hopeless_after"]
         attempts = self._settings.retries + 1
-        enough = min(limit, max(math.ceil(limit / attempts), defaults()["at_once_at_first"], in_flight))
+        enough = min(limit, max(math.ceil(limit / attempts), default_settings()["at_once_at_first"], in_flight))
         if self._settings.keep_going or (count < limit and self._lost < enough):
             return ""
         self.ended = True
@@ -147,7 +147,7 @@ class RequestSender:
         """Let all requests wait as long as the server asks; a clause with the reason if that is too long, else ""."""
         if failure.wait is None:
             return ""
-        total = self.brake.hold_requests(failure.wait, longest := defaults()["longest_wait"])
+        total = self.brake.hold_requests(failure.wait, longest := default_settings()["longest_wait"])
         return f"it asks to wait {failure.wait:.0f} s, {total:.0f} s since its last reply" if total > longest else ""
 
     def _wait_to_send(self, delay: float, tokens: int, check_open: Callable[[], None]) -> None:
@@ -281,7 +281,7 @@ class JudgeClient:
     def _at_once(self) -> int:
         if self._any_valid:
             return self._settings.concurrency
-        return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._has_responded else 1)
+        return min(self._settings.concurrency, default_settings()["at_once_at_first"] if self._has_responded else 1)
 
     def _note_response(self) -> None:
         with self._changed:
@@ -388,7 +388,7 @@ class SchemaProbe:
                 raise failure
             if too_long := self._sender.hold_requests(failure):
                 raise RequestFailure(f"{failure.reason} ({too_long})")
-            if failure.wait is not None and failure.wait > defaults()["told_wait"]:
+            if failure.wait is not None and failure.wait > default_settings()["told_wait"]:
                 warn(wait_line(failure.wait))
 
         messages = [{"role": "user", "content": prompts.render_probe(protocol)}]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, database
-from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, defaults
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, default_settings
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class JudgeSpending:
 
 def estimated_tokens(text: str) -> int:
     """About how many tokens ``text`` has, at least one: its characters over a constant (defaults.yml)."""
-    return max(1, round(len(text) / defaults()["characters_per_token"]))
+    return max(1, round(len(text) / default_settings()["characters_per_token"]))
 
 
 class JudgeBudget:

@@ -22,7 +22,7 @@ from lmms_medtasks.judges.protocol import (
     judgement_key,
 )
 from lmms_medtasks.judges.question_pool import PooledVerdicts, ProgressLines, QuestionPool
-from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, check_judge_terms, defaults
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, check_judge_terms, default_settings
 from lmms_medtasks.judges.transport import ChatTransport, RequestPause
 
 Wanted = tuple[JudgedItem, int]  # An item and the number of the trial of its judging, from 0
@@ -274,7 +274,9 @@ class JudgeSession:
         if asked:
             text += f" (about {tokens} tokens"
             if settings.price:
-                text += f", {settings.price.total_cost(tokens, defaults()['reply_tokens'] * len(asked)):.2f} USD"
+                text += (
+                    f", {settings.price.total_cost(tokens, default_settings()['reply_tokens'] * len(asked)):.2f} USD"
+                )
             text += f"), {settings.concurrency} at a time"
         if settings.max_requests is not None:
             text += f", at most {settings.max_requests} requests"

@@ -21,7 +21,7 @@ from lmms_medtasks import digests, prompt_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import verdicts
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, Mode, ScoreDimension
-from lmms_medtasks.judges.settings import defaults
+from lmms_medtasks.judges.settings import default_settings
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _FRAME, _AGAIN, _PROBE = "frame.txt", "again.txt", "probe.txt"
@@ -66,7 +66,10 @@ def prompt_digest(protocol: JudgeProtocol) -> str:
         *(describe_verdict_form(protocol, mode) for mode in _REPLY),
         json.dumps(scale, ensure_ascii=True),
     ]
-    texts += [json.dumps(verdicts.make_verdict_schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
+    texts += [
+        json.dumps(verdicts.make_verdict_schema(protocol), ensure_ascii=True),
+        str(default_settings()["longest_field"]),
+    ]
     texts += [f"rule {protocol.rule}"] if protocol.rule else []
     return digests.content_digest(*(text.encode() for text in texts))
 
@@ -81,7 +84,8 @@ def render_prompt(protocol: JudgeProtocol, item: JudgedItem, mode: Mode | None =
     mode = mode or protocol.reply
     fence, keys = make_fence(protocol, item), _verdict_keys(protocol, mode)
     shown = {
-        name: escape_judged_text(text, fence, defaults()["longest_field"], keys) for name, text in item.fields.items()
+        name: escape_judged_text(text, fence, default_settings()["longest_field"], keys)
+        for name, text in item.fields.items()
     }
     blocks = {
         name: f"<<<{name.upper()} {fence}>>>\n{text}\n<<<END {name.upper()} {fence}>>>"

@@ -15,7 +15,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.asking import INTERRUPTED, JudgeClient, RequestSender, SchemaProbe
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key
-from lmms_medtasks.judges.settings import defaults
+from lmms_medtasks.judges.settings import default_settings
 from lmms_medtasks.judges.transport import wait_line
 
 _SHORTEST = 0.05  # seconds between two looks
@@ -40,9 +40,9 @@ class ProgressLines:
 
     def report_progress(self, done: int, missing: int, held: int) -> float:
         """Print a line if one is due. Returns the seconds until the next look."""
-        now, every = time.monotonic(), defaults()["progress_seconds"]
+        now, every = time.monotonic(), default_settings()["progress_seconds"]
         left = self._brake.seconds_left
-        if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.is_stopped:
+        if left > default_settings()["told_wait"] and now + left > self._told_until + 1 and not self._brake.is_stopped:
             self._told_until = now + left
             self._warn(wait_line(left))
         if now - self._last >= every:
@@ -167,7 +167,7 @@ class QuestionPool:
         """Send nothing more. Wait for the requests in flight, which are paid for, then cut them off."""
         self._brake.stop_waiting()
         running = [future for future in futures if not future.cancel() and not future.done()]
-        seconds = defaults()["stop_seconds"]
+        seconds = default_settings()["stop_seconds"]
         try:
             if running:
                 warn(

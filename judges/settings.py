@@ -62,7 +62,7 @@ def parse_address(url: str, where: str) -> JudgeAddress:
 
 
 @functools.cache
-def defaults() -> Mapping[str, Any]:
+def default_settings() -> Mapping[str, Any]:
     return folders.read_yaml(Path(__file__).with_name("defaults.yml"))
 
 
@@ -165,7 +165,7 @@ def read_judge_settings(environment: Mapping[str, str] | None = None, judge: str
         )
     where, key = _read_endpoint(provider, environment)
     values = dict(given)
-    if model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"])):
+    if model.rsplit("/", 1)[-1].startswith(tuple(default_settings()["reasoning_models"])):
         values["temperature"] = None
     return JudgeSettings(
         provider=provider, model=model, address=where, key=key, private_hosts=private_hosts(environment), **values
@@ -191,7 +191,7 @@ class _Given(BaseModel):
 def _read_variables(environment: Mapping[str, str]) -> _Given:
     variables = {name: f"{JUDGE}_{name.upper()}" for name in _Given.model_fields}
     texts = {name: environment.get(variable, "").strip() for name, variable in variables.items()}
-    values = {name: value for name, value in defaults().items() if name in texts}
+    values = {name: value for name, value in default_settings().items() if name in texts}
     try:
         return _Given.model_validate(values | {name: text for name, text in texts.items() if text})
     except ValidationError as error:

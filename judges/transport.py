@@ -22,7 +22,7 @@ from importlib import metadata
 from typing import Any
 
 from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, parse_finish_reason, server_error_text
-from lmms_medtasks.judges.settings import JudgeSettings, defaults
+from lmms_medtasks.judges.settings import JudgeSettings, default_settings
 from lmms_medtasks.seeding import seeded_generator
 
 _ASKED_TO_WAIT = 1 / 3
@@ -38,7 +38,7 @@ def backoff_seconds(attempt: int, key: str) -> float:
 
     The jitter depends on ``key`` and ``attempt`` alone: a run is reproducible, and requests are spread.
     """
-    longest = min(defaults()["longest_backoff"], defaults()["first_wait"] * 2.0**attempt)
+    longest = min(default_settings()["longest_backoff"], default_settings()["first_wait"] * 2.0**attempt)
     return float(longest * seeded_generator("backoff", key, attempt).uniform(0.5, 1.0))
 
 

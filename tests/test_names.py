@@ -52,6 +52,7 @@ def test_a_public_function_of_one_word_is_one_of_the_page():
     found = {
         f"{path}: {node.name}"
         for path, tree in MODULES.items()
+        if path.parent.name != "cli"  # a command is called as it is typed
         for node in tree.body
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and "_" not in node.name
         if node.name not in allowed

@@ -29,7 +29,7 @@ TILE, GAP, LEFT, TOP = 172, 8, 34, 44
 
 def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "overview.png"
-    rows = pq.read_table(mini.path("medq_deg", "clean"), columns=["modality", "image", "id"]).to_pylist()
+    rows = pq.read_table(mini.mini_file("medq_deg", "clean"), columns=["modality", "image", "id"]).to_pylist()
     width, height = LEFT + len(SHOWN) * (TILE + GAP), TOP + 3 * (TILE + GAP)
     sheet = Image.new("RGB", (width, height), "white")
     draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(15)

@@ -34,7 +34,7 @@ def _phantoms() -> dict[str, Image.Image]:
 
     from lmms_medtasks.data import mini
 
-    rows = parquet.read_table(mini.path("medq_deg", "clean"), columns=["modality", "image"]).to_pylist()
+    rows = parquet.read_table(mini.mini_file("medq_deg", "clean"), columns=["modality", "image"]).to_pylist()
     found: dict[str, Image.Image] = {}
     for row in rows:
         if row["modality"] not in found:

@@ -39,7 +39,7 @@ Level = Literal["refused", "unranked", "flag"]
 """refused: no entry was made. unranked: shown outside the ranking, as not comparable. flag: ranked with a note."""
 
 
-class _Memory:
+class _EntryMemory:
     """Values that are computed once, by key; they take no part in comparing and replacing."""
 
     @functools.cached_property
@@ -54,7 +54,7 @@ class _Memory:
 
 
 @dataclass(frozen=True)
-class EntryQuestions(_Memory):
+class EntryQuestions(_EntryMemory):
     """The questions of a task, sorted by id. Entries that were asked the same ones share one object.
 
     Attributes:
@@ -217,7 +217,7 @@ def measure_of(metric: Metric) -> str | None:
 
 
 @dataclass(frozen=True)
-class LeaderboardEntry(_Memory):
+class LeaderboardEntry(_EntryMemory):
     """One model on one task of one version.
 
     Attributes:

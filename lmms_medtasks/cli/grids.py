@@ -103,7 +103,7 @@ def build(
         labelled.pictures, items=items, sizes=sizes, kinds=chosen_kinds, negatives=negatives, seed=seed, panel=panel,
         match=match, reuse=reuse,
     )  # fmt: skip
-    written = write_grids.write(
+    written = write_grids.write_grid_set(
         made, output, settings=settings, total=items * len(sizes), check=check, keep_leaks=keep_leaks, force=force,
         alpha=alpha,
     )  # fmt: skip

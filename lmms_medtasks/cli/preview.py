@@ -107,7 +107,7 @@ def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
     first: dict[str, bytes] = {}
     for source in map(sources.get, sources.names()):
         if source.preview:
-            table = parquet.read_table(mini.path(source.name, source.preview), columns=["modality", "image"])
+            table = parquet.read_table(mini.mini_file(source.name, source.preview), columns=["modality", "image"])
             for row, mini_modality in enumerate(table["modality"].to_pylist()):
                 if mini_modality not in first:
                     first[mini_modality] = table["image"][row].as_py()["bytes"]

@@ -216,7 +216,7 @@ def _add_degraded_tasks(
     twice = [task for task in tasks if is_degraded_name(task)]
     if twice:
         raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
-    every = [*tasks, *degraded_names.names(tasks, degrade, *options)]
+    every = [*tasks, *degraded_names.degraded_names(tasks, degrade, *options)]
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every

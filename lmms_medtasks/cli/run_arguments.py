@@ -153,7 +153,7 @@ def _base_tasks(tasks: list[str]) -> list[str]:
         return tasks  # to read names takes importing the degradations
     from lmms_medtasks.harness import degraded_names
 
-    return [degraded_names.parse(task)[0] if is_degraded_name(task) else task for task in tasks]
+    return [degraded_names.parse_degraded_name(task)[0] if is_degraded_name(task) else task for task in tasks]
 
 
 def _is_zero(limit: str) -> bool:

@@ -121,7 +121,7 @@ def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: 
     written, digest, ids = WrittenSplit(), RowsDigest(), set[str]()
     with path.open("wb") as handle:
         with pq.ParquetWriter(handle, schema, compression="none", use_dictionary=texts, write_statistics=texts) as out:
-            group = _Group(out)
+            group = _RowGroup(out)
             for candidate in candidates:
                 document = candidate.document
                 reason = candidate.reason if document is None else _reason_against(document, data, suite, ids)
@@ -154,7 +154,7 @@ def _reason_against(document: dict[str, Any], data: Data, suite: DataSource, ids
     return next((reason for reason in problems if reason is not None), None)
 
 
-class _Group:
+class _RowGroup:
     """Documents on their way into the next row group."""
 
     def __init__(self, out: pq.ParquetWriter) -> None:

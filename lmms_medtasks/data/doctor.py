@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lmms_medtasks.data import sources
-from lmms_medtasks.data.release_counts import OPTION, SplitCounts, difference
+from lmms_medtasks.data.release_counts import OPTION, SplitCounts, describe_difference
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.row_reader import RowReader
 from lmms_medtasks.data.sources import DataSource, ReleaseFinding, SourceSplit, SplitSize
@@ -76,7 +76,7 @@ def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
 def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[ReleaseFinding]:
     counts = {name: SplitCounts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
-        if split.name in counts and (changed := difference(record.expected, split.name, counts)):
+        if split.name in counts and (changed := describe_difference(record.expected, split.name, counts)):
             detail = f"{changed}: would be prepared as a sample ({OPTION} calls it full)"
             yield ReleaseFinding(f"split {split.name}", "note", detail)
 

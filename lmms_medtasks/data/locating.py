@@ -123,7 +123,7 @@ def _find_mini(suite: str, split: str) -> LocatedSplit | None:
     from lmms_medtasks.data import mini
 
     try:
-        path = mini.path(suite, split)
+        path = mini.mini_file(suite, split)
     except UserError:  # the suite and the split exist, the mini data has none of it
         return None
     status = path.stat()

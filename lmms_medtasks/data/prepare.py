@@ -129,10 +129,10 @@ class _Preparation:
         partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
         for other in self._suite.splits:
             if other.name in partners and other.name not in counts_by_split and self._is_there(other):
-                if not release_counts.difference(self._suite.expected, split.name, counts_by_split):
+                if not release_counts.describe_difference(self._suite.expected, split.name, counts_by_split):
                     break
                 counts_by_split[other.name] = self._split_counts(other)
-        return release_counts.difference(self._suite.expected, split.name, counts_by_split)
+        return release_counts.describe_difference(self._suite.expected, split.name, counts_by_split)
 
     def _is_there(self, split: SourceSplit) -> bool:
         """Whether a split that was not requested can be counted without a download."""

@@ -43,7 +43,9 @@ def accepts_other_counts(chosen: bool | None = None) -> bool:
     return value == "1"
 
 
-def difference(expected: Iterable[ExpectedCounts], split: str, counts_by_split: Mapping[str, SplitCounts]) -> str:
+def describe_difference(
+    expected: Iterable[ExpectedCounts], split: str, counts_by_split: Mapping[str, SplitCounts]
+) -> str:
     """What differs in a split from the release ("57 questions, 2,153 expected"); "" if it is as expected.
 
     ``counts_by_split``: the splits that are there. Of several expectations for the split, one that is met with all its

@@ -40,7 +40,7 @@ class WrittenGridSet:
     refused: bool
 
 
-def write(
+def write_grid_set(
     items: Iterable[GridItem],
     out: Path,
     *,

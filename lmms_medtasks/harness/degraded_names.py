@@ -85,7 +85,7 @@ class DegradationRequest:
         return (int(match["count"]), int(match["number"])) if match else None
 
 
-def parse(name: str) -> tuple[str, DegradationRequest]:
+def parse_degraded_name(name: str) -> tuple[str, DegradationRequest]:
     """The base task and the request in the name of a degraded task.
 
     Raises:
@@ -100,7 +100,7 @@ def parse(name: str) -> tuple[str, DegradationRequest]:
 
 
 def parse_degradation_request(text: str, where: str) -> DegradationRequest:
-    """Parse the text after the ``@``. ``where``: its location, for errors. Raises UserError as :func:`parse` does."""
+    """Parse the text after the ``@``. ``where``: its location, for errors. Raises UserError if it is malformed."""
     match = _ORDER.fullmatch(text)
     if match is None:
         raise UserError(f"{where!r}: {text!r} is no degradation and level. Write {_FORM}.")
@@ -145,7 +145,7 @@ def _shorten_level(level: str) -> str:
     return f"{float(level):.12g}" if _is_number(level) else level
 
 
-def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
+def degraded_names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
     """The names of the degraded tasks for ``lmms-medtasks run --degrade``, those of one task together.
 
     ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, all of the
@@ -153,7 +153,7 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     The default levels are 1 and 2 (low, medium, high for corruptions, 1 for a function). ``modality``: one, or
     ``column:NAME``. ``control``: also level 0, the unchanged pictures.
 
-    Raises UserError as :func:`parse` does, and for ``all`` and draws without a modality.
+    Raises UserError as :func:`parse_degraded_name` does, and for ``all`` and draws without a modality.
     """
     column = (modality or "").partition(":")[2] if (modality or "").startswith(f"{_COLUMN}:") else None
     if modality is not None and (column == "" or modality == _COLUMN):

@@ -147,7 +147,7 @@ def load_degraded_task(
 
     Other arguments are those of the task manager's ``_load_individual_task_or_group``.
     """
-    base, order = degraded_names.parse(name)
+    base, order = degraded_names.parse_degraded_name(name)
     _check_base(manager, name, base)
     bare = {**name_or_config, "task": base} if isinstance(name_or_config, dict) else base
     # With a parent the harness would number tasks of one name in a group; these have different names.
@@ -164,7 +164,7 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
     for name in tasks:
         if not is_degraded_name(name) or name in manager.task_index:
             continue
-        base, order = degraded_names.parse(name)
+        base, order = degraded_names.parse_degraded_name(name)
         degraded_pictures.check_custom_degradation(order, name)
         if set(base) & set("*?["):
             from lmms_eval.utils import pattern_match

@@ -28,7 +28,7 @@ REASONING_TAGS = json.dumps(HARNESS_TAGS)
 """The default of the harness's --reasoning_tags."""
 
 
-def evaluate(
+def evaluate_model(
     model: Any,
     tasks: Sequence[str],
     output: Path,

@@ -50,7 +50,12 @@ def list_degradations(modality: str | None = None) -> DataFrame:
     known = modality_files.parse_modality_option(modality)
     names = degradations.names() if known is None else degradations.for_modality(known)
     rows = [
-        (name, degradations.category(name), list(degradations.modalities_of(name)), degradations.source(name))
+        (
+            name,
+            degradations.category(name),
+            list(degradations.modalities_of(name)),
+            degradations.source(name),
+        )
         for name in names
     ]
     return pd.DataFrame(rows, columns=["name", "category", "modalities", "source"])

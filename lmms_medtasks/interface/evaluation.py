@@ -166,7 +166,7 @@ def evaluate(
         "use_cache": None if use_cache is None else os.fspath(use_cache),
     }
     return EvaluationResult(
-        in_process.evaluate(model, names, folder, settings=settings, include_path=included, verbose=verbose)
+        in_process.evaluate_model(model, names, folder, settings=settings, include_path=included, verbose=verbose)
     )
 
 

@@ -244,7 +244,7 @@ def _visible_text(text: str) -> str:
     return _ESCAPED.sub(lambda match: f"<{match[1]}>", _INVISIBLE.sub("", text))
 
 
-class _Mark(NamedTuple):
+class _ThoughtMark(NamedTuple):
     """A mark of thoughts in a text, and whether it opens them."""
 
     start: int
@@ -303,7 +303,7 @@ def _find_thoughts(text: str, forms: Sequence[_Form]) -> tuple[tuple[Thought, ..
     return tuple(thoughts), True
 
 
-def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
+def _iter_marks(text: str, form: _Form) -> Iterator[_ThoughtMark]:
     if form.starts_reply:
         opening = form.open.match(text, len(text) - len(text.lstrip()))
         if opening is None:
@@ -311,11 +311,11 @@ def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
         openings = [opening]
     else:
         openings = list(form.open.finditer(text))
-    yield from (_Mark(match.start(), match.end(), True, form) for match in openings)
-    yield from (_Mark(match.start(), match.end(), False, form) for match in form.close.finditer(text))
+    yield from (_ThoughtMark(match.start(), match.end(), True, form) for match in openings)
+    yield from (_ThoughtMark(match.start(), match.end(), False, form) for match in form.close.finditer(text))
 
 
-def _find_closing(marks: Sequence[_Mark], opening_index: int) -> int | None:
+def _find_closing(marks: Sequence[_ThoughtMark], opening_index: int) -> int | None:
     """The index of the mark that closes thoughts opened right before ``opening_index``; None if they are left open.
 
     Thoughts of one form may be nested. Where they are opened more often than closed, the last closing mark ends them.

@@ -39,7 +39,7 @@ from lmms_medtasks.statistics.sums import (
     SumStatistic,
     averaged_column,
     cluster_sums,
-    evaluate,
+    evaluate_statistic,
     make_scored_group,
     mean_statistic,
     plain_cluster_sums,
@@ -308,7 +308,7 @@ class _ClusterData:
         self._known: dict[int, tuple[AnyStatistic, StatisticLimits]] = {}
 
     def point_estimate(self, statistic: AnyStatistic) -> IntervalEstimate:
-        value = float(evaluate(statistic, self.totals)[0])
+        value = float(evaluate_statistic(statistic, self.totals)[0])
         groups = [self.groups[name] for name in dict.fromkeys(statistic.groups)]
         return IntervalEstimate(
             None if np.isnan(value) else value,
@@ -348,7 +348,7 @@ class _ClusterData:
         return self._known[key][1]
 
     def _statistic_limits(self, statistic: SumStatistic) -> StatisticLimits:
-        value = evaluate(statistic, self.totals)[0]
+        value = evaluate_statistic(statistic, self.totals)[0]
         none = StatisticLimits(value, np.array(np.nan), np.array(np.nan), np.zeros(self.count))
         rows = np.zeros(self.count)
         for name in dict.fromkeys(statistic.groups):
@@ -393,12 +393,15 @@ class _ClusterData:
             rest = {name: self.totals[name] - each[name] for name in names}
             for name in names:  # what is left of a sum that was all the cluster's is 0, not the rounding of it
                 rest[name][rest[name][..., 0] < 0.5] = 0
-            values[chosen] = evaluate(statistic, rest)
+            values[chosen] = evaluate_statistic(statistic, rest)
             if statistic.mean and statistic.bounds is not None:
                 # A mean is linear in its values: over all rows, with those of the other clusters 0, it is this one's
                 # part; with those of this one 1, the cluster's weight.
                 ones = {name: np.repeat(each[name][..., :1], each[name].shape[-1], axis=-1) for name in names}
                 for name in names:
                     each[name][..., 0] = ones[name][..., 0] = self.totals[name][..., 0]
-                parts[chosen], weights[chosen] = evaluate(statistic, each), evaluate(statistic, ones)
+                parts[chosen], weights[chosen] = (
+                    evaluate_statistic(statistic, each),
+                    evaluate_statistic(statistic, ones),
+                )
         return values, parts, weights

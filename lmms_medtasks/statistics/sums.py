@@ -229,12 +229,12 @@ def split_cells(sums: np.ndarray, rows: SumGroup) -> np.ndarray:
     return np.asarray(sums).reshape(-1, rows.cell_count, 1 + rows.columns.shape[1])
 
 
-def evaluate(statistic: AnyStatistic, sums: Mapping[str, np.ndarray]) -> np.ndarray:
+def evaluate_statistic(statistic: AnyStatistic, sums: Mapping[str, np.ndarray]) -> np.ndarray:
     """The statistic of the sums of its groups, (...) floats, NaN where it has no value."""
     if isinstance(statistic, IntervalFrom):
-        return evaluate(statistic.value, sums)
+        return evaluate_statistic(statistic.value, sums)
     if not isinstance(statistic, SumStatistic):
-        first, second = evaluate(statistic.first, sums), evaluate(statistic.second, sums)
+        first, second = evaluate_statistic(statistic.first, sums), evaluate_statistic(statistic.second, sums)
         if isinstance(statistic, DifferenceOf):
             return np.asarray(first - second)
         return np.asarray(first / np.where(second == 0, np.nan, second))

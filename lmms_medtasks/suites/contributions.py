@@ -39,7 +39,7 @@ from lmms_medtasks.statistics.sums import (
     IntervalFrom,
     SumGroup,
     SumStatistic,
-    evaluate,
+    evaluate_statistic,
     make_scored_group,
     mean,
     mean_of_means,
@@ -133,7 +133,7 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
 
 
 @dataclass(frozen=True)
-class _Number:
+class _MetricGroups:
     """A model's value: the estimate's main statistic, and the groups of all its rows."""
 
     groups: Mapping[str, SumGroup]
@@ -154,7 +154,7 @@ class _Number:
         for name, each in self.own.items():
             columns = [np.bincount(each.cells, weights, each.cell_count) for weights in (None, *each.columns.T)]
             totals[name] = np.stack(columns, axis=-1)[None]
-        (value,) = evaluate(self.statistic, totals).tolist()
+        (value,) = evaluate_statistic(self.statistic, totals).tolist()
         return None if np.isnan(value) else float(value)
 
 
@@ -213,17 +213,17 @@ def _estimated_rows(rows: QuestionTable, estimate: Estimate) -> QuestionTable:
 
 def _model_numbers(
     tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate
-) -> Iterator[_Number | None]:
+) -> Iterator[_MetricGroups | None]:
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
         has_statistic = drawn is not None and estimate.main in drawn.statistics
-        yield _Number(drawn.groups, drawn.statistics[estimate.main]) if drawn and has_statistic else None
+        yield _MetricGroups(drawn.groups, drawn.statistics[estimate.main]) if drawn and has_statistic else None
 
 
 class _Weighed:
     """The rows of a linear statistic, their weights in it, and the images that they are of."""
 
-    def __init__(self, number: _Number) -> None:
+    def __init__(self, number: _MetricGroups) -> None:
         self.groups, self.rows = number.own, number.rows
         images = sorted(set().union(*(group.clusters for group in self.groups.values())))
         self.images = np.array(images, dtype=str)
@@ -241,11 +241,11 @@ class _Weighed:
             for column in range(each.columns.shape[1]):
                 units = np.repeat(still[name][None], each.cell_count, axis=0)
                 np.fill_diagonal(units[..., 1 + column], 1.0)
-                weights = np.round(self.rows * evaluate(statistic, {**still, name: units}), _WEIGHT_DIGITS)
+                weights = np.round(self.rows * evaluate_statistic(statistic, {**still, name: units}), _WEIGHT_DIGITS)
                 if weights.any():
                     yield (name, column), weights[each.cells]
 
-    def has_rows_of(self, number: _Number) -> bool:
+    def has_rows_of(self, number: _MetricGroups) -> bool:
         """Whether another model's value has the same images in the same cells, row by row."""
         others = number.own
         return others.keys() == self.groups.keys() and all(
@@ -281,7 +281,7 @@ def _is_linear(statistic: AnyStatistic) -> bool:
     return isinstance(statistic, DifferenceOf) and _is_linear(statistic.first) and _is_linear(statistic.second)
 
 
-def _linear_contributions(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
+def _linear_contributions(numbers: Iterable[_MetricGroups | None], name: str) -> Contributions | None:
     """Contributions to linear statistics; None if one is not linear, rows differ, or a model has no value."""
     base: _Weighed | None = None
     sums: list[np.ndarray] = []
@@ -304,7 +304,7 @@ def _check_adds_up(total: float, value: float, name: str) -> None:
         )
 
 
-def _smooth_contributions(numbers: Iterable[_Number | None]) -> Contributions | None:
+def _smooth_contributions(numbers: Iterable[_MetricGroups | None]) -> Contributions | None:
     """Pseudo-values of each model: the value, and the jackknife's deviation times the images less one."""
     parts: list[tuple[float, list[str], np.ndarray]] = []
     rows, reason, other_rows = 0, "", True
@@ -329,7 +329,7 @@ def _smooth_contributions(numbers: Iterable[_Number | None]) -> Contributions | 
     return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows, other_rows=other_rows)
 
 
-def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[str, IntervalEstimate]:
+def _paired_intervals(first: _MetricGroups, second: _MetricGroups, same_rows: bool) -> dict[str, IntervalEstimate]:
     """Both numbers, and second less first; of a mean, macro or not, with the interval of the rows' differences."""
     sides = {"first": first, "second": second}
     groups = {f"{side} {name}": rows for side, number in sides.items() for name, rows in number.groups.items()}

@@ -21,7 +21,7 @@ SETTINGS = {"prompt": "medq_deg/prompt.txt"}
 @pytest.fixture(scope="module")
 def rows():
     """Every fourth question of the mini data, with its prompt and its picture."""
-    chosen = pq.read_table(mini.path("medq_deg", "clean")).to_pylist()[::4]
+    chosen = pq.read_table(mini.mini_file("medq_deg", "clean")).to_pylist()[::4]
     return [(row, hooks.doc_to_text(row, SETTINGS), Image.open(io.BytesIO(row["image"]["bytes"]))) for row in chosen]
 
 
@@ -174,7 +174,7 @@ def test_an_open_question_has_no_letters(rows):
 
 def test_an_open_question_of_the_mini_data_gets_the_text_that_the_picture_shows():
     settings = {"prompt": "med_cmr/prompt_open.txt"}
-    open_rows = pq.read_table(mini.path("med_cmr", "open")).to_pylist()
+    open_rows = pq.read_table(mini.mini_file("med_cmr", "open")).to_pylist()
     seeing, right = PhantomObserver(), 0
     for row in open_rows:
         image = Image.open(io.BytesIO(row["image"]["bytes"]))

@@ -37,7 +37,7 @@ def test_most_frequent_answers_open_questions_with_their_own_training_answers_on
 
 
 def test_what_is_out_of_distribution_is_never_trained_on():
-    path = mini.path("sure_slake", "train")
+    path = mini.mini_file("sure_slake", "train")
     shift = source_shifts.get("sure_slake_modality")
     every, of_shift = read_pairs(path), read_pairs(path, shift)
     rows = pq.read_table(path, columns=["question", "modality"]).to_pylist()

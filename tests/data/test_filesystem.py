@@ -65,7 +65,7 @@ def variants(
             rows = [{**row, "data": "mini"} for row in pq.read_table(made).to_pylist()]
             pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(made)), tmp_path / "bundled.parquet")
             shutil.rmtree(home)
-            monkeypatch.setattr(mini, "path", lambda suite, split: tmp_path / "bundled.parquet")
+            monkeypatch.setattr(mini, "mini_file", lambda suite, split: tmp_path / "bundled.parquet")
 
 
 def test_a_url_is_a_dataset_with_pictures(release: Path, png: Callable[..., bytes]) -> None:

@@ -32,7 +32,7 @@ def mini_file(release: Path, tmp_path: Path, home: Path, monkeypatch: pytest.Mon
             raise UserError("no such mini data")
         return path
 
-    monkeypatch.setattr(mini, "path", bundled)
+    monkeypatch.setattr(mini, "mini_file", bundled)
     return path
 
 
@@ -146,7 +146,7 @@ def test_digest_of_a_path(release: Path, mini_file: Path, monkeypatch: pytest.Mo
 def test_the_bundled_data_is_what_locate_gives(monkeypatch: pytest.MonkeyPatch, split: str) -> None:
     monkeypatch.setenv("MEDTASKS_DATA", "mini")
     found = locate_split("medq_deg", split)
-    assert found.path == mini.path("medq_deg", split) and found.rows > 50
+    assert found.path == mini.mini_file("medq_deg", split) and found.rows > 50
     rows = pq.read_table(found.path).to_pylist()
     assert rows_digest(rows) == found.digest and len(rows) == found.rows
     if split != "train":  # which has no pictures

@@ -23,9 +23,9 @@ def folder(root, name, text):
 
 
 def test_every_bundled_file_is_of_a_split_that_there_is():
-    for suite, splits in mini.files().items():
+    for suite, splits in mini.list_mini_files().items():
         assert set(splits) <= {split.name for split in sources.get(suite).splits}
-    assert set(mini.files()) == set(sources.names())
+    assert set(mini.list_mini_files()) == set(sources.names())
 
 
 def test_a_name_imports_its_own_folder_only():

@@ -224,7 +224,7 @@ def test_a_mistake_is_named_with_its_file(parts, name, said):
 
 def test_a_name_of_a_degraded_task_finds_a_file_of_the_working_directory(parts, monkeypatch):
     monkeypatch.chdir(parts.parent)
-    _, order = degraded_names.parse("slake_en@parts.py.fade.2")
+    _, order = degraded_names.parse_degraded_name("slake_en@parts.py.fade.2")
     degraded_pictures.check_custom_degradation(order, "slake_en@parts.py.fade.2")
     made, done = degraded_pictures.degrade_as_requested(GREY, degraded_pictures.pixel_digest(GREY), order, None)
     assert np.asarray(made).max() == 250 // 3 and (done["name"], done["level"]) == ("parts.py:fade", 2)
@@ -237,7 +237,7 @@ def test_a_name_of_a_degraded_task_finds_a_file_of_the_working_directory(parts, 
         "no_parts.py.turn.1": "there is no file",
         "parts.py.one.1": "It takes picture",
     }.items():
-        _, order = degraded_names.parse(f"slake_en@{name}")
+        _, order = degraded_names.parse_degraded_name(f"slake_en@{name}")
         with pytest.raises(UserError, match=f"t@{name}.*{said}"):
             degraded_pictures.check_custom_degradation(order, f"t@{name}")
 

@@ -68,17 +68,17 @@ def test_numbers_of_ours_for_it(given):
 
 def test_names_of_degraded_tasks_take_it(given):
     given()
-    found = degraded_names.names(["t"], "sparse_view:1,draw2:2", "oct", 0, False)
+    found = degraded_names.degraded_names(["t"], "sparse_view:1,draw2:2", "oct", 0, False)
     assert found == ["t@sparse_view.1~OCT", "t@draw2_1.2~OCT", "t@draw2_2.2~OCT"]
     # Ours that are for every modality of ours still need none to be said.
-    assert degraded_names.names(["t"], "motion_blur:1", None, 0, False) == ["t@motion_blur.1"]
-    assert "t@sparse_view.1~column=m" not in degraded_names.names(["t"], "all:1", "column:m", 0, False)
+    assert degraded_names.degraded_names(["t"], "motion_blur:1", None, 0, False) == ["t@motion_blur.1"]
+    assert "t@sparse_view.1~column=m" not in degraded_names.degraded_names(["t"], "all:1", "column:m", 0, False)
 
 
 def test_a_file_may_be_named_where_a_modality_is(monkeypatch, tmp_path):
     monkeypatch.setattr(own_modalities, "_GIVEN", {})
     (tmp_path / "own.yml").write_text("Fundus photography: {called: [fundus]}\n", "utf-8")
-    found = degraded_names.names(["t"], "draw2:1", f"{tmp_path}/own.yml:fundus", 0, False)
+    found = degraded_names.degraded_names(["t"], "draw2:1", f"{tmp_path}/own.yml:fundus", 0, False)
     assert found[0] == "t@draw2_1.1~Fundus photography" and modality_files.parse_modality_option("CT") == "CT"
     assert modality_files.modality_variables() == {"MEDTASKS_MODALITIES": str(tmp_path / "own.yml")}
     monkeypatch.setattr(own_modalities, "_GIVEN", {})

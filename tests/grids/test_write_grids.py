@@ -18,7 +18,7 @@ LEAKY = {"items": 16, "kinds": ("category",), "match": False, "reuse": True, "pa
 def write(pictures, out, *, force=False, keep_leaks=False, check=True, **settings):
     arguments = {"items": 3, "kinds": ("orientation", "integrity"), "panel": 40, **settings}
     items = grids.build_items(pictures, **arguments)
-    return write_grids.write(
+    return write_grids.write_grid_set(
         items, out, settings=arguments, total=arguments["items"], force=force, keep_leaks=keep_leaks, check=check
     )
 
@@ -96,7 +96,7 @@ def test_an_interrupted_build_leaves_nothing(pictures, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_grids.write(interrupted(), tmp_path / "out", settings={}, total=2)
+        write_grids.write_grid_set(interrupted(), tmp_path / "out", settings={}, total=2)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.degraded_names import DegradationRequest, names, parse
+from lmms_medtasks.harness.degraded_names import DegradationRequest, degraded_names, parse_degraded_name
 from lmms_medtasks.samples.degraded import is_degraded_name
 
 
@@ -26,7 +26,7 @@ from lmms_medtasks.samples.degraded import is_degraded_name
     ],
 )
 def test_a_name_is_a_task_and_an_order(name, order):
-    assert parse(name) == ("slake_en", order)
+    assert parse_degraded_name(name) == ("slake_en", order)
 
 
 def test_only_a_name_with_the_mark_is_one():
@@ -67,13 +67,13 @@ def test_only_a_name_with_the_mark_is_one():
 )
 def test_what_is_refused_by_name(name, said):
     with pytest.raises(UserError) as raised:
-        parse(name)
+        parse_degraded_name(name)
     assert said in str(raised.value)
     assert name in str(raised.value) or name.rpartition("@")[0] in str(raised.value)
 
 
 def made(degrade, modality=None, seed=0, control=False):
-    return [each.removeprefix("t@") for each in names(["t"], degrade, modality, seed, control)]
+    return [each.removeprefix("t@") for each in degraded_names(["t"], degrade, modality, seed, control)]
 
 
 def test_degrade_makes_the_names_of_each_form():
@@ -99,7 +99,7 @@ def test_degrade_makes_the_names_of_each_form():
     assert made("draw3:1", "CT") == ["draw3_1.1~CT", "draw3_2.1~CT", "draw3_3.1~CT"]
     assert made("gaussian_noise:2", seed=4) == ["gaussian_noise.2~seed=4"]
     assert made("gaussian_noise:2", "column:kind") == ["gaussian_noise.2~column=kind"]
-    assert names(["t", "u"], "corruptions:low", None, 0, False) == ["t@corruptions.low", "u@corruptions.low"]
+    assert degraded_names(["t", "u"], "corruptions:low", None, 0, False) == ["t@corruptions.low", "u@corruptions.low"]
 
 
 def test_all_are_those_for_the_modality():

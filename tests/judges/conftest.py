@@ -55,7 +55,7 @@ def ctrl_c():
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Waits of thousandths of a second."""
-    quick = {**_settings.defaults(), "first_wait": 0.002, "longest_backoff": 0.02}
+    quick = {**_settings.default_settings(), "first_wait": 0.002, "longest_backoff": 0.02}
     for module in (
         "asking",
         "budget",
@@ -65,7 +65,7 @@ def quick(monkeypatch):
         "settings",
         "transport",
     ):
-        monkeypatch.setattr(f"lmms_medtasks.judges.{module}.defaults", lambda: quick)
+        monkeypatch.setattr(f"lmms_medtasks.judges.{module}.default_settings", lambda: quick)
 
 
 @pytest.fixture

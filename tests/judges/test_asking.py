@@ -12,7 +12,7 @@ from lmms_medtasks.judges import settings
 from lmms_medtasks.judges.asking import JudgeClient, RequestSender
 from lmms_medtasks.judges.budget import JudgeBudget
 from lmms_medtasks.judges.judging import JudgeSession
-from lmms_medtasks.judges.settings import defaults
+from lmms_medtasks.judges.settings import default_settings
 from lmms_medtasks.judges.transport import ChatTransport, RequestPause
 
 
@@ -131,7 +131,7 @@ def test_a_judge_that_is_gone_is_asked_no_more(ask, stub_judge, judge_server, st
 
 
 def test_a_wait_beyond_reason(ask, stub_judge, judge_server):
-    longest = defaults()["longest_wait"]
+    longest = default_settings()["longest_wait"]
     found = ask(stub_judge.Answer(429, "come back tomorrow", after=str(longest + 1)))
     assert f"it asks to wait {longest + 1:.0f} s" in found.reason
     assert len(judge_server.requests) == 1
@@ -300,9 +300,9 @@ def test_a_wait_that_the_server_asks_for_is_kept_and_costs_a_third(judged, judge
 
 
 def test_a_long_wait_of_the_probe_is_told_and_a_longer_one_ends_it(judged, judge_server, stub_judge, monkeypatch):
-    quick = {**settings.defaults(), "told_wait": 0.2, "longest_wait": 1.0}
+    quick = {**settings.default_settings(), "told_wait": 0.2, "longest_wait": 1.0}
     for module in ("asking", "question_pool", "transport"):
-        monkeypatch.setattr(f"lmms_medtasks.judges.{module}.defaults", lambda: quick)
+        monkeypatch.setattr(f"lmms_medtasks.judges.{module}.default_settings", lambda: quick)
     answers = [stub_judge.Answer(429, "later", after=seconds) for seconds in ("86400", "0.5")]
     judge_server.rule = lambda request: answers.pop()
     verdicts, _, said = judged()

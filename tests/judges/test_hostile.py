@@ -11,7 +11,7 @@ import pytest
 
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges.prompts import EscapedText
-from lmms_medtasks.judges.settings import defaults
+from lmms_medtasks.judges.settings import default_settings
 
 CASES = json.loads(Path(__file__).with_name("hostile.json").read_text("utf-8"))
 MADE = {
@@ -97,7 +97,7 @@ def test_even_the_right_fence_is_taken_out(sample, protocol, monkeypatch):
 
 
 def test_a_long_answer_is_cut_and_says_so(sample, protocol):
-    limit = defaults()["longest_field"]
+    limit = default_settings()["longest_field"]
     rendered = prompts.render_prompt(protocol, item_of(sample, "x" * limit + "12345"))
     assert rendered.cut == ("answer",)
     assert "x\n[cut here: 5 more characters are not shown]\n<<<END ANSWER" in rendered.text

@@ -237,9 +237,9 @@ def test_a_question_that_another_command_gave_up_is_asked(judge_all, judge_serve
 def test_how_far_it_is_is_told_without_a_terminal(judge_all, judge_server, asked, monkeypatch, stub_judge):
     """Done, missing, rate, what it has cost, time left; at most one line in each span."""
     from lmms_medtasks.judges import question_pool
-    from lmms_medtasks.judges.settings import defaults as real
+    from lmms_medtasks.judges.settings import default_settings as real
 
-    monkeypatch.setattr(question_pool, "defaults", lambda: {**real(), "progress_seconds": 0.25})
+    monkeypatch.setattr(question_pool, "default_settings", lambda: {**real(), "progress_seconds": 0.25})
     judge_server.latency = 0.2
     judge_server.rule = lambda request: stub_judge.KINDS["out_of_range"] if "in 3?" in str(request) else None
     _, counts, said = judge_all(asked, concurrency=2, price="1,1")

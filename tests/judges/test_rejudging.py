@@ -155,12 +155,12 @@ def test_an_old_reply_outlives_a_judge_that_is_not_asked(harness, again, judge_s
 @pytest.mark.parametrize("arguments", [(), ("--keep-going",)])
 def test_keep_going(harness, again, judge_server, stub_judge, monkeypatch, arguments):
     from lmms_medtasks.judges import asking
-    from lmms_medtasks.judges.settings import defaults
+    from lmms_medtasks.judges.settings import default_settings
 
     judge_server.rule = lambda request: stub_judge.KINDS["prose"]
     run, _ = harness(REPLIES, ["judge_open"], judge="")
     monkeypatch.setenv("MEDTASKS_JUDGE_CONCURRENCY", "1")
-    monkeypatch.setattr(asking, "defaults", lambda: {**defaults(), "hopeless_after": 3})
+    monkeypatch.setattr(asking, "default_settings", lambda: {**default_settings(), "hopeless_after": 3})
     printed = again(run.path, "--judge", "openai:stub-judge", *arguments, status=1)
     assert ("3 judgements in a row" in printed) == (not arguments)
     assert len(judge_server.requests) == (12 if arguments else 6)

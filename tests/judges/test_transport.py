@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.judges import settings as _settings
-from lmms_medtasks.judges.settings import defaults as real_defaults
+from lmms_medtasks.judges.settings import default_settings as real_defaults
 from lmms_medtasks.judges.transport import (
     ChatTransport,
     RequestFailure,
@@ -265,7 +265,7 @@ NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=timezone.utc)
 @pytest.fixture
 def real_waits(monkeypatch):
     """The waits of defaults.yml."""
-    monkeypatch.setattr("lmms_medtasks.judges.transport.defaults", real_defaults)
+    monkeypatch.setattr("lmms_medtasks.judges.transport.default_settings", real_defaults)
 
 
 def test_backoff_doubles_up_to_its_longest(real_waits):

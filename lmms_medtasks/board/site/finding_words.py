@@ -133,13 +133,13 @@ def headline_change(
     own = {entry.task: entry for entry in standings.board.of(suite=about.name, ranked=True) if entry.model.key == model}
     if before is None or not all(task in own and metric in own[task].metrics for task, metric in (before, head)):
         return None
-    change = negate_estimate(loss(own[before[0]], before[1], own[head[0]], head[1]))
+    change = negate_estimate(estimate_loss(own[before[0]], before[1], own[head[0]], head[1]))
     if change is None or change.estimate is None or own[head[0]].scale(head[1]).unit != "%":
         return None
     return change if standings.resamples else replace(change, low=None, high=None)
 
 
-def loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str) -> IntervalEstimate:
+def estimate_loss(first: LeaderboardEntry, good: str, second: LeaderboardEntry, bad: str) -> IntervalEstimate:
     """The number ``good`` minus ``bad``, in their measure's unit, with an interval over clusters.
 
     ``first``, ``second``: one model's entries with these metrics. All questions of both count, as in the papers; common

@@ -59,7 +59,7 @@ def read_run_to_view(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Leaderb
     return list(latest.values()), reasons
 
 
-class _Memory(SiteFolder):
+class _PageMemory(SiteFolder):
     """A site that is kept in memory."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class RunFiles:
         models = {entry.model.key: entry.model for entry in entries}
         titles, slugs = file_names.model_titles(models.values()), file_names.model_slugs(models.values())
         names = suite_words.sort_suites({entry.suite for entry in entries})
-        self._memory, self._lock = _Memory(), threading.Lock()
+        self._memory, self._lock = _PageMemory(), threading.Lock()
         data = QuestionData(self._memory, AllowedData(local=True))
         titled = [(name, suite_words.suite_texts(name).title) for name in names]
         pages = PageWriter(self._memory, ", ".join(titles.values()), titled, questions=True)

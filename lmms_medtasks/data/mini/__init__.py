@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lmms_medtasks.errors import unknown_name_error
 
-__all__ = ["file_name", "files", "path"]
+__all__ = ["file_name", "list_mini_files", "mini_file"]
 
 
 def file_name(suite: str, split: str) -> str:
@@ -18,7 +18,7 @@ def file_name(suite: str, split: str) -> str:
     return f"{suite}-{split}.parquet"
 
 
-def files() -> dict[str, dict[str, Path]]:
+def list_mini_files() -> dict[str, dict[str, Path]]:
     """Suite -> split -> the bundled file."""
     found: dict[str, dict[str, Path]] = {}
     for each in sorted((Path(__file__).parent / "data").glob("*-*.parquet")):
@@ -27,9 +27,9 @@ def files() -> dict[str, dict[str, Path]]:
     return found
 
 
-def path(suite: str, split: str) -> Path:
+def mini_file(suite: str, split: str) -> Path:
     """The bundled parquet file of a suite's split; raises UserError for a suite or split that has no mini data."""
-    there = files()
+    there = list_mini_files()
     if suite not in there:
         raise unknown_name_error("suite", suite, there, "the mini data")
     if split not in there[suite]:

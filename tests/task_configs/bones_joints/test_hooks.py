@@ -21,7 +21,7 @@ def split(tmp_path_factory):
 
     def load(name):
         return datasets.load_dataset(
-            "parquet", data_files={"test": str(mini.path("bones_joints", name))}, cache_dir=str(cache)
+            "parquet", data_files={"test": str(mini.mini_file("bones_joints", name))}, cache_dir=str(cache)
         )["test"]  # fmt: skip
 
     return load

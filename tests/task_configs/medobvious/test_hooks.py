@@ -10,7 +10,7 @@ from lmms_medtasks.task_configs.medobvious import hooks
 
 @pytest.fixture(scope="module")
 def dataset():
-    return datasets.Dataset.from_parquet(str(mini.path("medobvious", "test")))
+    return datasets.Dataset.from_parquet(str(mini.mini_file("medobvious", "test")))
 
 
 def test_a_prefix_holds_whole_items_of_all_tiers(dataset):

@@ -25,7 +25,7 @@ REQUEST_FAILED = "[LMMS_EVAL_REQUEST_FAILED] 500"
 
 @pytest.fixture(scope="module")
 def documents():
-    rows = pq.read_table(mini.path("medobvious", "test")).to_pylist()
+    rows = pq.read_table(mini.mini_file("medobvious", "test")).to_pylist()
     return [{key: value for key, value in row.items() if key not in ("image", "images")} for row in rows]
 
 

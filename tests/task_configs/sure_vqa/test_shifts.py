@@ -11,7 +11,7 @@ from lmms_medtasks.task_configs.sure_vqa import hooks
 
 @pytest.fixture(scope="module")
 def slake():
-    parts = [datasets.Dataset(pq.read_table(mini.path("sure_slake", split))) for split in ("test", "train")]
+    parts = [datasets.Dataset(pq.read_table(mini.mini_file("sure_slake", split))) for split in ("test", "train")]
     return datasets.concatenate_datasets(parts)
 
 

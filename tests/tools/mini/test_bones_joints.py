@@ -27,7 +27,7 @@ def built():
 
 @pytest.fixture(scope="module")
 def bundled():
-    return {split: pq.read_table(mini.path("bones_joints", split)).to_pylist() for split in SPLITS}
+    return {split: pq.read_table(mini.mini_file("bones_joints", split)).to_pylist() for split in SPLITS}
 
 
 def _pixels(row):
@@ -82,7 +82,7 @@ def test_the_released_pairs_are_mismatches(bundled):
 
 
 def test_the_bundle_is_small():
-    assert sum(mini.path("bones_joints", split).stat().st_size for split in SPLITS) < 600_000
+    assert sum(mini.mini_file("bones_joints", split).stat().st_size for split in SPLITS) < 600_000
 
 
 # --- the phantom ------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def built(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bundled():
-    return {split: pq.read_table(mini.path("medq_deg", split)).to_pylist() for split in SPLITS}
+    return {split: pq.read_table(mini.mini_file("medq_deg", split)).to_pylist() for split in SPLITS}
 
 
 def _pixels(row):
@@ -41,7 +41,9 @@ def test_building_again_gives_identical_bytes(built, tmp_path):
 
 def test_only_the_files_are_written(built):
     folder = next(iter(built.values())).parent
-    assert sorted(p.name for p in folder.iterdir()) == sorted(path.name for path in mini.files()["medq_deg"].values())
+    assert sorted(p.name for p in folder.iterdir()) == sorted(
+        path.name for path in mini.list_mini_files()["medq_deg"].values()
+    )
 
 
 def test_every_installed_benchmark_is_drawn():
@@ -73,7 +75,7 @@ def test_the_bundled_pictures_are_what_the_code_draws(built, bundled, split):
 
 
 def test_the_bundle_is_small():
-    assert sum(mini.path("medq_deg", split).stat().st_size for split in SPLITS) < 6_000_000
+    assert sum(mini.mini_file("medq_deg", split).stat().st_size for split in SPLITS) < 6_000_000
 
 
 @pytest.mark.parametrize("split", ["clean", "release"])
@@ -102,7 +104,7 @@ def test_questions_about_a_picture_share_its_bytes(bundled):
     for row in bundled["clean"]:
         assert pictures.setdefault(row["image_id"], row["image"]["bytes"]) == row["image"]["bytes"]
     # The file holds each picture once: it is not much larger than the pictures are together.
-    size = mini.path("medq_deg", "clean").stat().st_size
+    size = mini.mini_file("medq_deg", "clean").stat().st_size
     assert size < 1.03 * sum(map(len, pictures.values())) + 50_000
 
 
@@ -134,7 +136,7 @@ def test_the_most_frequent_training_answer_gets_chance(bundled):
 
 def test_the_datasets_library_reads_pictures(tmp_path):
     datasets = pytest.importorskip("datasets")
-    files = {split: str(mini.path("medq_deg", split)) for split in ("clean", "release")}
+    files = {split: str(mini.mini_file("medq_deg", split)) for split in ("clean", "release")}
     loaded = datasets.load_dataset("parquet", data_files=files, cache_dir=str(tmp_path))
     assert isinstance(loaded["clean"].features["image"], datasets.Image)
     assert isinstance(loaded["clean"][0]["image"], Image.Image)
@@ -143,9 +145,9 @@ def test_the_datasets_library_reads_pictures(tmp_path):
 
 def test_unknown_suites_and_splits_are_refused_by_name():
     with pytest.raises(UserError, match="Unknown suite 'medq' in the mini data.*medq_deg"):
-        mini.path("medq", "clean")
+        mini.mini_file("medq", "clean")
     with pytest.raises(UserError, match="Unknown split 'cleen' in the mini data of medq_deg.*Did you mean 'clean'"):
-        mini.path("medq_deg", "cleen")
+        mini.mini_file("medq_deg", "cleen")
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path, monkeypatch):

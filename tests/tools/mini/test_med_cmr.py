@@ -21,7 +21,7 @@ def built():
 
 @pytest.fixture(scope="module")
 def bundled():
-    return {split: pq.read_table(mini.path("med_cmr", split)).to_pylist() for split in ("mcq", "open")}
+    return {split: pq.read_table(mini.mini_file("med_cmr", split)).to_pylist() for split in ("mcq", "open")}
 
 
 def test_the_bundled_rows_are_what_the_code_builds(built, bundled):
@@ -77,4 +77,4 @@ def test_the_mapping_names_questions_that_exist():
 
 
 def test_the_bundle_is_small():
-    assert sum(mini.path("med_cmr", split).stat().st_size for split in ("mcq", "open")) < 1_000_000
+    assert sum(mini.mini_file("med_cmr", split).stat().st_size for split in ("mcq", "open")) < 1_000_000

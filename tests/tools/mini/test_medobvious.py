@@ -15,11 +15,11 @@ from tools.mini import medobvious
 
 @pytest.fixture(scope="module")
 def rows():
-    return pq.read_table(mini.path("medobvious", "test")).to_pylist()
+    return pq.read_table(mini.mini_file("medobvious", "test")).to_pylist()
 
 
 def test_what_is_in_it(rows):
-    assert mini.path("medobvious", "test").stat().st_size < 1_500_000
+    assert mini.mini_file("medobvious", "test").stat().st_size < 1_500_000
     assert set(Counter(row["tier"] for row in rows)) == {1, 2, 3, 4, 5}
     assert {row["task_type"] for row in rows} == set(FORMATS)
     assert {row["grid"] for row in rows} == {"2x2", "3x3"}

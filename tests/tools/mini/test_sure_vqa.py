@@ -17,7 +17,9 @@ SPLITS = ("train", "validate", "test")
 
 @pytest.fixture(scope="module")
 def bundled():
-    return {suite: {split: pq.read_table(mini.path(suite, split)).to_pylist() for split in SPLITS} for suite in SUITES}
+    return {
+        suite: {split: pq.read_table(mini.mini_file(suite, split)).to_pylist() for split in SPLITS} for suite in SUITES
+    }
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def made():
 
 
 def test_all_files_together_are_small():
-    assert sum(mini.path(suite, split).stat().st_size for suite in SUITES for split in SPLITS) < 1_500_000
+    assert sum(mini.mini_file(suite, split).stat().st_size for suite in SUITES for split in SPLITS) < 1_500_000
 
 
 @pytest.mark.parametrize("suite", SUITES)

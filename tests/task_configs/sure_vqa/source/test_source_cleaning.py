@@ -158,7 +158,7 @@ def test_a_release_that_lacks_a_question_is_a_sample(write, rows_of):
 
 @pytest.mark.parametrize("suite", ["sure_slake", "sure_ovqa"])
 def test_the_mini_data_has_nothing_that_the_rule_drops(suite):
-    rows = [row for path in mini.files()[suite].values() for row in pq.read_table(path).to_pylist()]
+    rows = [row for path in mini.list_mini_files()[suite].values() for row in pq.read_table(path).to_pylist()]
     closed = [row for row in rows if row["answer_type"] == "closed"]
     assert closed and not any(cleaning_reason(row["question"], row["answer"]) for row in closed)
 
