@@ -44,7 +44,7 @@ _GO_ON = (
     "came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for what --use_cache holds."
 )
 _CAUSES = {signal.SIGKILL: " (kill -9, or the machine or the job had no memory left)"}
-_OUTLIVED = 'read -r _; kill -s TERM -- "-$0"; kill -s CONT -- "-$0"'
+_GROUP_GUARD = 'read -r _; kill -s TERM -- "-$0"; kill -s CONT -- "-$0"'
 """For a shell that waits for the end of its input, and ends a group of processes then."""
 
 
@@ -145,7 +145,7 @@ def run(
     judge_settings.parse_judge_name(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
-    variables[ending.ALLOW_FAILURES] = "1"  # it is said here, after all
+    variables[ending.ALLOW_FAILURES] = "1"  # this command reports them itself, at the end
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
@@ -292,12 +292,12 @@ def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
     """
     environment = {**os.environ, **variables, **_installed_first(Path.cwd())}
     started: list[int] = []
-    came: list[int] = []
-    early: list[int] = []
+    received: list[int] = []
+    received_early: list[int] = []
 
     def pass_signal_on(number: int, frame: object) -> None:
-        came.extend([number] if number in _ENDING else [])
-        early.extend([] if started else [number])
+        received.extend([number] if number in _ENDING else [])
+        received_early.extend([] if started else [number])
         for group in started:
             with suppress(ProcessLookupError):
                 os.killpg(group, number)
@@ -317,14 +317,14 @@ def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
     try:
         with subprocess.Popen(command, env=environment, start_new_session=True) as process:
             started.append(process.pid)
-            # What came before there was anybody to tell.
-            for number in [each for each in early if each in _ENDING]:
+            # Signals that arrived before the command was started.
+            for number in [each for each in received_early if each in _ENDING]:
                 pass_signal_on(number, None)
-            watch = ["sh", "-c", _OUTLIVED, str(process.pid)]
+            watch = ["sh", "-c", _GROUP_GUARD, str(process.pid)]
             with subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True) as watching:
                 status = process.wait()
                 watching.kill()
-            return -came[0] if came and status else status
+            return -received[0] if received and status else status
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -29,7 +29,7 @@ class ModelResults:
 
     Attributes:
         name: for people, unique within the report. rows: its questions, each once.
-        every: the rows of all sources. resamples: of what is drawn again and again; 0 for that and for no intervals.
+        every: the rows of all sources. resamples: number of bootstrap resamples; 0: none, and no intervals.
         asked: the runs that the rows are from, each with its tasks. condition: "" as released.
         runs_of_model: all runs of the same model with the same arguments by their numbers, these ones among them.
     """
@@ -84,6 +84,7 @@ class RowSpec:
     """A row: its labels (texts, or cells where a label has a mark), and the questions that it is about.
 
     ``estimates``: by a column's key, what stands in place of the column's own estimate; None leaves the cell empty.
+    ``estimates_only``: columns without an entry there are empty too, as in a row for guessing, which is no model's.
     ``source``: whose row it is, where a table has rows of several sources.
     """
 
@@ -92,6 +93,7 @@ class RowSpec:
     kind: document.Kind = "run"
     estimates: Mapping[str, Estimate | CellFunction | None] = field(default_factory=dict)
     source: ModelResults | None = None
+    estimates_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,8 @@ class ColumnSpec:
 
     def difference(self, source: ModelResults, row: RowSpec) -> IntervalEstimate | None:
         """The difference of a row; None if the column has none, or its cell is made by a function."""
-        of, where = row.estimates.get(self.name, self.of), _intersect_restrictions(row.where, self.within)
+        of = row.estimates.get(self.name, None if row.estimates_only else self.of)
+        where = _intersect_restrictions(row.where, self.within)
         if self.unit not in ("points", "drop") or not isinstance(of, Estimate) or where is None:
             return None
         return self._table(source).interval(of, where, self.statistic)
@@ -146,7 +149,8 @@ class ColumnSpec:
 
     def cell(self, source: ModelResults, row: RowSpec, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
-        of, where = row.estimates.get(self.name, self.of), _intersect_restrictions(row.where, self.within)
+        of = row.estimates.get(self.name, None if row.estimates_only else self.of)
+        where = _intersect_restrictions(row.where, self.within)
         if of is None or where is None:
             return NONE
         table = self._table(source)
@@ -223,13 +227,13 @@ class TableSpec:
         if not rows:
             return None
         filled = [[column.cell(row.source or sources[0], row) for column in columns] for row in rows]
-        said = _add_detectable(filled, rows, columns, sources)
+        note = _add_detectable(filled, rows, columns, sources)
         made = [
             document.FrameRow((*map(_label_cell, row.labels), *cells), row.kind)
             for row, cells in zip(rows, filled, strict=True)
         ]
         table = self._table(tuple(made), columns, sources)
-        return replace(table, notes=(*table.notes, said)) if said else table
+        return replace(table, notes=(*table.notes, note)) if note else table
 
     def printed(self) -> document.Frame:
         return self._table((), self.columns_of(()), ())

@@ -182,7 +182,7 @@ class QuestionTable:
             values[:] = column.to_pylist()
         return values
 
-    def made_of_all(self, name: str, make: Callable[[QuestionTable], T]) -> T:
+    def once_for_all_rows(self, name: str, make: Callable[[QuestionTable], T]) -> T:
         """``make`` of the whole table, called once for all selections of its rows."""
         key = ("made", name)
         if key not in self._decoded:

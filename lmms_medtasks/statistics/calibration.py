@@ -175,7 +175,7 @@ def calibration_changes(
 
 
 def calibration_draw(table: VoteTable, kind: Confidence = "entropy") -> Statistics:
-    """Accuracy, mean confidence, calibration shift, and its size of a table: smooth but at 0."""
+    """Accuracy, mean confidence, calibration shift, and the shift's absolute value, which is not smooth at 0."""
     groups, statistics = _side_statistics("", calibration_group(table, kind))
     return groups, {
         **statistics,

@@ -81,7 +81,7 @@ def _published_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
                 }
                 labels = (source.name, str(own_results_cell(results_extent(source)).value), imaging)
                 yield RowSpec(labels, estimates=estimates, source=source)
-    yield RowSpec(("uniform guessing", "arithmetic", ""), kind="counts", estimates=_GUESSES)
+    yield RowSpec(("uniform guessing", "arithmetic", ""), kind="counts", estimates=_GUESSES, estimates_only=True)
 
 
 PUBLISHED_TABLE = TableSpec(

@@ -118,10 +118,10 @@ def _panel_count(grid: str) -> int:
 
 def _size_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     columns = ("positives", "negatives", "overall", "detection, positives")
-    guesses = {"questions": None, **dict.fromkeys(columns, published.CHANCE)}
+    guesses = dict.fromkeys(columns, published.CHANCE)
     for (grid,) in sources[0].rows.by(["grid"], key=lambda values: _panel_count(values[0])):
         yield RowSpec((grid.replace("x", "×"),), {"grid": grid})
-        yield RowSpec(("uniform guessing",), {"grid": grid}, "counts", guesses)
+        yield RowSpec(("uniform guessing",), {"grid": grid}, "counts", guesses, estimates_only=True)
 
 
 SIZES = TableSpec(
@@ -206,7 +206,7 @@ def _way_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         sides = [{"run": side.rows.column("run")[0], "condition": side.condition} for side in (base, changed)]
         change = Contrast(first=sides[0], second=sides[1], pair=("pair",))
         for name, where in (("all", {}), ("positives", published.POSITIVES), ("negatives", published.NEGATIVES)):
-            estimates = dict.fromkeys(("pairs", "as released", "so", "difference"), change)
+            estimates = dict.fromkeys(("pairs", "as released", "changed", "difference"), change)
             yield RowSpec((base.name, changed.condition, name), where, "counts" if where else "run", estimates, both)
 
 
@@ -218,7 +218,7 @@ WAYS = TableSpec(
     (
         ColumnSpec("pairs", unit="n", statistic="second"),
         ColumnSpec("as released", statistic="first"),
-        ColumnSpec("so", statistic="second"),
+        ColumnSpec("changed", statistic="second"),
         ColumnSpec("difference", unit="points"),
     ),
     (

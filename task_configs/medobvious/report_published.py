@@ -39,7 +39,8 @@ def _own_labels(source: ModelResults) -> tuple[str, ...]:
 
 def _guessing_rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[ModelResults]], list[RowSpec]]:
     """A row for each source that was asked each question once, and one for guessing."""
-    rows = rows_of_sources(_own_labels, RowSpec(("uniform guessing", "arithmetic"), kind="counts", estimates=chances))
+    guessing = RowSpec(("uniform guessing", "arithmetic"), kind="counts", estimates=chances, estimates_only=True)
+    rows = rows_of_sources(_own_labels, guessing)
     return lambda sources: rows([source for source in sources if not is_rotated(source)])
 
 

@@ -113,7 +113,7 @@ def check_capabilities(record: QuestionRecord) -> str:
 
 def count_votes_checked(rows: QuestionTable) -> VoteTable:
     """The votes on these questions. Raises UserError if a trial or the expected answer is not an option."""
-    return rows.made_of_all("votes", _all_counted).take(rows.rows)
+    return rows.once_for_all_rows("votes", _all_counted).take(rows.rows)
 
 
 def _all_counted(rows: QuestionTable) -> VoteTable:
@@ -128,7 +128,7 @@ def _all_counted(rows: QuestionTable) -> VoteTable:
 # --- Metrics ----------------------------------------------------------------------------------------------------------
 ACCURACY = {level: Mean({"severity": level}) for level in LEVELS}
 FALL = {level: Contrast(first={"severity": 0}, second={"severity": level}) for level in (1, 2)}
-"""Accuracy at the level less that at L0, over all questions of both, as in Table 6."""
+"""Accuracy at the level minus accuracy at L0, each over all its questions, as in Table 6."""
 
 DROP = {level: Contrast(first={"severity": level}, second={"severity": 0}) for level in (1, 2)}
 """The same with the opposite sign: positive if accuracy fell."""

@@ -231,7 +231,7 @@ def _fall_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         yield RowSpec((name,), source=source)
     chance = Cell(None if (share := chance_of_options(sources[0].rows)) is None else 100 * share)
     guess = dict.fromkeys(_SHORT, lambda source, row, rows: chance)
-    yield RowSpec(("uniform guessing",), kind="counts", estimates=guess)
+    yield RowSpec(("uniform guessing",), kind="counts", estimates=guess, estimates_only=True)
 
 
 PRINTED = 9

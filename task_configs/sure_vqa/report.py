@@ -225,7 +225,7 @@ def _shift_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
         for baseline, title in _BASELINES.items():
             if cells := _printed_baseline(shift, baseline):
                 yield RowSpec((label, title, ""), kind="reference", estimates=cells)
-        yield RowSpec((label, "uniform guessing", ""), kind="counts", estimates=guess)
+        yield RowSpec((label, "uniform guessing", ""), kind="counts", estimates=guess, estimates_only=True)
 
 
 SLOPES = Chart(

@@ -47,7 +47,7 @@ class ComparedMethods:
     def of(cls, sources: Sequence[ModelResults]) -> ComparedMethods:
         """Cached with the table of all sources: the notices and tables of a comparison use the same."""
         key = f"compared: {', '.join(source.name for source in sources)}"
-        return sources[0].every.made_of_all(key, lambda rows: cls._made(sources))
+        return sources[0].every.once_for_all_rows(key, lambda rows: cls._made(sources))
 
     @classmethod
     def _made(cls, sources: Sequence[ModelResults]) -> ComparedMethods:

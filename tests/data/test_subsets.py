@@ -40,7 +40,7 @@ def test_another_seed_draws_others():
     assert draw_subset(PLACES, DataSubset(12, 1)) != draw_subset(PLACES, DataSubset(12, 2))
 
 
-def test_a_units_place_is_made_of_all_its_rows():
+def test_a_units_place_is_once_for_all_rows_its_rows():
     rows = [("x", ("CT", "Counting")), ("y", ("MRI", "Counting")), ("x", ("CT", "Attribute"))]
     assert strata_of(rows) == {"x": ("CT", "Attribute Counting", "000000002"), "y": ("MRI", "Counting", "000000001")}
 

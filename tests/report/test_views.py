@@ -45,6 +45,15 @@ def test_column_over_pairs_and_its_drop():
     assert [ColumnSpec("x", unit=unit).column().signed for unit in ("points", "drop", "")] == [True, False, False]
 
 
+def test_a_row_of_guessing_has_no_number_of_the_model():
+    own = source(a1=1.0, a2=0.0)
+    row = RowSpec(("uniform guessing",), estimates={"guess": Mean(measure="accuracy")}, estimates_only=True)
+    assert ColumnSpec("accuracy", Mean()).cell(own, row).value is None
+    assert (
+        ColumnSpec("guess", None).cell(own, row).value == ColumnSpec("x", Mean()).cell(own, RowSpec(())).value == 50.0
+    )
+
+
 def test_below_differences_stands_what_these_data_would_have_shown():
     scores = {
         f"{side}{number}": float(number % (3 if side == "a" else 2) == 0) for side in "ab" for number in range(12)
