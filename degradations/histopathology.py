@@ -3,6 +3,9 @@
 Lengths of bubbles and spots are fractions of the image's shorter side, cut to whole pixels and at least one, as the
 authors' images show.
 
+All three are drawn where there is a picture: black bars, or black around a round field of view, stay black. A record is
+drawn from the size of the canvas alone; what it places there is placed within the bars, in proportion.
+
 Blood cells: the authors blend photographed cells over the image at opacity 0.3 (fitted to their images). Ours are drawn
 from random shapes, so nobody's cut-outs are used: an elongated disc with a wavy, ragged outline, shaded as a biconcave
 cell is (purple rim, orange-red middle), with folds. The colours and sizes are those measured in the authors' overlays
@@ -12,17 +15,26 @@ not one by one.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, sample_spread
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, sample_spread, scale_length
 from lmms_medtasks.degradations.threads import run_in_threads, split_rows
 from lmms_medtasks.seeding import seeded_generator
+
+_BLACK = 16
+"""Grey levels of 255 up to which a bar is black; JPEG leaves some."""
+_BLACK_BORDER, _BLACK_SHARE = 0.1, 0.03
+"""Share of the height and width that is black along the border, and of all pixels, from which black is no tissue."""
+_DETAIL_SIGMA, _DETAIL_REACH, _LEAST_DETAIL, _PLACES = 1.6, 0.2, 4.0, 9
+"""A mild bubble's blur in pixels and radius in shorter sides. A place has tissue if that blur moves the grey levels of
+255 by at least 4 (root mean square); 9 places along each side are looked at."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,12 @@ class DarkSpotParameters(Parameters):
     sigma: int
     peak: float
 
+    def within(self, canvas: Shape, inner: Shape) -> DarkSpotParameters:
+        """The record for a picture of ``inner`` pixels, in the proportions that it has on a ``canvas``."""
+        row, column = _scale_position(self.row, self.column, canvas, inner)
+        sigma = _pixel_length(self.sigma / min(canvas), inner)
+        return DarkSpotParameters(row=row, column=column, sigma=sigma, peak=self.peak)
+
 
 @dataclass(frozen=True)
 class BubbleParameters(Parameters):
@@ -43,6 +61,12 @@ class BubbleParameters(Parameters):
     column: int
     radius: int
     sigma: float
+
+    def within(self, canvas: Shape, inner: Shape) -> BubbleParameters:
+        """The record for a picture of ``inner`` pixels; the blur, a length in pixels, stays."""
+        row, column = _scale_position(self.row, self.column, canvas, inner)
+        radius = _pixel_length(self.radius / min(canvas), inner)
+        return BubbleParameters(row=row, column=column, radius=radius, sigma=self.sigma)
 
 
 def sample_dark_spot(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> DarkSpotParameters:
@@ -73,16 +97,19 @@ def sample_bubble(rng: np.random.Generator, settings: Mapping[str, Any], shape: 
     """A centre uniform in ``centre_range`` of height and of width; radius and blur within their spreads."""
     row, column = _sample_centre(rng, settings, shape)
     radius = _pixel_length(sample_spread(rng, settings, "radius"), shape)
-    return BubbleParameters(row=row, column=column, radius=radius, sigma=sample_spread(rng, settings, "sigma"))
+    sigma = sample_spread(rng, settings, "sigma") * scale_length(settings, shape)
+    return BubbleParameters(row=row, column=column, radius=radius, sigma=sigma)
 
 
 def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
     """``image`` blurred inside a disc (r < radius) with a hard edge, no tint, no rim. Exact on the authors' images.
 
-    The paper speaks of semi-transparent circles; their images show the blur alone.
+    The paper speaks of semi-transparent circles; their images show the blur alone. Where the disc would lie on an
+    empty part of the tile, in which a blur is not seen, it moves to the nearest part with tissue.
     """
     from scipy import ndimage
 
+    parameters = _move_to_tissue(image, parameters)
     halo = math.ceil(4.0 * parameters.sigma + 1.0)  # SciPy's kernel reaches 4 sigma: no need to blur what is farther
     sigmas = (parameters.sigma, parameters.sigma, 0.0)[: image.ndim]
     height, width = image.shape[:2]
@@ -104,6 +131,44 @@ def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
     # Strips overlap by the halo on both sides: high enough that little is computed twice.
     run_in_threads(fill_strip, split_rows(bottom - top, samples_per_row, max(1 << 17, 6 * halo * samples_per_row)))
     return result
+
+
+def _move_to_tissue(image: FloatImage, parameters: BubbleParameters) -> BubbleParameters:
+    """The bubble at the place nearest to its own around which the image has detail; at its own if there is none.
+
+    The place depends on the image and the centre alone, so that it is the same at every level.
+    """
+    shape = image.shape[:2]
+    reach = _pixel_length(_DETAIL_REACH, shape)
+
+    def square_around(row: int, column: int) -> tuple[slice, slice]:
+        rows, columns = (slice(max(0, at - reach), at + reach + 1) for at in (row, column))
+        return rows, columns
+
+    least = (_LEAST_DETAIL / 255) ** 2
+    own = image[square_around(parameters.row, parameters.column)]
+    if _measure_detail(own).mean() >= least:
+        return parameters
+    detail = _measure_detail(image)
+    steps = (np.arange(_PLACES) + 0.5) / _PLACES
+    places = [(int(y * shape[0]), int(x * shape[1])) for y in steps for x in steps]
+    places = [place for place in places if detail[square_around(*place)].mean() >= least]
+    if not places:
+        return parameters
+    row, column = min(places, key=lambda place: math.hypot(place[0] - parameters.row, place[1] - parameters.column))
+    return replace(parameters, row=row, column=column)
+
+
+def _measure_detail(image: FloatImage) -> FloatImage:
+    """What a slight blur takes away at each pixel, squared."""
+    from scipy import ndimage
+
+    grey = image if image.ndim == 2 else image.mean(axis=2)
+    return np.square(grey - ndimage.gaussian_filter(grey, _DETAIL_SIGMA))
+
+
+def _scale_position(row: int, column: int, canvas: Shape, inner: Shape) -> tuple[int, int]:
+    return row * inner[0] // canvas[0], column * inner[1] // canvas[1]
 
 
 def _sample_centre(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> tuple[int, int]:
@@ -141,6 +206,15 @@ class BloodCellParameters(Parameters):
     opacity: float
     shade: tuple[tuple[float, float, float, float], ...]
     texture: float
+
+    def within(self, canvas: Shape, inner: Shape) -> BloodCellParameters:
+        """The record for a picture of ``inner`` pixels, in the proportions that it has on a ``canvas``."""
+        scale = min(inner) / min(canvas)
+        cells = [
+            (*_scale_position(row, column, canvas, inner), diameter * scale, *look)
+            for row, column, diameter, *look in self.cells
+        ]
+        return replace(self, cells=tuple(cells))
 
 
 def sample_blood_cells(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> BloodCellParameters:
@@ -275,8 +349,43 @@ def _sample_folds(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
     return field
 
 
+def _within_picture(operator: Callable[[FloatImage, Any], FloatImage]) -> Callable[[FloatImage, Any], FloatImage]:
+    """``operator`` on the part of an image that is not black from its border on; the black stays."""
+
+    @functools.wraps(operator)
+    def apply_within(image: FloatImage, parameters: Any) -> FloatImage:
+        black = _find_black_surround(image)
+        if black is None:
+            return operator(image, parameters)
+        rows, columns = (np.flatnonzero(~black.all(axis=axis)) for axis in (1, 0))
+        box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+        inner = image[box]
+        drawn = operator(inner, parameters.within(image.shape[:2], inner.shape[:2]))
+        result = image.copy()
+        kept = black[box] if image.ndim == 2 else black[box][..., None]
+        result[box] = np.where(kept, inner, drawn)
+        return result
+
+    return apply_within
+
+
+def _find_black_surround(image: FloatImage) -> NDArray[np.bool_] | None:
+    """Which pixels are black and joined to the border by black ones; None if they are few, or the whole image."""
+    from scipy import ndimage
+
+    dark = (image if image.ndim == 2 else image.max(axis=2)) <= _BLACK / 255
+    edges = (dark[0], dark[-1], dark[:, 0], dark[:, -1])
+    if sum(int(edge.sum()) for edge in edges) < _BLACK_BORDER * sum(dark.shape):
+        return None
+    labels, _ = ndimage.label(dark)
+    joined = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
+    black = np.isin(labels, joined[joined > 0])
+    share = float(black.mean())
+    return black if _BLACK_SHARE <= share < 1 - _BLACK_SHARE else None
+
+
 DEGRADATIONS: tuple[Degradation, ...] = (
-    Degradation("blood_cell_artifact", sample_blood_cells, add_blood_cells, record=BloodCellParameters),
-    Degradation("dark_spots_artifact", sample_dark_spot, apply_dark_spot, record=DarkSpotParameters),
-    Degradation("bubble", sample_bubble, add_bubble, record=BubbleParameters),
+    Degradation("blood_cell_artifact", sample_blood_cells, _within_picture(add_blood_cells), BloodCellParameters),
+    Degradation("dark_spots_artifact", sample_dark_spot, _within_picture(apply_dark_spot), DarkSpotParameters),
+    Degradation("bubble", sample_bubble, _within_picture(add_bubble), BubbleParameters),
 )
