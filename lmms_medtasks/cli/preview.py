@@ -36,8 +36,8 @@ def make_preview_sections(
 ) -> tuple[list[GallerySection], list[tuple[Path, str]]]:
     """A section for each image (the mini data's, one of each modality, where ``paths`` is empty), and what failed.
 
-    ``curve``: the strengths of :data:`CURVE` in place of the two levels. Of an image that cannot be read or degraded
-    the path and the reason are given, and the others are shown.
+    ``curve``: the strengths of :data:`CURVE` in place of the two levels. ``lengths``: "pixels" or "share". Of an image
+    that cannot be read or degraded the path and the reason are given, and the others are shown.
 
     Raises:
         UserError: An unknown name or modality, or one whose degradations are none of ``names``.

@@ -213,9 +213,10 @@ def _loss_section(key: str, found: Sequence[DegradationLoss]) -> ReportSection:
     images = frozenset().union(*(each.lengths for each in found))
     spread = describe_length_spread((label, side, share) for label, side, share, _ in images)
     unchanged = ", ".join(dict.fromkeys(each.unchanged for each in found if each.unchanged))
-    notes = [*_NOTES, *([f"{spread} {_SAME_SHARE}"] if spread else ())]
-    notes += (
-        [f"Images that the degradation left as they were, and that are counted in: {unchanged}."] if unchanged else []
+    more = (
+        spread and f"{spread} {_SAME_SHARE}",
+        unchanged and f"Images that a degradation left unchanged; they are counted in: {unchanged}.",
     )
-    table = make_frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, tuple(notes))
+    notes = (*_NOTES, *filter(None, more))
+    table = make_frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, notes)
     return ReportSection(key, base, tables=(table,) if table else ())
