@@ -158,7 +158,7 @@ def _find_tissue(image: FloatImage) -> tuple[NDArray[np.bool_], NDArray[np.float
     """Which cells of a grid over the image have detail; the rows and columns of their centres."""
     from scipy import ndimage
 
-    grey = image if image.ndim == 2 else image.mean(axis=2)
+    grey = image if image.ndim == 2 else image @ np.full(3, 1 / 3, np.float32)
     detail = np.square(grey - ndimage.gaussian_filter(grey, _DETAIL_SIGMA))
     centres = []
     for axis, side in enumerate(grey.shape):
@@ -375,12 +375,15 @@ def _find_black_surround(image: FloatImage) -> NDArray[np.bool_] | None:
     """Which pixels are black and joined to the border by black ones; None if they are few, or the whole image."""
     from scipy import ndimage
 
-    dark = (image if image.ndim == 2 else image.max(axis=2)) <= _BLACK / 255
-    edges = (dark[0], dark[-1], dark[:, 0], dark[:, -1])
-    if sum(int(edge.sum()) for edge in edges) < _BLACK_BORDER * sum(dark.shape):
+    def list_edges(array: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([array[0], array[-1], array[:, 0], array[:, -1]])
+
+    is_dark = (list_edges(image) <= _BLACK / 255).reshape(2 * sum(image.shape[:2]), -1).all(axis=1)
+    if is_dark.sum() < _BLACK_BORDER * sum(image.shape[:2]):
         return None
-    labels, _ = ndimage.label(dark)
-    joined = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
+    planes = [image] if image.ndim == 2 else [image[..., channel] for channel in range(image.shape[2])]
+    labels, _ = ndimage.label(functools.reduce(np.logical_and, (plane <= _BLACK / 255 for plane in planes)))
+    joined = np.unique(list_edges(labels))
     black = np.isin(labels, joined[joined > 0])
     share = float(black.mean())
     return black if _BLACK_SHARE <= share < 1 - _BLACK_SHARE else None
