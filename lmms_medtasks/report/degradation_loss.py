@@ -143,7 +143,8 @@ def _of_task(
     done = run.content["configs"][task]["metadata"][METADATA]
     about = [done[name] for name in ("modality", "column") if done.get(name)]
     about += [f"seed {done['seed']}"] if done.get("seed") else []
-    about += ["same share of each image"] if done.get("lengths") == SHARE else []
+    has_same_share = done.get("lengths") == SHARE
+    about += ["same share"] if has_same_share else []
     what = f"{done.get('name')} ({', '.join(map(str, about))})" if about else str(done.get("name"))
     paired, tops = (done.get(name) or {} for name in ("scores", "best_scores"))
     wanted = run.content.get("higher_is_better", {}).get(task) or {}
@@ -151,7 +152,9 @@ def _of_task(
     clusters = shared_image_units([degraded[number]["pictures"] for number in numbers])
     level = str(done.get("level"))
     lengths = frozenset(
-        (make_printable(f"{name} L{level}"), *more) for number in numbers for name, *more in degraded[number]["lengths"]
+        (make_printable(f"{name} L{level}"), *more)
+        for number in ([] if has_same_share else numbers)
+        for name, *more in degraded[number]["lengths"]
     )
     count, unchanged = done.get("pictures") or 0, ""
     if left := count - (done.get("changed") or 0):

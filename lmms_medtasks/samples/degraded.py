@@ -69,7 +69,7 @@ def describe_length_spread(lengths: Iterable[tuple[str, int, float]]) -> str:
         sides.append(side)
     spreads = {label: (min(values), max(values)) for label, values in shares.items()}
     told = [
-        f"{label} {100 * low:.2g} to {100 * high:.2g} %"
+        f"{label} {100 * low:.3g} to {100 * high:.3g} %"
         for label, (low, high) in sorted(spreads.items())
         if high >= _ALIKE * low
     ]

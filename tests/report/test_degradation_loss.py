@@ -72,16 +72,20 @@ def test_the_spread_of_image_sizes_is_said_where_it_matters(tmp_path):
     path = write(tmp_path, lengths=[320, 512, 1024, 1024, 1024, 2048], motion_blur_2=BLURRED, motion_blur_1=BLURRED)
     [spread] = [note for note in notes_of(path) if note.startswith("Image sizes")]
     assert "shorter sides 320 to 2,048 pixels, median 1,024." in spread
-    assert "motion_blur L1 2 to 12 %, motion_blur L2 2 to 12 %." in spread and "--degrade-lengths share" in spread
+    assert (
+        "motion_blur L1 1.95 to 12.5 %, motion_blur L2 1.95 to 12.5 %." in spread
+        and "--degrade-lengths share" in spread
+    )
     for name, sides in (("even", [1000, 1000, 1024, 1024, 1024, 1100]), ("unknown", None)):
         path = write(tmp_path / name, lengths=sides, motion_blur_2=BLURRED)
         assert not any("sizes" in note for note in notes_of(path))
 
 
 def test_the_same_share_is_a_degradation_of_its_own(tmp_path):
-    path = write(tmp_path, about={"lengths": "share"}, motion_blur_2=BLURRED)
+    path = write(tmp_path, about={"lengths": "share"}, lengths=[40, 50, 60, 70, 80, 900], motion_blur_2=BLURRED)
+    assert not any("sizes" in note for note in notes_of(path))  # those that are too small are unchanged
     [found] = [each for each in degradation_losses(results.read_result_file(path)) if each.metric == "acc"]
-    assert found.degradation == "motion_blur (CT, same share of each image)"
+    assert found.degradation == "motion_blur (CT, same share)"
 
 
 def test_unchanged_images_are_counted(tmp_path):
