@@ -20,6 +20,8 @@ from lmms_medtasks.degradations import images
 from lmms_medtasks.degradations.base import (
     MIXED_SHARE,
     MIXED_WITH,
+    PIXELS,
+    SHARE,
     Degradation,
     FloatImage,
     MixedParameters,
@@ -37,20 +39,21 @@ from lmms_medtasks.degradations.registry import (
     depends_on_modality,
     draw_for_question,
     drawn_for,
+    draws_version,
     for_modality,
     get,
     get_settings_at,
     is_general,
     known_names,
+    lengths_of,
     levels_of,
     modalities,
     modalities_of,
     names,
-    severity_version,
     source,
     title,
 )
-from lmms_medtasks.degradations.strength import check_level, check_seed, check_severity
+from lmms_medtasks.degradations.strength import check_lengths, check_level, check_seed, check_severity
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import seeded_generator
 
@@ -63,6 +66,7 @@ __all__ = [
     "canonical_modality",
     "canonical_name",
     "category",
+    "check_lengths",
     "check_level",
     "check_seed",
     "check_severity",
@@ -70,10 +74,12 @@ __all__ = [
     "draw_for_question",
     "drawn_for",
     "depends_on_modality",
+    "describe_lengths",
     "for_modality",
     "get",
     "is_general",
     "known_names",
+    "lengths_of",
     "levels_of",
     "modalities",
     "modalities_of",
@@ -96,6 +102,7 @@ def apply(
     seed: int | str = 0,
     modality: str | None = None,
     force: bool = False,
+    lengths: str = PIXELS,
 ) -> AnyImage:
     """``image`` degraded: the same kind, size and mode comes back, the input is not changed.
 
@@ -107,14 +114,16 @@ def apply(
         severity: 0 (a copy, bit for bit), 1 (mild) or 2 (severe).
         strength: Instead of severity, a number from 0 to 3, for a curve: 1 and 2 are severity 1 and 2, bit for bit,
             and the damage grows in between and beyond (:mod:`lmms_medtasks.degradations.strength`).
-        seed: What the random draws depend on, besides the name and severity.yaml's version; all levels share them. A
+        seed: What the random draws depend on, besides the name and severity.yaml's `draws`; all levels share them. A
             whole number of any sign, or a text.
         modality: What the image is of; some operators and numbers depend on it. None: any, with the general ones.
         force: Allow a modality that the degradation is not for.
+        lengths: "pixels": lengths in pixels are the paper's numbers on images of any size. "share": they are the same
+            share of each image as of the authors'. It makes a difference to those with :func:`lengths_of` alone.
 
     Raises:
-        UserError: Unknown name, severity, strength, seed or modality; neither or both of severity and strength; a
-            modality that the degradation is not for; an image that cannot be degraded
+        UserError: Unknown name, severity, strength, seed, modality or lengths; neither or both of severity and
+            strength; a modality that the degradation is not for; an image that cannot be degraded
             (:mod:`lmms_medtasks.degradations.images`).
 
     >>> import numpy as np
@@ -124,11 +133,13 @@ def apply(
     """
     level = check_level(severity, strength)
     seed = check_seed(seed)
+    check_lengths(lengths)
     canonical_name(name)
     canonical = check_modality(name, modality, force)
     if level == 0:
         return images.copy_image(image)
-    parameters = sample(name, strength=level, seed=seed, size=images.size_of(image), modality=canonical)
+    size = images.size_of(image)
+    parameters = sample(name, strength=level, seed=seed, size=size, modality=canonical, lengths=lengths)
     return apply_parameters(image, name, parameters, modality=canonical)
 
 
@@ -140,13 +151,14 @@ def sample(
     seed: int | str,
     size: Shape,
     modality: str | None = None,
+    lengths: str = PIXELS,
 ) -> Parameters:
     """The parameter record that :func:`apply` draws for an image of ``size`` (height, width).
 
     ``severity`` is 1 or 2, or ``strength`` above 0; level 0 has no parameters.
 
     Raises:
-        UserError: Unknown name, severity, strength, seed or modality, level 0, or a size without pixels.
+        UserError: Unknown name, severity, strength, seed, modality or lengths, level 0, or a size without pixels.
 
     >>> sample("adjust_brightness", severity=2, seed=0, size=(480, 640)).to_json()
     {'offset': -113}
@@ -155,6 +167,7 @@ def sample(
     level = check_level(severity, strength)
     if level == 0:
         raise UserError("Level 0 is the untouched image and has no parameters.")
+    is_share = check_lengths(lengths) == SHARE and bool(lengths_of(canonical))
     milder, stronger, share = get_settings_at(canonical, level, modality)
     height, width = int(size[0]), int(size[1])
     if height < 1 or width < 1:
@@ -168,14 +181,28 @@ def sample(
         owner = (
             ("own degradation", title(name))
             if is_custom_degradation(canonical)
-            else ("degradation", severity_version(), canonical)
+            else ("degradation", draws_version(), canonical)
         )
         rng = seeded_generator(*owner, check_seed(seed))
-        return get(canonical, modality).sample(rng, numbers, (height, width))
+        settings = {**numbers, "lengths": SHARE} if is_share else numbers
+        return get(canonical, modality).sample(rng, settings, (height, width))
 
     if share == 1:
         return draw_record(stronger)
     return MixedParameters(draw_record(stronger), share, draw_record(milder) if milder is not None else None)
+
+
+def describe_lengths(name: str, parameters: Mapping[str, Any], size: Shape) -> dict[str, Any]:
+    """The image's ``shorter_side`` and the ``length_share`` that the length in pixels among ``parameters`` is of it.
+
+    ``parameters``: a record from JSON. {} for a degradation without such lengths.
+
+    >>> describe_lengths("gaussian_blur", {"sigma": 7.0}, (700, 900))
+    {'shorter_side': 700, 'length_share': 0.01}
+    """
+    lengths = [float(parameters[key]) for key in lengths_of(name) if key in parameters]
+    side = min(size)
+    return {"shorter_side": side, "length_share": round(max(lengths) / side, 5)} if lengths else {}
 
 
 def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modality: str | None = None) -> AnyImage:

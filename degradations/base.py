@@ -30,6 +30,10 @@ Annotations = Literal["degrade", "keep"]
 Channels = Literal["shared", "independent"]
 """Grey stored as RGB: computed once and copied to the channels, or each channel degraded on its own."""
 
+LENGTHS = ("pixels", "share")
+"""Lengths in pixels: the paper's numbers on images of any size, or the same share of each image's shorter side."""
+PIXELS, SHARE = LENGTHS
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -111,6 +115,23 @@ def sample_spread(rng: np.random.Generator, settings: Mapping[str, Any], name: s
     0.2
     """
     return float(settings[name]) * float(1.0 + float(settings[f"{name}_spread"]) * rng.uniform(-1.0, 1.0))
+
+
+def scale_length(settings: Mapping[str, Any], shape: Shape) -> float:
+    """What a length in pixels of the settings is multiplied by for an image of ``shape``.
+
+    Where ``settings`` have ``lengths`` "share": the shorter side over ``seen_at``, that of the authors' image. Else 1;
+    below a shorter side of ``full_from`` pixels, if they name one, lengths shrink with the image.
+
+    >>> scale_length({"full_from": 320, "seen_at": 1024}, (160, 500)), scale_length({"full_from": 320}, (640, 640))
+    (0.5, 1.0)
+    >>> scale_length({"full_from": 320, "seen_at": 1024, "lengths": "share"}, (512, 2048))
+    0.5
+    """
+    side = min(shape)
+    if settings.get("lengths") == SHARE:
+        return side / float(settings["seen_at"])
+    return min(1.0, side / float(settings.get("full_from", side)))
 
 
 def map_planes(image: FloatImage, function: Callable[[FloatImage], FloatImage]) -> FloatImage:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, map_planes
+from lmms_medtasks.degradations.base import SHARE, Degradation, FloatImage, Parameters, Shape, map_planes, scale_length
 from lmms_medtasks.degradations.threads import run_in_threads, split_tiles, thread_count
 from lmms_medtasks.errors import unknown_name_error
 
@@ -36,12 +36,7 @@ class MotionBlurParameters(Parameters):
 
 def sample_gaussian_blur(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> GaussianBlurParameters:
     """Nothing is drawn: one value a level, less on small images."""
-    return GaussianBlurParameters(sigma=float(settings["sigma"]) * _length_share(settings, shape))
-
-
-def _length_share(settings: Mapping[str, Any], shape: Shape) -> float:
-    """1 from a shorter side of ``full_from`` pixels on; below it, lengths in pixels shrink with the image."""
-    return min(1.0, min(shape) / float(settings["full_from"]))
+    return GaussianBlurParameters(sigma=float(settings["sigma"]) * scale_length(settings, shape))
 
 
 def gaussian_blur(image: FloatImage, parameters: GaussianBlurParameters) -> FloatImage:
@@ -75,8 +70,12 @@ def _cosine_response(sigma: float, side: int) -> NDArray[np.float64]:
 
 
 def sample_motion_blur(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> MotionBlurParameters:
-    """Nothing is drawn: one kernel a level, another one on X-ray, shorter (at least 3 pixels) on small images."""
-    length = max(3, round(float(settings["length"]) * _length_share(settings, shape)))
+    """Nothing is drawn: one kernel a level, another one on X-ray, shorter (at least 3 pixels) on small images.
+
+    As a share of a small image, a length below 3 pixels is 1, which blurs nothing.
+    """
+    length = round(float(settings["length"]) * scale_length(settings, shape))
+    length = length if length >= 3 else 1 if settings.get("lengths") == SHARE else 3
     return MotionBlurParameters(kernel=str(settings["kernel"]), length=length, angle=float(settings["angle"]))
 
 
@@ -171,9 +170,13 @@ class ResolutionParameters(Parameters):
 def sample_resolution(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> ResolutionParameters:
     """The level's factor, less where the shorter side would keep fewer than ``least_samples`` samples.
 
-    That limit never takes a factor below ``least_factor``, so that a small image is degraded too.
+    That limit never takes a factor below ``least_factor``, so that a small image is degraded too. As a share of the
+    image there is no limit: as many samples as on the authors' image, or all pixels of a smaller one.
     """
     factor = float(settings["factor"])
+    if settings.get("lengths") == SHARE:
+        factor = max(1.0, round(factor * scale_length(settings, shape), 6))
+        return ResolutionParameters(factor=factor, unlimited_factor=factor)
     most = max(float(settings["least_factor"]), min(shape) / float(settings["least_samples"]))
     return ResolutionParameters(factor=min(factor, most), unlimited_factor=factor)
 

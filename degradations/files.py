@@ -48,6 +48,7 @@ class FileDegradation:
     force: bool = False
     vary: bool = False
     strength: float | None = None
+    lengths: str = degradations.PIXELS
 
     def checked(self) -> FileDegradation:
         """The order in canonical names and plain numbers. Raises UserError if it is wrong; no file is open yet."""
@@ -61,6 +62,7 @@ class FileDegradation:
             strength=None if self.strength is None else float(self.strength),
             seed=degradations.check_seed(self.seed),
             modality=degradations.check_modality(self.name, self.modality, self.force),
+            lengths=degradations.check_lengths(self.lengths),
         )
 
 
@@ -249,6 +251,7 @@ def _degrade_file(job: _Job) -> dict[str, Any] | None:
         "strength": order.strength,
         "seed": order.seed,
         "modality": order.modality,
+        "lengths": order.lengths,
         "parameters": {},
         "degradations": degradations.code_of(order.name, order.modality),
     }
@@ -257,7 +260,9 @@ def _degrade_file(job: _Job) -> dict[str, Any] | None:
     if level == 0:
         result = degradations.apply(image, order.name, severity=0)
     else:
-        drawn = degradations.sample(order.name, strength=level, seed=order.seed, size=size, modality=order.modality)
+        drawn = degradations.sample(
+            order.name, strength=level, seed=order.seed, size=size, modality=order.modality, lengths=order.lengths
+        )
         record["parameters"] = drawn.to_json()
         record["shown_as"] = shown_as(image)
         result = degradations.apply_parameters(image, order.name, drawn, modality=order.modality)
@@ -273,11 +278,12 @@ def _check_same_order(path: Path, order: FileDegradation) -> None:
     if not text:
         return
     recorded = json.loads(text)
-    expected = [degradations.title(order.name), order.severity, order.strength, order.seed, order.modality]
-    written = [recorded.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
+    kept = ("severity", "strength", "seed", "modality", "lengths")
+    expected = [degradations.title(order.name), *(getattr(order, key) for key in kept)]
+    written = [recorded.get(key) for key in ("degradation", *kept)]
     if written != expected:
         raise UserError(
-            f"{path} is there already and was made otherwise (name, severity, strength, seed, modality {written}, not "
+            f"{path} is there already and was made otherwise (name, {', '.join(kept)} {written}, not "
             f"{expected}). Use --existing overwrite, or another --output."
         )
 

@@ -3,6 +3,9 @@
 Lengths of bubbles and spots are fractions of the image's shorter side, cut to whole pixels and at least one, as the
 authors' images show.
 
+All three are drawn where there is a picture: black bars, or black around a round field of view, stay black. A record is
+drawn from the size of the canvas alone; what it places there is placed within the bars, in proportion.
+
 Blood cells: the authors blend photographed cells over the image at opacity 0.3 (fitted to their images). Ours are drawn
 from random shapes, so nobody's cut-outs are used: an elongated disc with a wavy, ragged outline, shaded as a biconcave
 cell is (purple rim, orange-red middle), with folds. The colours and sizes are those measured in the authors' overlays
@@ -12,17 +15,27 @@ not one by one.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, sample_spread
+from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape, sample_spread, scale_length
 from lmms_medtasks.degradations.threads import run_in_threads, split_rows
 from lmms_medtasks.seeding import seeded_generator
+
+_BLACK = 16
+"""Grey levels of 255 up to which a bar is black; JPEG leaves some."""
+_BLACK_BORDER, _BLACK_SHARE = 0.1, 0.03
+"""Share of the height and width that is black along the border, and of all pixels, from which black is no tissue."""
+_DETAIL_SIGMA, _LEAST_DETAIL, _TISSUE_CELLS = 1.6, 3.0, 16
+"""Of 16 x 16 cells those are tissue whose grey levels a mild bubble's blur moves by at least 3 of 255 (rms)."""
+_TISSUE_REACH, _TISSUE_SHARE = 0.17, 0.5
+"""A mild bubble's least radius in shorter sides, and how much of it is to lie on tissue. All these are our choice."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,12 @@ class DarkSpotParameters(Parameters):
     sigma: int
     peak: float
 
+    def within(self, canvas: Shape, inner: Shape) -> DarkSpotParameters:
+        """The record for a picture of ``inner`` pixels, in the proportions that it has on a ``canvas``."""
+        row, column = _scale_position(self.row, self.column, canvas, inner)
+        sigma = _pixel_length(self.sigma / min(canvas), inner)
+        return DarkSpotParameters(row=row, column=column, sigma=sigma, peak=self.peak)
+
 
 @dataclass(frozen=True)
 class BubbleParameters(Parameters):
@@ -43,6 +62,12 @@ class BubbleParameters(Parameters):
     column: int
     radius: int
     sigma: float
+
+    def within(self, canvas: Shape, inner: Shape) -> BubbleParameters:
+        """The record for a picture of ``inner`` pixels; the blur, a length in pixels, stays."""
+        row, column = _scale_position(self.row, self.column, canvas, inner)
+        radius = _pixel_length(self.radius / min(canvas), inner)
+        return BubbleParameters(row=row, column=column, radius=radius, sigma=self.sigma)
 
 
 def sample_dark_spot(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> DarkSpotParameters:
@@ -73,16 +98,19 @@ def sample_bubble(rng: np.random.Generator, settings: Mapping[str, Any], shape: 
     """A centre uniform in ``centre_range`` of height and of width; radius and blur within their spreads."""
     row, column = _sample_centre(rng, settings, shape)
     radius = _pixel_length(sample_spread(rng, settings, "radius"), shape)
-    return BubbleParameters(row=row, column=column, radius=radius, sigma=sample_spread(rng, settings, "sigma"))
+    sigma = sample_spread(rng, settings, "sigma") * scale_length(settings, shape)
+    return BubbleParameters(row=row, column=column, radius=radius, sigma=sigma)
 
 
 def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
     """``image`` blurred inside a disc (r < radius) with a hard edge, no tint, no rim. Exact on the authors' images.
 
-    The paper speaks of semi-transparent circles; their images show the blur alone.
+    The paper speaks of semi-transparent circles; their images show the blur alone. Where the disc would lie on an
+    empty part of the tile, in which a blur is not seen, it moves to the nearest part with tissue.
     """
     from scipy import ndimage
 
+    parameters = _move_to_tissue(image, parameters)
     halo = math.ceil(4.0 * parameters.sigma + 1.0)  # SciPy's kernel reaches 4 sigma: no need to blur what is farther
     sigmas = (parameters.sigma, parameters.sigma, 0.0)[: image.ndim]
     height, width = image.shape[:2]
@@ -104,6 +132,45 @@ def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
     # Strips overlap by the halo on both sides: high enough that little is computed twice.
     run_in_threads(fill_strip, split_rows(bottom - top, samples_per_row, max(1 << 17, 6 * halo * samples_per_row)))
     return result
+
+
+def _move_to_tissue(image: FloatImage, parameters: BubbleParameters) -> BubbleParameters:
+    """The bubble at the place nearest to its own around which half has detail, or else the place with the most.
+
+    The place depends on the image and the centre alone, so that it is the same at every level.
+    """
+    tissue, rows, columns = _find_tissue(image)
+    reach = _TISSUE_REACH * min(image.shape[:2])
+
+    def measure_around(row: float, column: float) -> float:
+        around = np.hypot(rows[:, None] - row, columns[None, :] - column) <= reach
+        return float(tissue[around].mean()) if around.any() else 0.0
+
+    if not tissue.any() or measure_around(parameters.row, parameters.column) >= _TISSUE_SHARE:
+        return parameters
+    distances = {(y, x): math.hypot(y - parameters.row, x - parameters.column) for y in rows for x in columns}
+    shares = {place: min(_TISSUE_SHARE, measure_around(*place)) for place in distances}
+    row, column = min(distances, key=lambda place: (-shares[place], distances[place]))
+    return replace(parameters, row=int(row), column=int(column))
+
+
+def _find_tissue(image: FloatImage) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+    """Which cells of a grid over the image have detail; the rows and columns of their centres."""
+    from scipy import ndimage
+
+    grey = image if image.ndim == 2 else image @ np.full(3, 1 / 3, np.float32)
+    detail = np.square(grey - ndimage.gaussian_filter(grey, _DETAIL_SIGMA))
+    centres = []
+    for axis, side in enumerate(grey.shape):
+        edges = np.linspace(0, side, min(_TISSUE_CELLS, side) + 1).astype(np.intp)
+        lengths = np.diff(edges).reshape([-1 if along == axis else 1 for along in (0, 1)])
+        detail = np.add.reduceat(detail, edges[:-1], axis=axis) / lengths
+        centres.append((edges[:-1] + edges[1:] - 1) / 2)
+    return detail >= (_LEAST_DETAIL / 255) ** 2, *centres
+
+
+def _scale_position(row: int, column: int, canvas: Shape, inner: Shape) -> tuple[int, int]:
+    return row * inner[0] // canvas[0], column * inner[1] // canvas[1]
 
 
 def _sample_centre(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> tuple[int, int]:
@@ -141,6 +208,15 @@ class BloodCellParameters(Parameters):
     opacity: float
     shade: tuple[tuple[float, float, float, float], ...]
     texture: float
+
+    def within(self, canvas: Shape, inner: Shape) -> BloodCellParameters:
+        """The record for a picture of ``inner`` pixels, in the proportions that it has on a ``canvas``."""
+        scale = min(inner) / min(canvas)
+        cells = [
+            (*_scale_position(row, column, canvas, inner), diameter * scale, *look)
+            for row, column, diameter, *look in self.cells
+        ]
+        return replace(self, cells=tuple(cells))
 
 
 def sample_blood_cells(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> BloodCellParameters:
@@ -275,8 +351,46 @@ def _sample_folds(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
     return field
 
 
+def _within_picture(operator: Callable[[FloatImage, Any], FloatImage]) -> Callable[[FloatImage, Any], FloatImage]:
+    """``operator`` on the part of an image that is not black from its border on; the black stays."""
+
+    @functools.wraps(operator)
+    def apply_within(image: FloatImage, parameters: Any) -> FloatImage:
+        black = _find_black_surround(image)
+        if black is None:
+            return operator(image, parameters)
+        rows, columns = (np.flatnonzero(~black.all(axis=axis)) for axis in (1, 0))
+        box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+        inner = image[box]
+        drawn = operator(inner, parameters.within(image.shape[:2], inner.shape[:2]))
+        result = image.copy()
+        kept = black[box] if image.ndim == 2 else black[box][..., None]
+        result[box] = np.where(kept, inner, drawn)
+        return result
+
+    return apply_within
+
+
+def _find_black_surround(image: FloatImage) -> NDArray[np.bool_] | None:
+    """Which pixels are black and joined to the border by black ones; None if they are few, or the whole image."""
+    from scipy import ndimage
+
+    def list_edges(array: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([array[0], array[-1], array[:, 0], array[:, -1]])
+
+    is_dark = (list_edges(image) <= _BLACK / 255).reshape(2 * sum(image.shape[:2]), -1).all(axis=1)
+    if is_dark.sum() < _BLACK_BORDER * sum(image.shape[:2]):
+        return None
+    planes = [image] if image.ndim == 2 else [image[..., channel] for channel in range(image.shape[2])]
+    labels, _ = ndimage.label(functools.reduce(np.logical_and, (plane <= _BLACK / 255 for plane in planes)))
+    joined = np.unique(list_edges(labels))
+    black = np.isin(labels, joined[joined > 0])
+    share = float(black.mean())
+    return black if _BLACK_SHARE <= share < 1 - _BLACK_SHARE else None
+
+
 DEGRADATIONS: tuple[Degradation, ...] = (
-    Degradation("blood_cell_artifact", sample_blood_cells, add_blood_cells, record=BloodCellParameters),
-    Degradation("dark_spots_artifact", sample_dark_spot, apply_dark_spot, record=DarkSpotParameters),
-    Degradation("bubble", sample_bubble, add_bubble, record=BubbleParameters),
+    Degradation("blood_cell_artifact", sample_blood_cells, _within_picture(add_blood_cells), BloodCellParameters),
+    Degradation("dark_spots_artifact", sample_dark_spot, _within_picture(apply_dark_spot), DarkSpotParameters),
+    Degradation("bubble", sample_bubble, _within_picture(add_bubble), BubbleParameters),
 )

@@ -135,6 +135,7 @@ def apply(
     seed: int | str = 0,
     modality: str | None = None,
     force: bool = False,
+    lengths: str = degradations.PIXELS,
     cache: DegradedImageCache | None = None,
 ) -> AnyImage:
     """As :func:`lmms_medtasks.degradations.apply`, but computed once for the same image and arguments.
@@ -147,10 +148,12 @@ def apply(
     if level == 0:
         return degradations.apply(image, name, severity=0)
     used_cache = cache if cache is not None else default_cache()
-    key = make_cache_key(image, name, strength=level, seed=seed, modality=modality)
+    key = make_cache_key(image, name, strength=level, seed=seed, modality=modality, lengths=lengths)
     result: Any = used_cache.get(
         key,
-        lambda: degradations.apply(image, name, strength=level, seed=seed, modality=modality, force=force),
+        lambda: degradations.apply(
+            image, name, strength=level, seed=seed, modality=modality, force=force, lengths=lengths
+        ),
     )
     if isinstance(image, Image.Image):
         # Resolution, profile and the like are not kept with the pixels: they are this image's.
@@ -158,7 +161,9 @@ def apply(
     return result
 
 
-def make_cache_key(image: Any, name: str, *, strength: float, seed: int | str, modality: str | None) -> str:
+def make_cache_key(
+    image: Any, name: str, *, strength: float, seed: int | str, modality: str | None, lengths: str = degradations.PIXELS
+) -> str:
     """32 hexadecimal digits of everything that the degraded image depends on.
 
     Raises UserError for an unknown name or modality, or anything but an image.
@@ -171,6 +176,7 @@ def make_cache_key(image: Any, name: str, *, strength: float, seed: int | str, m
         float(strength),
         seed,
         canonical,
+        lengths,
     ]
     digest = hashlib.blake2b(json.dumps(decisive).encode(), digest_size=16)
     header, pixels = _describe_image(image)

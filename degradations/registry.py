@@ -39,12 +39,17 @@ def _load_yaml(file_name: str) -> dict[str, Any]:
 @functools.cache
 def load_sections() -> Mapping[str, Mapping[str, Any]]:
     """The sections of severity.yaml, by ``name``, or ``name@Modality`` for an operator of that modality alone."""
-    return {name: row for name, row in _load_yaml("severity.yaml").items() if name != "version"}
+    return {name: row for name, row in _load_yaml("severity.yaml").items() if name not in ("version", "draws")}
 
 
 def severity_version() -> int:
-    """The version of severity.yaml, part of every seed."""
+    """The version of severity.yaml, which rises with every change of an image's pixels."""
     return int(_load_yaml("severity.yaml")["version"])
+
+
+def draws_version() -> int:
+    """The part of every seed that rises where all draws are to be others."""
+    return int(_load_yaml("severity.yaml")["draws"])
 
 
 def names() -> tuple[str, ...]:
@@ -211,6 +216,12 @@ def depends_on_modality(name: str) -> bool:
     known = [our_modality for our_modality in _our_modalities() if our_modality in modalities_of(canonical)]
     made = {(_section_name(canonical, of), repr(get_settings(canonical, 1, of))) for of in known}
     return not is_general(canonical) or len(made) > 1
+
+
+def lengths_of(name: str) -> tuple[str, ...]:
+    """The settings, and parameters of a record, that are lengths in pixels; () for a degradation of someone's own."""
+    canonical, custom = _resolve(name)
+    return () if custom else tuple(load_sections()[canonical].get("lengths", ()))
 
 
 def source(name: str, modality: str | None = None) -> str:

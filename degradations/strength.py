@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from lmms_medtasks.degradations.base import LENGTHS
 from lmms_medtasks.errors import UserError
 
 
@@ -74,6 +75,16 @@ def check_seed(seed: object) -> int | str:
             "same draw; leave it out for seed 0."
         )
     return int(seed)  # type: ignore[call-overload]
+
+
+def check_lengths(lengths: object) -> str:
+    """``lengths`` if it is "pixels" or "share". Raises UserError for anything else."""
+    if not isinstance(lengths, str) or lengths not in LENGTHS:
+        raise UserError(
+            f"Lengths must be 'pixels' (as the paper's numbers, whatever the image's size) or 'share' (the same share "
+            f"of each image), got {lengths!r}."
+        )
+    return lengths
 
 
 def _is_integer(value: object) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import registry
 from lmms_medtasks.seeding import seeded_generator
 
 SHAPE = (14, 16)
@@ -18,7 +19,7 @@ _SEVERAL = ("object_movement", "low_resolution", "motion_blur")
 
 def records() -> dict[str, dict[str, Any]]:
     """Degradation -> ``version`` of severity.yaml, and ``pictures``."""
-    version = str(degradations.severity_version())
+    version = str(registry.severity_version())
     return {name: {"version": version, "pictures": pictures_of(name)} for name in sorted(degradations.names())}
 
 

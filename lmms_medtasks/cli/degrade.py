@@ -17,6 +17,13 @@ ModalityOption = Annotated[
         help="What the images are of: CT, X-ray, or your own: modalities.yml:OCT. Some operators depend on it."
     ),
 ]
+LengthsOption = Annotated[
+    str,
+    typer.Option(
+        help="Lengths in pixels (blurs, low resolution): pixels, the paper's numbers on images of any size; share, the "
+        "same share of each image."
+    ),
+]
 
 
 def _parse_seed(text: str) -> int | str:
@@ -37,6 +44,7 @@ def degrade(
     seed: SeedOption = "0",
     modality: ModalityOption = None,
     force: Annotated[bool, typer.Option("--force", help="Apply it to a modality that it is not for.")] = False,
+    lengths: LengthsOption = "pixels",
     vary: Annotated[bool, typer.Option("--vary", help="A seed for each file: the seed joined with its path.")] = False,
     pattern: Annotated[str, typer.Option(help="Which files of a folder, by name, e.g. '*.png'.")] = "*",
     workers: Annotated[int, typer.Option(help="Processes; 0: one for each core.", min=0)] = 0,
@@ -65,6 +73,7 @@ def degrade(
         modality=modality_files.parse_modality_option(modality),
         force=force,
         vary=vary,
+        lengths=lengths,
     )
     try:
         outcome = files.degrade_files(source, output, order, pattern=pattern, workers=workers, existing=existing)
@@ -113,6 +122,7 @@ def preview(
     curve: Annotated[
         bool, typer.Option("--curve", help="Strengths 0.5, 1 (L1), 1.5, 2 (L2), 2.5 and 3, with PSNR as a curve.")
     ] = False,
+    lengths: LengthsOption = "pixels",
 ) -> None:
     """Draw a gallery of every modality, degradation and level, with PSNR and SSIM under each image.
 
@@ -128,7 +138,7 @@ def preview(
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
     shown, failed = make_preview_sections(
-        sources or [], modality_files.parse_modality_option(modality), name or [], _parse_seed(seed), curve
+        sources or [], modality_files.parse_modality_option(modality), name or [], _parse_seed(seed), curve, lengths
     )
     for path, problem in failed:
         typer.echo(f"{path}: {problem}", err=True)
@@ -136,6 +146,8 @@ def preview(
         raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
     subject = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
     about = f"{subject}, the untouched image above; seed {seed}, degradations {digests.degradations_digest()}."
+    if lengths != "pixels":
+        about += " Lengths are the same share of each image, not the paper's pixels."
     if not sources:
         about += " The images are the mini data's, which are drawn."
     if failed:

@@ -27,12 +27,17 @@ CURVE = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 
 
 def make_preview_sections(
-    paths: list[Path], modality: str | None, names: list[str], seed: int | str, curve: bool = False
+    paths: list[Path],
+    modality: str | None,
+    names: list[str],
+    seed: int | str,
+    curve: bool = False,
+    lengths: str = "pixels",
 ) -> tuple[list[GallerySection], list[tuple[Path, str]]]:
     """A section for each image (the mini data's, one of each modality, where ``paths`` is empty), and what failed.
 
-    ``curve``: the strengths of :data:`CURVE` in place of the two levels. Of an image that cannot be read or degraded
-    the path and the reason are given, and the others are shown.
+    ``curve``: the strengths of :data:`CURVE` in place of the two levels. ``lengths``: "pixels" or "share". Of an image
+    that cannot be read or degraded the path and the reason are given, and the others are shown.
 
     Raises:
         UserError: An unknown name or modality, or one whose degradations are none of ``names``.
@@ -43,6 +48,7 @@ def make_preview_sections(
         degradations.check_modality(name, canonical)
         if curve and is_custom_degradation(name):
             own.get(name).check_strength(CURVE[0])  # a function may have nothing between its levels
+    degradations.check_lengths(lengths)
     levels = CURVE if curve else (1.0, 2.0)
     shown: list[GallerySection] = []
     failed: list[tuple[Path, str]] = []
@@ -53,15 +59,20 @@ def make_preview_sections(
         warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
         for path in paths:
             try:
-                shown.append(_make_section((path.name, open_image(path), canonical), chosen, seed, levels, step))
+                subject = (path.name, open_image(path), canonical)
+                shown.append(_make_section(subject, chosen, (seed, lengths), levels, step))
             except UserError as error:
                 failed.append((path, str(error)))
-        shown += [_make_section(subject, chosen, seed, levels, step) for subject in subjects]
+        shown += [_make_section(subject, chosen, (seed, lengths), levels, step) for subject in subjects]
     return shown, failed
 
 
 def _make_section(
-    subject: Subject, chosen: list[str], seed: int | str, levels: Sequence[float], step: Callable[[int], object]
+    subject: Subject,
+    chosen: list[str],
+    how: tuple[int | str, str],
+    levels: Sequence[float],
+    step: Callable[[int], object],
 ) -> GallerySection:
     heading, image, modality = subject
     view = pictures.shown_as(image)
@@ -73,7 +84,7 @@ def _make_section(
         about.append(f"transparent pixels on {view['background']}")
     rows = []
     for name in _fitting_degradations(modality, chosen):
-        rows.append(_make_row(subject, name, seed, levels))
+        rows.append(_make_row(subject, name, how, levels))
         step(1)
     return GallerySection(heading, GalleryTile(pictures.to_rgb8(image), "untouched", tuple(about)), tuple(rows))
 
@@ -84,15 +95,16 @@ def _fitting_degradations(modality: str | None, chosen: list[str]) -> list[str]:
     return [name for name in dict.fromkeys((*allowed, *fits)) if not chosen or name in chosen]
 
 
-def _make_row(subject: Subject, name: str, seed: int | str, levels: Sequence[float]) -> GalleryRow:
-    _, image, modality = subject
+def _make_row(subject: Subject, name: str, how: tuple[int | str, str], levels: Sequence[float]) -> GalleryRow:
+    (_, image, modality), (seed, lengths) = subject, how
     clean = pictures.to_rgb8(image)
     tiles, points = [], []
     title, there = degradations.title(name), degradations.levels_of(name)
     for level in levels:
         if level == 2 and 2 not in there:
             continue
-        result = pictures.to_rgb8(degradations.apply(image, name, strength=level, seed=seed, modality=modality))
+        made = degradations.apply(image, name, strength=level, seed=seed, modality=modality, lengths=lengths)
+        result = pictures.to_rgb8(made)
         label = f"{title} L{level:g}" if level in (1, 2) else f"{title} {level:g}"
         tiles.append(GalleryTile(result, label, (describe_distance(clean, result),)))
         points.append((level, psnr(np.asarray(clean), np.asarray(result))))

@@ -101,6 +101,13 @@ def run(
     degrade_control: Annotated[
         bool, typer.Option("--degrade-control", help="For --degrade: ask the untouched images a second time too.")
     ] = False,
+    degrade_lengths: Annotated[
+        str,
+        typer.Option(
+            help="For --degrade: lengths in pixels (blurs, low resolution) are the paper's numbers on images of any "
+            "size (pixels), or the same share of each image (share)."
+        ),
+    ] = "pixels",
 ) -> None:
     """Run lmms-eval, and exit with 1 if an evaluation failed, with 2 if you can mend why.
 
@@ -133,7 +140,7 @@ def run(
     arguments = list(context.args)
     check_known(arguments, [name for param in context.command.params for name in param.opts])
     tasks = checked_tasks(arguments)
-    tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
+    tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control, degrade_lengths))
     prices = (price_in, price_out)
     variables = _subset_variables(arguments, subset, subset_seed)
     variables |= _setting_variables(settings, prompt or [], judge_prompt or [])
@@ -198,13 +205,15 @@ def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
 
 
 def _add_degraded_tasks(
-    arguments: list[str], tasks: list[str], degrade: str | None, options: tuple[str | None, int, bool]
+    arguments: list[str], tasks: list[str], degrade: str | None, options: tuple[str | None, int, bool, str]
 ) -> list[str]:
     """The tasks with those that --degrade adds; they are added to --tasks in ``arguments`` too."""
     if degrade is None:
-        if options != (None, 0, False):
-            message = "--modality, --degrade-seed and --degrade-control are for --degrade: say what is to be done."
-            raise UserError(message)
+        if options != (None, 0, False, "pixels"):
+            raise UserError(
+                "--modality, --degrade-seed, --degrade-control and --degrade-lengths are for --degrade: say what is to "
+                "be done."
+            )
         return tasks
     from lmms_medtasks.degradations import modality_files
     from lmms_medtasks.harness import degraded_names
@@ -217,6 +226,8 @@ def _add_degraded_tasks(
     if twice:
         raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
     every = [*tasks, *degraded_names.degraded_names(tasks, degrade, *options)]
+    if beyond := degraded_names.describe_beyond_paper(degrade, options[0]):
+        typer.echo(f"lmms-medtasks: {beyond}", err=True)
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every

@@ -1,7 +1,7 @@
 """Names of degraded tasks such as ``TASK@gaussian_noise.2``, and the options of ``lmms-medtasks run --degrade``.
 
-The text after the ``@`` is a request: a degradation, its level, and optionally the pictures' modality and a seed.
-``metadata: {degrade: REQUEST}`` in a task's YAML takes the same text.
+The text after the ``@`` is a request: a degradation, its level, and optionally the pictures' modality, a seed and
+``lengths=share``. ``metadata: {degrade: REQUEST}`` in a task's YAML takes the same text.
 
 ============================== ==========================================================================
 ``gaussian_noise.2``           a degradation of :mod:`lmms_medtasks.degradations`, at level 1 or 2
@@ -14,6 +14,7 @@ The text after the ``@`` is a request: a degradation, its level, and optionally 
 ``parts.py.function.1``        the same in a file of the working directory
 ``gaussian_noise.0``           unchanged pictures as a control, whatever the degradation
 ``gaussian_noise.2~seed=7``    other draws
+``bubble.2~lengths=share``     lengths are the same share of each picture, not the paper's pixels
 ============================== ==========================================================================
 """
 
@@ -26,6 +27,7 @@ from typing import Any
 
 from lmms_medtasks import degradations, folders
 from lmms_medtasks.degradations import corruptions, modality_files
+from lmms_medtasks.degradations.base import PIXELS, SHARE
 from lmms_medtasks.degradations.strength import STRONGEST
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.samples.degraded import MARK
@@ -39,6 +41,7 @@ FILE = "degrade.yml"
 """In a benchmark's folder: how it degrades pictures, in the form of ``--degrade``."""
 _ALL = "all"
 _COLUMN = "column"
+_LENGTHS = "lengths"
 
 _ORDER = re.compile(
     r"(?P<what>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*?)\.(?P<level>\d+(?:\.\d+)?|[a-z]+)(?P<options>(?:~[^~@]*)*)"
@@ -55,6 +58,7 @@ class DegradationRequest:
     ``what``: the paper's name of a degradation, ``corruptions``, ``draw3_1`` or the dotted path of a custom one.
     ``level``: "0", "1", "2", a strength such as "1.5", or low, medium, high. ``modality``: its canonical name, or None.
     ``column``: the document's column with the modality, or None. ``seed``: of the draws, beside the picture itself.
+    ``lengths``: "pixels" or "share" (:func:`lmms_medtasks.degradations.apply`).
     """
 
     what: str
@@ -62,6 +66,7 @@ class DegradationRequest:
     modality: str | None = None
     column: str | None = None
     seed: int = 0
+    lengths: str = PIXELS
 
     @property
     def is_control(self) -> bool:
@@ -77,6 +82,13 @@ class DegradationRequest:
     def reference(self) -> str:
         """``what`` in the form of :mod:`lmms_medtasks.extensions`: my.module:function."""
         return ":".join(self.what.rpartition(".")[::2]) if self.is_function else self.what
+
+    @property
+    def has_lengths(self) -> bool:
+        """Whether ``~lengths=share`` can make a difference: it has lengths in pixels, or is drawn."""
+        if self.is_control or self.is_function or self.what == CORRUPTIONS:
+            return False
+        return self.draw is not None or bool(degradations.lengths_of(self.what))
 
     @property
     def draw(self) -> tuple[int, int] | None:
@@ -117,7 +129,16 @@ def parse_degradation_request(text: str, where: str) -> DegradationRequest:
     _check_level(what, level, where)
     order = DegradationRequest(what, level, **_parse_options(match["options"], where))
     _check_modality(order, where)
+    if order.lengths != PIXELS and not order.has_lengths:
+        raise UserError(
+            f"{where!r}: {what} has no lengths in pixels at level {level}, so both choices are the same. Leave "
+            f"~lengths={order.lengths} out. It is for {_list_with_lengths()}, and draws."
+        )
     return order
+
+
+def _list_with_lengths() -> str:
+    return ", ".join(name for name in degradations.names() if degradations.lengths_of(name))
 
 
 def levels_of(what: str) -> tuple[str, ...]:
@@ -145,16 +166,25 @@ def _shorten_level(level: str) -> str:
     return f"{float(level):.12g}" if _is_number(level) else level
 
 
-def degraded_names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, control: bool) -> list[str]:
+def degraded_names(
+    tasks: Sequence[str],
+    degrade: str,
+    modality: str | None,
+    seed: int,
+    control: bool,
+    lengths: str = PIXELS,
+) -> list[str]:
     """The names of the degraded tasks for ``lmms-medtasks run --degrade``, those of one task together.
 
     ``degrade``: degradations with their levels, ``gaussian_noise:0.5,1,1.5,2,motion_blur:1``; ``all:1,2``, all of the
     modality; ``draw3:1,2``; ``corruptions``; ``my.module:function``; the name of a benchmark with a file :data:`FILE`.
     The default levels are 1 and 2 (low, medium, high for corruptions, 1 for a function). ``modality``: one, or
-    ``column:NAME``. ``control``: also level 0, the unchanged pictures.
+    ``column:NAME``. ``control``: also level 0, the unchanged pictures. ``lengths``: "share" stands in the
+    names of those that have lengths in pixels.
 
     Raises UserError as :func:`parse_degraded_name` does, and for ``all`` and draws without a modality.
     """
+    degradations.check_lengths(lengths)
     column = (modality or "").partition(":")[2] if (modality or "").startswith(f"{_COLUMN}:") else None
     if modality is not None and (column == "" or modality == _COLUMN):
         raise UserError("--modality column:NAME names the column of the documents that has the modality.")
@@ -170,13 +200,43 @@ def degraded_names(tasks: Sequence[str], degrade: str, modality: str | None, see
         pairs = [(pairs[0][0], CONTROL), *pairs]
     modality_option = f"~{canonical}" if canonical else f"~{_COLUMN}={column}" if column else ""
     seed_option = f"~seed={seed}" if seed else ""
-    suffixes = [
-        f"{what}.{level}{'' if CONTROL == level or what == CORRUPTIONS else modality_option}{seed_option}"
-        for what, level in dict.fromkeys(pairs)
-    ]
-    for suffix in suffixes:
-        parse_degradation_request(suffix, f"--degrade {degrade}")
+    suffixes = []
+    for what, level in dict.fromkeys(pairs):
+        suffix = f"{what}.{level}{'' if CONTROL == level or what == CORRUPTIONS else modality_option}{seed_option}"
+        has_lengths = parse_degradation_request(suffix, f"--degrade {degrade}").has_lengths
+        suffixes.append(f"{suffix}~{_LENGTHS}={lengths}" if has_lengths and lengths != PIXELS else suffix)
+    if lengths != PIXELS and not any(f"~{_LENGTHS}=" in suffix for suffix in suffixes):
+        raise UserError(
+            f"--degrade-lengths {lengths}: nothing of --degrade {degrade} has lengths in pixels, so both choices are "
+            f"the same. Leave the option out. It is for {_list_with_lengths()}, and draws."
+        )
     return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
+
+
+def describe_beyond_paper(degrade: str, modality: str | None) -> str:
+    """What "all" of ``--degrade`` takes that no image of the authors' shows for the modality; "" if nothing.
+
+    ``degrade`` and ``modality``: as for :func:`degraded_names`, which has checked them.
+    """
+    if modality is None or _ALL not in (head for head, _ in _split_items(degrade)):
+        return ""
+    drawn = {of: degradations.drawn_for(of) for of in degradations.modalities()}
+    if modality.startswith(f"{_COLUMN}:"):
+        where = "some modalities"
+        names = [
+            f"{name} (only {', '.join(of for of in drawn if name in drawn[of])})"
+            for name in _expand_item(_ALL, None, modality)
+            if not all(name in listed for listed in drawn.values())
+        ]
+    else:
+        where = degradations.canonical_modality(str(modality_files.parse_modality_option(modality)))
+        names = [name for name in degradations.for_modality(where) if name not in drawn[where]]
+    if not names:
+        return ""
+    return (
+        f"--degrade all takes degradations that MedQ-Deg does not draw for {where}, because no image of its authors "
+        f"shows them there: {', '.join(names)}. Without them: --degrade draw3."
+    )
 
 
 def _benchmark_degradations(head: str) -> str:
@@ -191,8 +251,11 @@ def _parse_options(text: str, where: str) -> dict[str, Any]:
         key, equals, value = option.partition("=")
         if not equals:
             key, value = "modality", _canonical_modality(option, where)
-        elif key not in (_COLUMN, "seed") or not value or (key == "seed" and not re.fullmatch(r"-?\d+", value)):
-            raise UserError(f"{where!r}: {option!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER.")
+        elif not re.fullmatch({_COLUMN: ".+", "seed": r"-?\d+", _LENGTHS: SHARE}.get(key, r"(?!)"), value):
+            raise UserError(
+                f"{where!r}: {option!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER, ~{_LENGTHS}={SHARE} (without "
+                "it, lengths are the paper's pixels)."
+            )
         if key in options:
             raise UserError(f"{where!r} has two of ~{key}.")
         options[key] = int(value) if key == "seed" else value

@@ -83,11 +83,12 @@ def degrade_as_requested(
         return corrupted, {"name": CORRUPTIONS, **drawn.to_json()}
     name = _drawn_name(known_as, order, str(modality)) if order.draw else order.what
     strength = float(order.level)
+    size, lengths = images.size_of(picture), order.lengths
     parameters = degradations.sample(
-        name, strength=strength, seed=seed, size=images.size_of(picture), modality=modality
+        name, strength=strength, seed=seed, size=size, modality=modality, lengths=lengths
     ).to_json()
-    shown = picture_cache.apply(picture, name, strength=strength, seed=seed, modality=modality)
-    return shown, {"name": name, **parameters}
+    shown = picture_cache.apply(picture, name, strength=strength, seed=seed, modality=modality, lengths=lengths)
+    return shown, {"name": name, **parameters, **degradations.describe_lengths(name, parameters, size)}
 
 
 def _drawn_name(known_as: str, order: DegradationRequest, modality: str) -> str:

@@ -22,6 +22,7 @@ from itertools import islice
 from typing import Any
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations.base import PIXELS
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance
 from lmms_medtasks.harness.degraded_names import DegradationRequest
@@ -308,6 +309,7 @@ def _degraded_metadata(base: Any, order: DegradationRequest, manager: Any) -> di
         **({"modality": order.modality} if order.modality else {}),
         **({"column": order.column} if order.column else {}),
         "seed": order.seed,
+        **({"lengths": order.lengths} if order.lengths != PIXELS else {}),
         **({} if order.is_control else {"code": degraded_pictures.code_of(order)}),
         "libraries": dict(provenance.library_versions()),
     }

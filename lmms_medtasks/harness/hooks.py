@@ -182,7 +182,8 @@ def _load_image(picture: Any, number: int, doc: Document, settings: Settings, fo
         made = picture_cache.apply(image, name, severity=severity, seed=seed, modality=modality)
     except UserError as error:
         raise UserError(f"Question {doc['id']!r}: {error}") from error
-    parameters = {**drawn.to_json(), **({"shown_as": shown} if shown else {})}
+    parameters = drawn.to_json()
+    parameters |= degradations.describe_lengths(name, parameters, size) | ({"shown_as": shown} if shown else {})
     RENDERED.put(str(doc["id"]), number, parameters, describe_degradation(doc, settings))
     return pictures.to_rgb8(made)
 

@@ -70,7 +70,7 @@ class Degrade:
     generator. It is the draw of ``lmms-medtasks run --degrade``: a model sees the very same pixels there.
 
     Args:
-        name, severity, strength, seed, modality, force: As for :func:`degrade`.
+        name, severity, strength, seed, modality, force, lengths: As for :func:`degrade`.
 
     Raises:
         UserError: An unknown name, severity, strength, seed or modality; neither or both of severity and strength; a
@@ -91,11 +91,13 @@ class Degrade:
     seed: int | str = field(default=0, kw_only=True)
     modality: str | None = field(default=None, kw_only=True)
     force: bool = field(default=False, kw_only=True)
+    lengths: str = field(default=degradations.PIXELS, kw_only=True)
 
     def __post_init__(self) -> None:
         degradations.canonical_name(self.name)
         degradations.check_level(self.severity, self.strength)
         degradations.check_seed(self.seed)
+        degradations.check_lengths(self.lengths)
         degradations.check_modality(self.name, modality_files.parse_modality_option(self.modality), self.force)
 
     def __repr__(self) -> str:
@@ -112,8 +114,8 @@ class Degrade:
         size_of(picture)  # raises UserError for anything but a picture
         seed = make_image_seed(pixel_digest(picture) if key is None else key, self.seed)
         modality = modality_files.parse_modality_option(self.modality)
-        level = {"severity": self.severity, "strength": self.strength}
-        return degradations.apply(picture, self.name, **level, seed=str(seed), modality=modality, force=self.force)
+        options = {name: getattr(self, name) for name in ("severity", "strength", "force", "lengths")}
+        return degradations.apply(picture, self.name, **options, seed=str(seed), modality=modality)
 
 
 def degrade(
@@ -126,6 +128,7 @@ def degrade(
     key: Key | Sequence[Key] = None,
     modality: str | None = None,
     force: bool = False,
+    lengths: str = degradations.PIXELS,
 ) -> AnyImages:
     """``images`` degraded: the same kind, shape and dtype come back, the input is not changed.
 
@@ -147,6 +150,8 @@ def degrade(
         modality: What the images are of, see :func:`list_degradations`, or one of your own in a file,
             "oct/modalities.yml:OCT". None: any.
         force: Allow a modality that the degradation is not for.
+        lengths: "pixels": lengths in pixels (blurs, low resolution) are the paper's numbers on images of any size.
+            "share": they are the same share of each image as of the authors'.
 
     Returns:
         Degraded images of the same kind, shape and dtype. A tensor is on the same device and has no gradient.
@@ -168,7 +173,9 @@ def degrade(
         >>> bool((worse[1] == degrade(batch[1], "gaussian_noise", severity=2, seed=0)).all())
         True
     """
-    transform = Degrade(name, severity=severity, strength=strength, seed=seed, modality=modality, force=force)
+    transform = Degrade(
+        name, severity=severity, strength=strength, seed=seed, modality=modality, force=force, lengths=lengths
+    )
     return transform(images, key=key)
 
 

@@ -20,7 +20,7 @@ from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.about import own_results_cell
 from lmms_medtasks.report.document import Cell, ReportNotice
 from lmms_medtasks.report.published import PublishedRowsSpec, read_rows
-from lmms_medtasks.report.shared_sections import rotation_view
+from lmms_medtasks.report.shared_sections import describe_image_sizes, rotation_view
 from lmms_medtasks.report.suite_report import SuiteReportSpec, question_ids, results_extent
 from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, SectionSpec, TableSpec
 from lmms_medtasks.samples.runs import make_printable
@@ -162,7 +162,10 @@ class _Tables:
                 sides = {"severity": 0}, {"severity": level}
                 yield self._change((str(level), measure.name), measure, sides, self._question)
 
-        notes = ("Pairs of the same question at both levels, both with a score.", *self._paired)
+        def notes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
+            said = "Pairs of the same question at both levels, both with a score."
+            return (said, *describe_image_sizes(sources), *self._paired)
+
         columns = functools.partial(self._paired_columns, "level 0", "level")
         return TableSpec("levels", "Against level 0", ("level", "measure"), rows, columns, notes)
 

@@ -17,14 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from lmms_medtasks.degradations.base import SHARE
 from lmms_medtasks.report.cells import count_column, label_column, make_frame, p_value, p_value_cell
 from lmms_medtasks.report.document import Cell, FrameColumn, ReportChapter, ReportNotice, ReportSection
 from lmms_medtasks.samples.degraded import (
     METADATA,
     PICTURES,
     SCORES,
+    describe_length_spread,
     find_base_task,
     list_degraded_failures,
+    list_length_shares,
     shared_image_units,
 )
 from lmms_medtasks.samples.result_files import ResultFile
@@ -46,6 +49,7 @@ _NOTES = (
     "How: logged, the task logs a number for each question, and their mean is the value that the harness reports; "
     "totals only, no score for each question is to be had: no interval, no test.",
 )
+_SAME_SHARE = "--degrade-lengths share degrades each by the same share."
 _NO_SCORES = "the metric has no score for each question, whose mean is the reported value"
 
 
@@ -64,6 +68,9 @@ class DegradationLoss:
     change: IntervalEstimate | None = None
     p: float | None = None
     adjusted: float | None = None
+    lengths: frozenset[tuple[str, int, float, str]] = frozenset()
+    """Of each image: degradation and level, shorter side, the share of it that a length in pixels is, its digest."""
+    unchanged: str = ""
 
 
 def degraded_tasks(run: ResultFile) -> dict[str, str]:
@@ -118,8 +125,15 @@ def degradation_parts(runs: Sequence[ResultFile]) -> list[ReportChapter]:
 
 
 def _kept_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    pictures = [str(each.get("picture")) for each in row.get(PICTURES) or ()]
-    return {"pictures": pictures, "scores": row.get(SCORES) or {}}
+    degraded = row.get(PICTURES) or ()
+    return {
+        "pictures": [str(each.get("picture")) for each in degraded],
+        "lengths": [
+            (str(each.get("name")), side, share, str(each.get("picture")))
+            for each, side, share in list_length_shares(degraded)
+        ],
+        "scores": row.get(SCORES) or {},
+    }
 
 
 def _of_task(
@@ -129,18 +143,30 @@ def _of_task(
     done = run.content["configs"][task]["metadata"][METADATA]
     about = [done[name] for name in ("modality", "column") if done.get(name)]
     about += [f"seed {done['seed']}"] if done.get("seed") else []
+    has_same_share = done.get("lengths") == SHARE
+    about += ["same share"] if has_same_share else []
     what = f"{done.get('name')} ({', '.join(map(str, about))})" if about else str(done.get("name"))
     paired, tops = (done.get(name) or {} for name in ("scores", "best_scores"))
     wanted = run.content.get("higher_is_better", {}).get(task) or {}
     numbers = sorted(clean.keys() & degraded.keys())
     clusters = shared_image_units([degraded[number]["pictures"] for number in numbers])
+    level = str(done.get("level"))
+    lengths = frozenset(
+        (make_printable(f"{name} L{level}"), *more)
+        for number in ([] if has_same_share else numbers)
+        for name, *more in degraded[number]["lengths"]
+    )
+    count, unchanged = done.get("pictures") or 0, ""
+    if left := count - (done.get("changed") or 0):
+        unchanged = f"{make_printable(what)} L{level} {left:,} of {count:,}"
     metrics = [key.partition(",")[0] for key in run.tasks[task]]
     for key, metric, value in zip(run.tasks[task], metrics, run.tasks[task].values(), strict=True):
         other: Any = run.tasks[base].get(key)
         if wanted.get(metric) is None or not (_is_number(value) and _is_number(other)):
             continue
         shown = make_printable(key if metrics.count(metric) > 1 else metric)
-        made = DegradationLoss(base, make_printable(what), str(done.get("level")), shown, _TOTALS, other, value)
+        made = DegradationLoss(base, make_printable(what), level, shown, _TOTALS, other, value,
+                               lengths=lengths, unchanged=unchanged)  # fmt: skip
         one, two = ([side[number]["scores"].get(key) for number in numbers] for side in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
@@ -187,5 +213,13 @@ def _loss_section(key: str, found: Sequence[DegradationLoss]) -> ReportSection:
          p_value_cell(each.p), p_value_cell(each.adjusted), each.how)
         for each in found
     ]  # fmt: skip
-    table = make_frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, _NOTES)
+    images = frozenset().union(*(each.lengths for each in found))
+    spread = describe_length_spread((label, side, share) for label, side, share, _ in images)
+    unchanged = ", ".join(dict.fromkeys(each.unchanged for each in found if each.unchanged))
+    more = (
+        spread and f"{spread} {_SAME_SHARE}",
+        unchanged and f"Images that a degradation left unchanged; they are counted in: {unchanged}.",
+    )
+    notes = (*_NOTES, *filter(None, more))
+    table = make_frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, notes)
     return ReportSection(key, base, tables=(table,) if table else ())

@@ -1,4 +1,4 @@
-"""Sections that several benchmarks share: copies with rotated options, and the lost part of the image's benefit."""
+"""What several benchmarks share: copies with rotated options, the lost part of the image's benefit, image sizes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from lmms_medtasks.report.cells import count_column, label_column, make_frame, number_cell, percent_cell, percent_column
 from lmms_medtasks.report.document import Frame, FrameColumn
 from lmms_medtasks.report.views import ColumnSpec, ModelResults, RowSpec, SectionSpec, TableSpec
+from lmms_medtasks.samples.degraded import describe_length_spread
 from lmms_medtasks.samples.table import QuestionTable, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import IntervalEstimate
@@ -23,6 +24,18 @@ _ESTIMATES = {
     "mean over all copies (the metric accuracy)": _ACCURACY,
 }
 _COLUMNS = ("n", "accuracy")
+
+
+def describe_image_sizes(sources: Sequence[ModelResults]) -> tuple[str, ...]:
+    """A note where degradations with lengths in pixels met images of mixed sizes; else ()."""
+    lengths = set()
+    for rows in (source.rows for source in sources):
+        names = ("degradation", "severity", "cluster", "shorter_sides", "length_shares")
+        for name, level, cluster, sides, shares in zip(*map(rows.column, names), strict=True):
+            label = f"{name or ''} L{level}".strip()
+            lengths |= {(label, *length, cluster) for length in zip(sides or (), shares or (), strict=True)}
+    spread = describe_length_spread((label, side, share) for label, side, share, _ in lengths)
+    return (spread,) if spread else ()
 
 
 def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Where] | None = None) -> SectionSpec:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median_low
 from typing import Any
 
 MARK = "@"
@@ -25,6 +27,10 @@ FAILED = "failed"
 """Key in the ``degradation`` of a task's metadata: why it has no result, such as that no picture changed."""
 
 
+_ALIKE = 1.25
+"""Shares of a length that differ by less than this factor are alike. Our choice."""
+
+
 def is_degraded_name(name: object) -> bool:
     return isinstance(name, str) and MARK in name
 
@@ -39,6 +45,40 @@ def list_degraded_failures(content: Mapping[str, Any]) -> dict[str, str]:
     """Why degraded tasks of a result file have no result although the model was asked, by task."""
     reasons = {task: _degradation_metadata(config).get(FAILED) for task, config in content.get("configs", {}).items()}
     return {task: str(why) for task, why in reasons.items() if why}
+
+
+def list_length_shares(pictures: Any) -> list[tuple[Mapping[str, Any], int, float]]:
+    """Of logged ``pictures`` with a length in pixels: the picture's record, its shorter side, the length's share."""
+    return [
+        (picture, picture["shorter_side"], picture["length_share"])
+        for picture in (pictures if isinstance(pictures, list) else ())
+        if isinstance(picture, Mapping)
+        and isinstance(picture.get("shorter_side"), int)
+        and isinstance(picture.get("length_share"), float)
+    ]
+
+
+def describe_length_spread(lengths: Iterable[tuple[str, int, float]]) -> str:
+    """A sentence on the sizes of images where a degradation's length in pixels is another share of each; else "".
+
+    ``lengths``: for each image the degradation and level, the shorter side, and the length's share of it.
+    """
+    sides, shares = [], defaultdict(list)
+    for label, side, share in lengths:
+        shares[label].append(share)
+        sides.append(side)
+    spreads = {label: (min(values), max(values)) for label, values in shares.items()}
+    told = [
+        f"{label} {100 * low:.3g} to {100 * high:.3g} %"
+        for label, (low, high) in sorted(spreads.items())
+        if high >= _ALIKE * low
+    ]
+    if not told:
+        return ""
+    return (
+        f"Image sizes: shorter sides {min(sides):,} to {max(sides):,} pixels, median {median_low(sides):,}. Lengths in "
+        f"pixels are another share of each: {', '.join(told)}. So images of mixed sizes mix severities."
+    )
 
 
 def _degradation_metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lmms_medtasks.record import QuestionRecord
+from lmms_medtasks.samples.degraded import list_length_shares
 
 FIELDS = ("score", "low", "high", "judged", "requested")
 """The columns of a measure: ``accuracy.score`` and so on."""
@@ -19,7 +20,7 @@ FIELDS = ("score", "low", "high", "judged", "requested")
 OWN_COLUMNS = frozenset({
     "id", "cluster", "pair", "expected", "trials", "judge", "protocol", "judgement", "verdict_statuses",
     "verdict_reasons", "verdict_models", "verdict_labels", "system_fingerprints", "run", "task", "condition", "line",
-    "repeated", "limits_reached", "unknown_marks",
+    "repeated", "limits_reached", "unknown_marks", "shorter_sides", "length_shares",
 })  # fmt: skip
 """Columns that are not tags: the record's own fields, and the row's origin."""
 
@@ -59,6 +60,10 @@ def record_to_row(record: QuestionRecord) -> dict[str, Any]:
         row["limits_reached"] = reached
     if marks := [str(note["unknown_mark"]) for note in record.replies if note.get("unknown_mark")]:
         row["unknown_marks"] = marks
+    # How degradations with lengths in pixels met images of several sizes.
+    if lengths := list_length_shares(record.details.get("degradation_parameters")):
+        row["shorter_sides"] = [side for _, side, _ in lengths]
+        row["length_shares"] = [share for _, _, share in lengths]
     if record.judgement:
         verdicts = [verdict for verdicts in record.judgement.verdicts for verdict in verdicts]
         row["judge"] = json.dumps(record.judgement.judge, sort_keys=True, default=str)

@@ -20,6 +20,7 @@ from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.published import PublishedRowsSpec
 from lmms_medtasks.report.report_options import ReportOptions
+from lmms_medtasks.report.shared_sections import describe_image_sizes
 from lmms_medtasks.report.suite_report import with_distinct_names
 from lmms_medtasks.report.views import CellFunction, ColumnSpec, ModelResults, RowSpec, TableSpec, rows_by
 from lmms_medtasks.samples.result_files import ResultFile
@@ -231,7 +232,7 @@ DEGRADATIONS = TableSpec(
         ),
     ),
     _AGAINST_CLEAN,
-    (PAIRED, INTERVALS),
+    lambda sources: (PAIRED, INTERVALS, *describe_image_sizes(sources)),
     long=True,
     folded=True,
 )

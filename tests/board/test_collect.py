@@ -42,7 +42,7 @@ def test_an_entry_has_scores_by_question_whatever_the_order_of_the_log(tmp_path,
     assert (first.counts.requests, first.counts.failed, first.counts.replies, first.counts.parsed) == (12, 4, 8, 7)
     assert first.questions.tag("severity").to_pylist() == [1, 1, 1, 1]
     assert first.samples.column("trials")[0] == ["A", "A", "A"]
-    assert (first.model.name, first.suite, first.version, first.data) == ("model-a", "medq_deg", "1.2", "full")
+    assert (first.model.name, first.suite, first.version, first.data) == ("model-a", "medq_deg", "1.3", "full")
 
 
 def test_questions_are_clustered_as_their_records_say(tmp_path, runs):

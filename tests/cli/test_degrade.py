@@ -59,6 +59,7 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
         (["--name", "exposur", "--severity", "1"], "Did you mean 'exposure'"),
         (["--name", "exposure", "--severity", "3"], "severe"),
         (["--name", "exposure", "--strength", "3.5"], "from 0 .* to 3"),
+        (["--name", "exposure", "--severity", "1", "--lengths", "half"], "'pixels'.*'share'.*got 'half'"),
         (["--name", "exposure", "--strength", "1", "--severity", "1"], "either severity"),
         (["--name", "exposure", "--severity", "1", "--modality", "Xry"], "Did you mean 'X-ray'"),
         (["--name", "sparse_view", "--severity", "1", "--modality", "MRI"], "--force|force=True"),
@@ -89,6 +90,21 @@ def test_strength_is_applied_and_recorded(run, scan, tmp_path):
         assert image.tobytes() == expected.tobytes()
     other = run("degrade", scan, "-o", output, "--name", "gaussian_blur", "--strength", 2.5, "--existing", "skip")
     assert other.exit_code == 1 and "was made otherwise" in other.stderr
+
+
+def test_the_same_share_is_applied_recorded_and_no_file_of_the_papers_pixels(run, scan, tmp_path):
+    asked = ("degrade", scan, "-o", tmp_path / "out.png", "--name", "gaussian_blur", "--severity", 2, "--json")
+    result = run(*asked, "--lengths", "share")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert (record["lengths"], record["parameters"]) == ("share", {"sigma": pytest.approx(7 * 32 / 483)})
+    with Image.open(tmp_path / "out.png") as image:
+        expected = degradations.apply(Image.open(scan), "gaussian_blur", severity=2, lengths="share")
+        assert image.tobytes() == expected.tobytes()
+    other = run(*asked, "--existing", "skip")
+    assert other.exit_code == 1 and "modality, lengths ['gaussian_blur', 2, None, 0, None, 'share']" in other.stderr
+    result = run("preview", scan, "-o", tmp_path, "--name", "gaussian_blur", "--lengths", "share")
+    assert "Lengths are the same share of each image" in (tmp_path / "preview.html").read_text("utf-8")
 
 
 def test_preview_of_ones_own_image(run, scan, tmp_path):

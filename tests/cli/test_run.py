@@ -347,6 +347,11 @@ def test_degrade_adds_names_to_the_tasks(harness):
         "gqa,gqa@sparse_view.0~seed=3,gqa@sparse_view.2~CT~seed=3,gqa@motion_blur.1~CT~seed=3"
     )
     assert not any("degrade" in each or "modality" in each for each in given)
+    assert "--degrade all" not in done.output
+    call(*ASKED, "--degrade", "motion_blur:1", "--degrade-lengths", "share")
+    assert tasks_given(harness.commands[-1]) == "gqa,gqa@motion_blur.1~lengths=share"
+    told = call(*ASKED, "--degrade", "all:1", "--modality", "ct")
+    assert "does not draw for CT, because no image of its authors shows them there: object_movement," in told.output
     del harness.results["gqa@motion_blur.1~CT~seed=3"]
     failed = call(*ASKED, "--degrade", "sparse_view:2,motion_blur:1", "--modality", "ct", "--degrade-seed", "3")
     assert failed.exit_code == 1 and "gqa@motion_blur.1~CT~seed=3" in failed.output
@@ -362,6 +367,9 @@ def test_degrade_adds_names_to_the_tasks(harness):
         (["--tasks", "medobvius@gaussian_noise.2"], "Did you mean 'medobvious'"),
         (["--modality", "CT"], "are for --degrade"),
         (["--degrade-control"], "are for --degrade"),
+        (["--degrade-lengths", "share"], "are for --degrade"),
+        (["--degrade", "gaussian_noise:2", "--degrade-lengths", "share"], "Leave the option out"),
+        (["--degrade", "motion_blur:2", "--degrade-lengths", "shares"], "'pixels'"),
         (["--degrade", "gaussian_noise:2", "--config", "tasks.yaml"], "--config"),
     ],
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import registry
 from tools import golden_pixels, renew_golden
 
 FILE = renew_golden.FOLDER / "degradations.json"
@@ -44,9 +45,9 @@ def test_changed_pixels_are_recorded_at_a_higher_version_only(tmp_path, monkeypa
     monkeypatch.setattr(renew_golden, "libraries", lambda: recorded()[1])
     refused = renew_golden.renew(["degradations"], tmp_path)
     assert len(refused) == len(degradations.names())
-    version = degradations.severity_version()
+    version = registry.severity_version()
     assert f"gaussian_noise: version {version}, recorded at {version}, and other pictures (" in "\n".join(refused)
     assert "that of degradations/severity.yaml" in refused[0]
     assert path.read_text("utf-8") == FILE.read_text("utf-8")
-    monkeypatch.setattr(degradations, "severity_version", lambda: version + 1)
+    monkeypatch.setattr(registry, "severity_version", lambda: version + 1)
     assert renew_golden.renew(["degradations"], tmp_path) == []

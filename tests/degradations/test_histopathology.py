@@ -110,6 +110,77 @@ def test_golden_pixels(name, level):
     assert probes(name, level) == pytest.approx(GOLDEN[name, level], abs=tolerance)
 
 
+# --- Where there is a picture ----------------------------------------------------------------------------------------
+
+
+def textured(height, width):
+    return seeded_generator("tissue texture").random((height, width, 3), dtype=np.float32) * 0.5 + 0.3
+
+
+def letterboxed(bars):
+    image = textured(96, 96)
+    image[:bars] = image[96 - bars :] = 8 / 255  # as JPEG leaves black
+    return image
+
+
+def in_a_circle():
+    image = textured(96, 96)
+    y, x = np.mgrid[:96, :96]
+    image[(y - 48) ** 2 + (x - 48) ** 2 > 45**2] = 0.0
+    return image
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize(
+    "image", [letterboxed(24), letterboxed(40), in_a_circle()], ids=["bars", "wide bars", "circle"]
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_black_around_a_picture_stays_black_and_the_picture_is_degraded(name, image, level):
+    black = image.max(axis=2) <= 8 / 255
+    for seed in range(6):
+        degraded_image = degraded(image, name, level, seed)
+        assert np.array_equal(degraded_image[black], image[black])
+        assert squared_error(image[~black], degraded_image[~black]) > 1e-5, seed
+        assert np.array_equal(degraded(image[..., 0], name, level, seed)[black], image[..., 0][black])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_between_bars_is_degraded_as_without_them(name):
+    image = letterboxed(24)
+    record = drawn(name, 2, 3, (96, 96)).within((96, 96), (48, 96))
+    alone = registry.get(name, "Histopathology").apply(image[24:72], record)
+    assert np.array_equal(degraded(image, name, 2, 3)[24:72], alone)
+    assert not np.array_equal(alone, image[24:72])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dark_spot_of_tissue_or_a_black_image_is_no_bar(name):
+    image = textured(96, 96)
+    image[40:60, 40:60] = 0.0
+    image[0, :5] = 0.0
+    for dark in (image, np.zeros((40, 30, 3), np.float32)):
+        degradation = registry.get(name, "Histopathology")
+        record = drawn(name, 2, 1, dark.shape[:2])
+        assert np.array_equal(degradation.apply(dark, record), degradation.apply.__wrapped__(dark, record))
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_bubble_moves_from_an_empty_part_to_the_tissue(level):
+    image = np.full((128, 128, 3), 0.94, np.float32)
+    assert squared_error(image, degraded(image, "bubble", level, 0)) == pytest.approx(0, abs=1e-12)
+    image[:, :24] = textured(128, 24)
+    for seed in range(6):
+        assert squared_error(image, degraded(image, "bubble", level, seed)) > (5 / 255) ** 2 * 0.05, seed
+
+
+def test_a_bubble_on_tissue_stays_where_it_is_drawn():
+    image = textured(128, 128)
+    image[:30] = 0.94
+    record = drawn("bubble", 1, 2, (128, 128))
+    inside = np.argwhere((add_bubble(image, record) != image).any(axis=2))
+    assert np.abs(inside.mean(axis=0) - (record.row, record.column)).max() < 1
+
+
 # --- Dark spots ----------------------------------------------------------------------------------------------------
 
 

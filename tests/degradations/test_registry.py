@@ -54,7 +54,9 @@ def test_severity_yaml_explains_every_number(section):
     entry = registry.load_sections()[section]
     listed = {"category", "modalities"} if "@" not in section else set()
     numbers = {"code", "source", "parameters", "levels"}
-    assert listed | numbers <= set(entry) <= listed | numbers | {"shared", "strength", "drawn_for", "called"}
+    assert listed | numbers <= set(entry) <= listed | numbers | {"shared", "strength", "drawn_for", "called", "lengths"}
+    assert ("lengths" in entry) == ("seen_at" in entry["parameters"])
+    assert set(entry.get("lengths", ())) <= set(entry["parameters"])
     for modality, levels in entry["levels"].items():
         assert modality == "any" or modality in degradations.modalities()
         assert set(levels) == {1, 2}

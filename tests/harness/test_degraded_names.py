@@ -4,7 +4,12 @@ import pytest
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.degraded_names import DegradationRequest, degraded_names, parse_degraded_name
+from lmms_medtasks.harness.degraded_names import (
+    DegradationRequest,
+    degraded_names,
+    describe_beyond_paper,
+    parse_degraded_name,
+)
 from lmms_medtasks.samples.degraded import is_degraded_name
 
 
@@ -15,6 +20,11 @@ from lmms_medtasks.samples.degraded import is_degraded_name
         ("slake_en@downsample_artifact.1", DegradationRequest("low_resolution", "1")),
         ("slake_en@sparse_view.1~ct", DegradationRequest("sparse_view", "1", modality="CT")),
         ("slake_en@motion_blur.1~column=kind~seed=7", DegradationRequest("motion_blur", "1", column="kind", seed=7)),
+        (
+            "slake_en@motion_blur.1~X-ray~lengths=share",
+            DegradationRequest("motion_blur", "1", modality="X-ray", lengths="share"),
+        ),
+        ("slake_en@draw3_1.2~CT~lengths=share", DegradationRequest("draw3_1", "2", modality="CT", lengths="share")),
         ("slake_en@corruptions.high", DegradationRequest("corruptions", "high")),
         ("slake_en@draw3_2.1~MRI", DegradationRequest("draw3_2", "1", modality="MRI")),
         ("slake_en@my.module.function.2", DegradationRequest("my.module.function", "2")),
@@ -55,6 +65,11 @@ def test_only_a_name_with_the_mark_is_one():
         ("a@gaussian_noise.2~xray2", "Unknown modality 'xray2'"),
         ("a@gaussian_noise.2~seed=x", "none of ~MODALITY"),
         ("a@gaussian_noise.2~seed=1~seed=2", "two of ~seed"),
+        ("a@motion_blur.2~lengths=pixels", "~lengths=share (without it, lengths are the paper's pixels)"),
+        ("a@gaussian_noise.2~lengths=share", "It is for low_resolution, motion_blur, gaussian_blur, bubble, and draws"),
+        ("a@motion_blur.0~lengths=share", "no lengths in pixels at level 0"),
+        ("a@corruptions.low~lengths=share", "no lengths in pixels"),
+        ("a@my.module.function.1~lengths=share", "no lengths in pixels"),
         ("a@gaussian_noise.2~CT~column=m", "one of both"),
         ("a@sparse_view.1", "for CT only"),
         ("a@sparse_view.1~MRI", "not for MRI"),
@@ -107,6 +122,36 @@ def test_all_are_those_for_the_modality():
     assert found == [f"{name}.{level}~X-ray" for name in degradations.for_modality("X-ray") for level in (1, 2)]
     mixed = made("all:1", "column:kind")
     assert "gaussian_noise.1~column=kind" in mixed and not any("sparse_view" in each for each in mixed)
+
+
+def test_the_same_share_stands_in_the_names_of_those_with_lengths():
+    names = degraded_names(["t"], "gaussian_noise:2,xray_motion_blur_artifact:1,2", "xray", 3, True, "share")
+    assert names == [
+        "t@gaussian_noise.0~seed=3",
+        "t@gaussian_noise.2~X-ray~seed=3",
+        *(f"t@xray_motion_blur_artifact.{level}~X-ray~seed=3~lengths=share" for level in (1, 2)),
+    ]
+    assert degraded_names(["t"], "draw3:1", "CT", 0, False, "share")[2] == "t@draw3_3.1~CT~lengths=share"
+    with pytest.raises(UserError, match="--degrade-lengths share: nothing of --degrade gaussian_noise:2"):
+        degraded_names(["t"], "gaussian_noise:2", "CT", 0, False, "share")
+    with pytest.raises(UserError, match="'pixels'.*'share'"):
+        degraded_names(["t"], "motion_blur:2", "CT", 0, False, "half")
+
+
+@pytest.mark.parametrize(
+    ("degrade", "modality", "said"),
+    [
+        ("all:2", "mri", "for MRI, because no image of its authors shows them there: adjust_brightness, exposure, "),
+        ("motion_blur:1,all:2", "column:kind", "adjust_brightness (only Dermoscopy, Endoscopy), exposure (only X-ray)"),
+        ("motion_blur:2", "mri", ""),
+        ("draw3:2", "mri", ""),
+        ("motion_blur:2", None, ""),
+    ],
+)
+def test_what_all_takes_beyond_the_paper_is_listed(degrade, modality, said):
+    sentence = describe_beyond_paper(degrade, modality)
+    assert said in sentence and bool(said) == bool(sentence)
+    assert "low_resolution" not in sentence and "sparse_view" not in sentence
 
 
 def test_the_control_is_level_0_of_the_first():

@@ -106,6 +106,20 @@ def test_num_fewshot_of_the_command_reaches_both_alike(folder):
     assert {each.count("Question") for each in lm.prompts} == {2}
 
 
+def test_the_same_share_is_shown_and_recorded(folder):
+    names = [f"forms_pil@gaussian_blur.2{lengths}" for lengths in ("", "~lengths=share")]
+    found, _ = run(folder, names)
+    for name, lengths in zip(names, degradations.base.LENGTHS, strict=True):
+        for number, reply in replies(found, name).items():
+            clean = PICTURES[number % len(PICTURES)]
+            shown = degradations.apply(clean, "gaussian_blur", severity=2, seed=seed_of(clean), lengths=lengths)
+            assert set(reply) == {digest(shown)}
+        assert found["configs"][name]["metadata"]["degradation"].get("lengths", "pixels") == lengths
+        shares = {each["length_share"] for row in found["samples"][name] for each in row["degraded_pictures"]}
+        assert shares == {0.01449 if lengths == "share" else 0.03125}
+    assert digest(shown) != digest(clean)
+
+
 def test_metadata_say_what_was_done(both):
     for found, _ in both:
         done = found["configs"]["forms_pil@gaussian_noise.2"]["metadata"]["degradation"]

@@ -69,6 +69,14 @@ def test_how_a_picture_was_seen_is_recorded(severity, parameters):
     ]
 
 
+def test_the_size_of_a_picture_is_recorded_where_a_length_is_in_pixels():
+    doc = document(degradation="gaussian_blur", severity=2)
+    doc["image"] = Image.new("L", (1000, 700))
+    hooks.RENDERED.reset(["q1"])
+    hooks.doc_to_visual(doc)
+    assert hooks.RENDERED.get("q1") == [{"sigma": 7.0, "shorter_side": 700, "length_share": 0.01}]
+
+
 def pixels(doc, settings=None):
     return np.asarray(hooks.doc_to_visual(doc, settings)[0])
 

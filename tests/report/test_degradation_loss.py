@@ -19,7 +19,7 @@ BLURRED = [1, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0]
 PICTURES = [number // 2 for number in range(12)]
 
 
-def write(folder, clean=CLEAN, about=None, **degraded):
+def write(folder, clean=CLEAN, about=None, lengths=None, **degraded):
     """A run of ``vqa`` and of degraded ones, NAME_LEVEL; ``about`` is told of these; returns its result file."""
     folder.mkdir(exist_ok=True)
     tasks = {"vqa": (clean, None)}
@@ -44,7 +44,11 @@ def write(folder, clean=CLEAN, about=None, **degraded):
         content["configs"][task] = {"task": task, "metadata": metadata}
         rows = [
             {"doc_id": number, "paired_scores": {"acc,none": score}}
-            | ({"degraded_pictures": [{"picture": str(PICTURES[number])}]} if done else {})
+            | (
+                {"degraded_pictures": [{"picture": str(PICTURES[number]), **picture(done, number, lengths)}]}
+                if done
+                else {}
+            )
             for number, score in enumerate(scores)
         ]
         log = folder / f"1_samples_{task}.jsonl"
@@ -52,6 +56,43 @@ def write(folder, clean=CLEAN, about=None, **degraded):
     path = folder / "1_results.json"
     path.write_text(json.dumps(content), "utf-8")
     return path
+
+
+def picture(done, number, sides):
+    """What is recorded of a picture of the given shorter side whose length is 40 pixels."""
+    side = sides[PICTURES[number]] if sides else 0
+    return {"name": done[0], "shorter_side": side, "length_share": 40 / side} if side else {}
+
+
+def notes_of(path):
+    return build_report([path], ReportOptions(drawn=False)).parts[0].sections[0].tables[0].notes
+
+
+def test_the_spread_of_image_sizes_is_said_where_it_matters(tmp_path):
+    path = write(tmp_path, lengths=[320, 512, 1024, 1024, 1024, 2048], motion_blur_2=BLURRED, motion_blur_1=BLURRED)
+    [spread] = [note for note in notes_of(path) if note.startswith("Image sizes")]
+    assert "shorter sides 320 to 2,048 pixels, median 1,024." in spread
+    assert (
+        "motion_blur L1 1.95 to 12.5 %, motion_blur L2 1.95 to 12.5 %." in spread
+        and "--degrade-lengths share" in spread
+    )
+    for name, sides in (("even", [1000, 1000, 1024, 1024, 1024, 1100]), ("unknown", None)):
+        path = write(tmp_path / name, lengths=sides, motion_blur_2=BLURRED)
+        assert not any("sizes" in note for note in notes_of(path))
+
+
+def test_the_same_share_is_a_degradation_of_its_own(tmp_path):
+    path = write(tmp_path, about={"lengths": "share"}, lengths=[40, 50, 60, 70, 80, 900], motion_blur_2=BLURRED)
+    assert not any("sizes" in note for note in notes_of(path))  # those that are too small are unchanged
+    [found] = [each for each in degradation_losses(results.read_result_file(path)) if each.metric == "acc"]
+    assert found.degradation == "motion_blur (CT, same share)"
+
+
+def test_unchanged_images_are_counted(tmp_path):
+    path = write(tmp_path, about={"pictures": 6, "changed": 4}, motion_blur_1=BLURRED)
+    assert "they are counted in: motion_blur (CT) L1 2 of 6." in notes_of(path)[-1]
+    path = write(tmp_path / "all", about={"pictures": 6, "changed": 6}, motion_blur_1=BLURRED)
+    assert not any("unchanged" in note for note in notes_of(path))
 
 
 def test_the_change_is_paired_and_tested_over_pictures_and_corrected(tmp_path):

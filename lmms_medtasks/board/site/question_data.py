@@ -40,7 +40,7 @@ from lmms_medtasks.samples.runs import list_task_splits, task_settings
 _FORM = f"webp lossless {question_pictures.LONGEST} 1"
 """Changes when the same source gives another file."""
 
-_BESIDE = ("shown_as", "name", "picture")
+_BESIDE = ("shown_as", "name", "picture", "shorter_side", "length_share")
 """Keys of a record that are not parameters: the window or background of the image, the degradation, and in a degraded
 task the digest of the image."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations.base import LENGTHS
 from lmms_medtasks.errors import UserError
 
 _TIMES = 4
@@ -29,8 +30,9 @@ def check_drawn_parameters(
     Seeds may be any whole numbers from 0. Unknown names and other fields are left to the parameters' reader.
     """
     drawn = [
-        degradations.sample(name, severity=severity, seed=0, size=size, modality=modality).to_json()
-        for severity in _SEVERITIES
+        degradations.sample(name, severity=level, seed=0, size=size, modality=modality, lengths=lengths).to_json()
+        for level in _SEVERITIES
+        for lengths in LENGTHS
     ]
     for field, value in _all_fields(parameters):
         where = f"{name!r}: the parameter {field}"

@@ -292,7 +292,7 @@ def test_a_task_that_the_candidate_lacks(decided, action, failed):
 def test_another_version_does_not_compare(decided):
     found = decided(answers(0.8, 1), answers(0.8, 1), new={"versions": {TASK: 2.0}})
     assert (found.verdicts[0].outcome, found.decision) == ("not comparable", "failed")
-    assert "Task version 1.2 and 2.0" in found.verdicts[0].detail
+    assert "Task version 1.3 and 2.0" in found.verdicts[0].detail
 
 
 def test_a_server_that_answered_as_another_model_does_not_compare(decided):

@@ -194,7 +194,7 @@ def test_text_of_models_is_harmless_on_a_terminal(tmp_path, runs):
 def test_what_does_not_compare_is_said(both):
     found = compared(both(others=[{}, {"metadata": {"data_digest": "0ther"}, "versions": {TASK: 2.0}}]))
     (warning,) = found.warnings
-    assert "task version 1.2 and 2.0" in warning and "other data" in warning
+    assert "task version 1.3 and 2.0" in warning and "other data" in warning
     found = compared(both(others=[{}, {"metadata": {"digests": {"package": "0ther", "prompt": "9409"}}}]))
     assert found.notes == (f"{TASK}: Also differs: other code of lmms-medtasks 1.0.",)
 
@@ -221,7 +221,7 @@ def test_only_rows_of_the_same_thing_are_counted(tmp_path, runs):
         runs.write(tmp_path / name, tasks, model=name, versions=versions)
     found = compared([tmp_path / "a", tmp_path / "b"])
     lines = _screen(found)
-    assert lines[0] == f"A and B are not of the same thing in 1 of 2 tasks: task version 1.2 and 2.0 ({TASK})."
+    assert lines[0] == f"A and B are not of the same thing in 1 of 2 tasks: task version 1.3 and 2.0 ({TASK})."
     assert any(line.startswith("B is better in 1 of 1 numbers") for line in lines)
     assert [each["same_thing"] for each in comparison_to_json(found)["comparisons"]] == [False, True]
     rows = comparison_report(found).parts[0].sections[0].tables[0].rows

@@ -18,7 +18,7 @@ from lmms_medtasks.report.markdown import render_markdown
 from lmms_medtasks.report.terminal import screen_text
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
 
-VERSIONS = ("1.0", "1.2")
+VERSIONS = ("1.0", "1.3")
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_the_first_entry_of_a_new_version_pushes_nobody_out_and_moves_the_rankin
     found = checked(old)
     assert not found.wrong and found.places[0].rank == "rank 1 of 1"
     assert ranked(collect_entries([base], trust=trust)) == ["honest/model"]
-    said = f"{TASK}: from version 1.0, full data to version 1.2, full data; 1 entry is ranked by the first now."
+    said = f"{TASK}: from version 1.0, full data to version 1.3, full data; 1 entry is ranked by the first now."
     assert found.moves == (said,)
     assert said in " ".join(screen_text(found.document()).split()) and "### Rankings that move" in render_markdown(
         found.document()
@@ -171,7 +171,7 @@ def test_who_is_not_ranked_moves_no_ranking_to_the_version_of_his_entry(old):
     # Where nobody is ranked by any version, the ranking is of the installed one.
     shutil.rmtree(changed.folder / "Ada")
     board = collect_entries([changed.folder], trust=trust)
-    assert not ranked(board) and board.references[TASK].version == "1.2"
+    assert not ranked(board) and board.references[TASK].version == "1.3"
 
 
 def test_each_row_of_a_name_is_counted(both):
