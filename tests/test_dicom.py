@@ -9,7 +9,7 @@ import pydicom
 import pytest
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.pixels import apply_modality_lut, apply_voi_lut
-from pydicom.uid import MPEG4HP41, ExplicitVRLittleEndian, JPEGLSLossless, RLELossless
+from pydicom.uid import MPEG4HP41, DeflatedExplicitVRLittleEndian, ExplicitVRLittleEndian, JPEGLSLossless, RLELossless
 
 from lmms_medtasks import pictures
 from lmms_medtasks.data.adapter import from_columns
@@ -128,6 +128,15 @@ def test_colours_and_lossless_compression_are_read_as_they_are():
     held = io.BytesIO()
     file.save_as(held)
     assert read_dicom(held.getvalue())[0].tobytes() == plain.tobytes()
+
+
+def test_a_file_that_is_deflated_as_a_whole_is_unpacked_up_to_a_limit():
+    data = dicom(syntax=DeflatedExplicitVRLittleEndian, WindowCenter=2000, WindowWidth=900, ImageComments="a" * 9000)
+    assert len(data) < 2000
+    plain = read_dicom(dicom(WindowCenter=2000, WindowWidth=900))[0]
+    assert read_dicom(data)[0].tobytes() == plain.tobytes()
+    with pytest.raises(UserError, match="unpacks to more than 2,560 bytes"):
+        read_with_limit(data, 320)
 
 
 @pytest.mark.parametrize(
