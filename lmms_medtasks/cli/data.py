@@ -66,6 +66,8 @@ def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
                         counts[data] = located.counts
             except UserError as error:
                 variants[data] = f"unusable ({error})"
+        if split.apart_from and not variants:
+            continue  # few releases have any
         rows.append(
             {"suite": suite.name, "split": split.name, "about": split.about, "data": variants, "counts": counts}
         )
