@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from lmms_medtasks import dicom
 from lmms_medtasks.data.releases import MissingFileError, Release, ZipFolder, checked_name
 from lmms_medtasks.data.row_reader import RejectedRow
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import DATA_URL, from_base64, image_id, image_problem, stored_images
+from lmms_medtasks.pictures import DATA_URL, from_base64, image_id, image_problem, read_encoded, stored_images
 
 _REMEMBERED = 16
 _DIGEST = re.compile("[0-9a-f]{16}")
@@ -92,12 +93,17 @@ class ReferredImages:
                 return " is a link out of the folder of images; it was not followed", ""
             if not path.is_file():
                 return " is not in the folder of images", ""
-            problem = image_problem(data := path.read_bytes()) if self._read else None
+            data = (read_encoded({"path": str(path)}) or b"") if self._read else b""
+            problem = image_problem(data) if self._read else ""
+            if dicom.is_dicom(data):
+                problem = problem or "is DICOM, which is not shown from where it lies. Write it as PNG."
+        except UserError as error:
+            return f": {error}", ""
         except MissingFileError as error:
             return f": {error}", ""
         except OSError as error:
             return f" cannot be read: {error.strerror}", ""
-        return (f": {problem}", "") if problem else ("", image_id([data]) if self._read else "")
+        return (f" {problem}", "") if problem else ("", image_id([data]) if self._read else "")
 
 
 Images = StoredImages | ReferredImages

@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import progress
-from lmms_medtasks.data import dicom_pictures
 from lmms_medtasks.data.picture_checks import as_encoded
 from lmms_medtasks.data.table_cells import joined_by_python
 from lmms_medtasks.errors import UserError, nearest_match
@@ -52,7 +51,6 @@ class TablePictures:
         columns = {name: dataset.select_columns([name]) for name in self._names}
         self._cells = [as_encoded(column, name) or column for name, column in columns.items()]
         self._count = len(dataset)
-        self._made: dict[Path, Picture] = {}
 
     def columns(self) -> Dataset:
         """The column ``image``; if a row has several, also ``images``, with ``image`` null in such a row."""
@@ -99,10 +97,11 @@ class TablePictures:
     def _make_picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
         if isinstance(value, Mapping):
             if isinstance(value.get("bytes"), bytes) and value["bytes"]:
-                return _to_picture(value["bytes"])
-            value = value.get("path")
+                value = value["bytes"]
+            else:
+                value = value.get("path")
         if isinstance(value, bytes):
-            return _to_picture(value)
+            return {"bytes": value, "path": None}
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
@@ -110,10 +109,10 @@ class TablePictures:
         text = value.strip()
         path = self._find_file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
-            return self._file_shown(path)
+            return {"bytes": None, "path": str(path)}
         decoded = _decode_base64(text)
         if decoded is not None:
-            return _to_picture(decoded)
+            return {"bytes": decoded, "path": None}
         other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
         if other is None:
             raise UserError(self._not_there(text))
@@ -126,21 +125,6 @@ class TablePictures:
         if other == row or len(pictures) != 1:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one image of its own.")
         return self._make_picture(pictures[0], name, other, values, seen + 1)
-
-    def _file_shown(self, path: Path) -> Picture:
-        """A file as a picture; of a DICOM file the PNG made of it. Each file is looked at once."""
-        if path not in self._made:
-            with path.open("rb") as file:
-                start = file.read(dicom_pictures.START)
-            wrong = dicom_pictures.mark_missing(path, start)
-            if wrong:
-                raise UserError(f"{path.name} {wrong}")
-            try:
-                made = dicom_pictures.png_of(path.read_bytes()) if dicom_pictures.is_dicom(start) else None
-            except UserError as error:
-                raise UserError(f"{path.name} {error}") from error
-            self._made[path] = made or {"bytes": None, "path": str(path)}
-        return self._made[path]
 
     def _find_file(self, text: str) -> Path | None:
         plain = text.replace("\\", "/")
@@ -191,10 +175,6 @@ class TablePictures:
 
 def _fold_name(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _to_picture(data: bytes) -> Picture:
-    return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
 def _cell_pictures(value: Any) -> list[Any]:

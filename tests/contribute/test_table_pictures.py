@@ -47,7 +47,7 @@ def frames():
 
 WRONG = {
     "cut.png": (png(1, (60, 60))[:-400], "truncated or damaged: fetch it again"),
-    "huge.png": (bomb(20000, 12000), "has 240,000,000 pixels, the limit is 100,000,000. Write it smaller"),
+    "huge.png": (bomb(20000, 12000), "has 20,000 x 12,000 pixels, the limit is 100,000,000. Write it smaller"),
     "clip.png": (b"\0\0\0\x18ftypmp42" + b"\0" * 40, "is a video, or HEIC or AVIF"),
     "film.png": (b"RIFF\0\0\0\0AVI LIST", "is a video (AVI)"),
     "volume.png": (b"\x1f\x8b" + b"\0" * 40, "NIfTI"),
