@@ -144,7 +144,9 @@ def _decode_image(data: bytes | Image) -> Image:
             image = _open_encoded(data) if isinstance(data, bytes) else data
             _check_pixels(image)
             image.load()
-            return _turn_upright(image if image.mode in MODES else _convert_mode(image))
+            if image.mode not in MODES:
+                image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+            return _turn_upright(image)
     except UserError:
         raise
     except UnidentifiedImageError as error:
@@ -176,22 +178,11 @@ def _check_pixels(image: Image) -> None:
         )
 
 
-def _convert_mode(image: Image) -> Image:
-    try:
-        return image.convert("RGBA" if image.has_transparency_data else "RGB")
-    except ValueError as error:
-        raise UserError(f"has the mode {image.mode!r}, which can't be shown. Write it as 8-bit RGB.") from error
-
-
 def _turn_upright(image: Image) -> Image:
     from PIL import ImageOps
 
-    try:
-        orientation = image.getexif().get(_ORIENTATION)
-    except Exception:  # noqa: BLE001 (EXIF data that are damaged turn nothing; the pixels were read)
-        return image
     # Only where there is something to turn: it drops what Pillow knows of the file otherwise.
-    return ImageOps.exif_transpose(image) if orientation in range(2, 9) else image
+    return ImageOps.exif_transpose(image) if image.getexif().get(_ORIENTATION) in range(2, 9) else image
 
 
 def _describe_other_form(data: bytes) -> str:

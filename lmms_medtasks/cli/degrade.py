@@ -52,8 +52,8 @@ def degrade(
     Pixels are stored without loss: PNG, TIFF and BMP files stay what they are, all others become PNG (CMYK and float
     images TIFF). The parameters stand in the written file too (PNG: the text "degradation", TIFF: the description; BMP
     has no place for them).
-    Rotation by an EXIF tag is applied first. Files that fail are listed, the others are written, and the exit status
-    is 1.
+    Photographs are turned upright first, DICOM files are shown in their window. Files that fail are listed, the others
+    are written, and the exit status is 1.
     """
     from lmms_medtasks.degradations import files, modality_files
 

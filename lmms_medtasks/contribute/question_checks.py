@@ -298,9 +298,9 @@ def _image_problems(picture: Mapping[str, Any]) -> list[str]:
     """The keys of :data:`_IMAGE_PROBLEMS` that apply to a decodable image."""
     image = pictures.open_image(picture)
     view = image.info.get(pictures.SHOWN_AS, "")
+    extremes: Any = image.getextrema()
     wide = image.mode in pictures.WIDE_MODES and "WindowCenter" not in image.info
-    wide = wide and image.getextrema()[1] <= pictures.FULL_WINDOW[1] // 2
-    extremes = image.getextrema()
+    wide = wide and extremes[1] <= pictures.FULL_WINDOW[1] // 2
     bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
     facts = {
         "window": wide or "own smallest" in view,
