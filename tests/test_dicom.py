@@ -2,14 +2,16 @@
 
 import io
 import warnings
+from pathlib import Path
 
 import datasets
 import numpy as np
 import pydicom
 import pytest
+from PIL import Image
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.pixels import apply_modality_lut, apply_voi_lut
-from pydicom.uid import MPEG4HP41, ExplicitVRLittleEndian, JPEGLSLossless, RLELossless
+from pydicom.uid import MPEG4HP41, ExplicitVRLittleEndian, JPEGBaseline8Bit, JPEGLSLossless, RLELossless
 
 from lmms_medtasks import pictures
 from lmms_medtasks.data.adapter import from_columns
@@ -42,8 +44,8 @@ def dicom(values=None, syntax=ExplicitVRLittleEndian, bits=12, **fields):
     file.PixelData = values.tobytes()
     for name, value in fields.items():
         setattr(file, name, value)
-    if syntax == JPEGLSLossless or syntax == MPEG4HP41:
-        file.PixelData = pydicom.encaps.encapsulate([values.tobytes()])
+    if syntax.is_compressed:
+        file.PixelData = pydicom.encaps.encapsulate([fields.get("PixelData", values.tobytes())])
     held = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -135,17 +137,97 @@ def test_colours_and_lossless_compression_are_read_as_they_are():
     [
         (dicom(np.zeros((3, 4, 4), np.uint16), NumberOfFrames=3), "3 frames"),
         (dicom(syntax=MPEG4HP41, NumberOfFrames=9), "video in DICOM"),
-        (dicom(syntax=JPEGLSLossless), "for which no decoder is installed. Install decoders (pip install pylibjpeg"),
         (dicom(PhotometricInterpretation="PALETTE COLOR"), "'PALETTE COLOR'. Allowed: MONOCHROME1"),
         (dicom(WindowCenter=40, WindowWidth=0), "width 0"),
         (dicom()[:500], "fetch it again"),
     ],
-    ids=["frames", "video", "compressed", "palette", "window", "truncated"],
+    ids=["frames", "video", "palette", "window", "truncated"],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_named_with_the_way_out(data, named):
     with pytest.raises(UserError) as error:
         read_dicom(data)
     assert named in str(error.value)
+
+
+BARS = np.repeat([[255, 0, 0], [0, 160, 40], [12, 8, 6], [240, 230, 225]], 16, axis=0).astype(np.uint8)
+BARS = np.tile(BARS, (64, 1, 1))  # a red bar first, (64, 64, 3)
+AS_YCBCR = np.asarray(Image.fromarray(BARS).convert("YCbCr"))  # red is 76, 85, 255
+
+
+def coloured(kind, values, **fields):
+    fields = {"SamplesPerPixel": 3, "PhotometricInterpretation": kind, "PlanarConfiguration": 0, **fields}
+    return dicom(np.ascontiguousarray(values), bits=8, **fields)
+
+
+def jpeg(values, kind, **options):
+    """A DICOM file with a JPEG of quality 95, whatever its header says; ``markers=False``: without JFIF's."""
+    held = io.BytesIO()
+    has_markers = options.pop("markers", True)
+    Image.fromarray(values).save(held, "JPEG", quality=95, subsampling=0, **options)
+    stream = held.getvalue() if has_markers else held.getvalue()[:2] + held.getvalue()[20:]
+    if kind.startswith("MONO"):
+        return dicom(values, JPEGBaseline8Bit, bits=8, PixelData=stream)
+    return coloured(kind, values, syntax=JPEGBaseline8Bit, PixelData=stream)
+
+
+@pytest.mark.parametrize("kind", ["RGB", "YBR_FULL"])
+@pytest.mark.parametrize(("inside", "options"), [("YCbCr", {}), ("RGB", {"keep_rgb": True})])
+def test_a_jpeg_is_believed_before_its_header(kind, inside, options):
+    image, view = read_dicom(jpeg(BARS, kind, **options))
+    assert np.abs(np.asarray(image).astype(int) - BARS).max() <= 6
+    agree = {"RGB": "RGB", "YCbCr": "YBR_FULL"}[inside] == kind
+    assert view == ({} if agree else {"colours": f"{inside}, as its JPEG says; its header says {kind}"})
+
+
+def test_the_header_decides_of_a_jpeg_that_says_nothing():
+    as_ycbcr, as_rgb = (read_dicom(jpeg(BARS, kind, markers=False)) for kind in ("YBR_FULL", "RGB"))
+    assert np.abs(np.asarray(as_ycbcr[0]).astype(int) - BARS).max() <= 6
+    assert np.abs(np.asarray(as_rgb[0]).astype(int) - AS_YCBCR).max() <= 6  # nothing is converted
+    assert as_ycbcr[1] == as_rgb[1] == {}
+
+
+@pytest.mark.parametrize(("kind", "values", "inside"), [("RGB", AS_YCBCR, "YCbCr"), ("YBR_FULL", BARS, "RGB")])
+def test_pixels_that_contradict_their_header_are_refused(kind, values, inside):
+    with pytest.raises(UserError, match=f"header says {kind}, while its pixels look like {inside} .* else write"):
+        read_dicom(coloured(kind, values))
+    other = {"RGB": "YBR_FULL", "YBR_FULL": "RGB"}[kind]
+    assert np.abs(np.asarray(read_dicom(coloured(other, values))[0]).astype(int) - BARS).max() <= 2
+
+
+@pytest.mark.parametrize("values", [np.full((64, 64, 3), 128, np.uint8), AS_YCBCR[:20, :20]], ids=["grey", "small"])
+def test_a_header_is_believed_where_pixels_cannot_tell(values):
+    assert np.array_equal(np.asarray(read_dicom(coloured("RGB", values))[0]), values)
+
+
+def test_other_decoders_change_no_pixel_that_pillow_decodes():
+    grey = np.random.default_rng(1).integers(0, 256, (64, 64), dtype=np.uint8)
+    data = jpeg(grey, "MONOCHROME2")
+    stream = pydicom.encaps.get_frame(pydicom.dcmread(io.BytesIO(data)).PixelData, 0, number_of_frames=1)
+    assert np.array_equal(np.asarray(read_dicom(data)[0]), np.asarray(Image.open(io.BytesIO(stream))))
+
+
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_a_missing_decoder_is_named_with_the_extra_that_has_it(is_installed, monkeypatch):
+    monkeypatch.setattr("lmms_medtasks.dicom._list_decoders", lambda syntax: ())
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if is_installed else None)
+    install = "" if is_installed else r'Install decoders \(pip install "lmms-medtasks\[dicom\]"\), or '
+    with pytest.raises(UserError, match=f"JPEG-LS Lossless .* no decoder is installed. {install}[Ww]rite the file"):
+        read_dicom(dicom(syntax=JPEGLSLossless))
+
+
+@pytest.mark.parametrize(
+    ("packed", "plain"),
+    [
+        ("SC_rgb_jpeg_gdcm.dcm", "SC_rgb_rle.dcm"),  # JPEG Lossless
+        ("MR_small_jpeg_ls_lossless.dcm", "MR_small_RLE.dcm"),
+        ("MR_small_jp2klossless.dcm", "MR_small_RLE.dcm"),
+    ],
+)
+def test_the_decoders_of_the_extra_read_what_is_packed_without_loss(packed, plain):
+    pytest.importorskip("pylibjpeg")
+    files = Path(pydicom.__file__).parent / "data" / "test_files"
+    one, other = (read_dicom((files / name).read_bytes()) for name in (packed, plain))
+    assert np.array_equal(np.asarray(one[0]), np.asarray(other[0])) and one[1] == other[1]
 
 
 @pytest.mark.parametrize("name", ["scan.dcm", "IM0001", "scan.DCM"])

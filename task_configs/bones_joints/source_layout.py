@@ -175,8 +175,8 @@ def _find_layout(
         f"task ({_list_aliases('task')}); a file name like task_3.csv, or a sheet like Task III; or a row a case, with "
         "columns for the text "
         f"({', '.join(CASE_TEXT)}) and the answers ({', '.join(answers)}). "
-        f"Found columns: {', '.join([*by_name.values()][::-1]) or 'none'}. If it holds no questions, take it out of the "
-        "folder."
+        f"Found columns: {', '.join([*by_name.values()][::-1]) or 'none'}. If it holds no questions, take it out of "
+        "the folder."
     )
 
 
