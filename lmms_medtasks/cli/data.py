@@ -118,7 +118,8 @@ def _describe_manifest(manifest: dict[str, Any]) -> str:
             f"  {name:<12} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  {split['images']:>6,} images"
             + (f"  ({split['counts']})" if split["counts"] else _paper_difference(split))
         )
-    rows = sum(split["rows"] for split in splits.values())
+    papers = {split.name for split in sources.get(manifest["suite"]).splits if not split.apart_from}
+    rows = sum(split["rows"] for name, split in splits.items() if name in papers)
     paper = ", ".join(f"{count:,} {unit}" for unit, count in manifest["paper"].items())
     lines.append(f"  {'together':<12} {rows:>8,} rows; the paper: {paper}")
     lines.append(f"Licence: {manifest['licence']}")

@@ -132,6 +132,9 @@ class _Preparation:
 
     def _count_difference(self, split: SourceSplit, counts: SplitCounts | None = None) -> str:
         """What differs in a split from the release; ``counts``: its own if known by now."""
+        if split.apart_from:
+            found = (counts or self._split_counts(split)).questions
+            return f"{count_noun(found, 'question')} of groups that the paper does not have"
         counts_by_split = {split.name: counts or self._split_counts(split)}
         partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
         for other in self._suite.splits:
@@ -246,7 +249,7 @@ class _Preparation:
 
 
 def _counts_text(rows: int, rejected: int) -> str:
-    return f"{rows:,} rows, {rejected:,} rejected"
+    return f"{count_noun(rows, 'row')}, {rejected:,} rejected"
 
 
 def _describe_reasons(written: WrittenSplit) -> str:

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from lmms_medtasks.cli.data import _describe_manifest as describe_manifest
 from lmms_medtasks.data import locating, sources, store
 from lmms_medtasks.data.doctor import diagnose_release
 from lmms_medtasks.data.prepare import prepare_splits
@@ -114,6 +115,9 @@ def test_tiers_that_the_paper_does_not_have_are_kept_apart(tmp_path, capsys):
     assert [row["tier"] for row in found] == [1] * 16 and not rejected
     groups = "11 rows of groups that the paper does not have: tier 6 (8), tier 12 (3)"
     assert notes["apart"] == {"tier 6": 8, "tier 12": 3} and groups in capsys.readouterr().err
+    manifest = store.read_manifest("medobvious", "sample")
+    assert "other_tiers: 11 questions of groups that the paper does not have" in manifest["data_because"]
+    assert "together           16 rows; the paper: 1,880 tasks" in describe_manifest(manifest)
     assert any(groups in finding.detail for finding in diagnose_release("medobvious", base).findings)
     apart = store.find_prepared_split("medobvious", "sample", "other_tiers")
     kept = pq.read_table(apart.path).to_pylist()
@@ -207,7 +211,7 @@ def test_an_image_that_is_none_is_rejected(tmp_path):
     (base / "v1/images/v1_mri_vs_ct_0_vis_pos.png").write_text("<html>")
     rows, rejected, _ = documents(base)
     assert (len(rows), len(rejected)) == (7, 1)
-    assert "image is none of PNG" in rejected[0]["reason"]
+    assert "an image is a web page" in rejected[0]["reason"]
 
 
 @pytest.mark.parametrize(
