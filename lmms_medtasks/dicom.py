@@ -21,6 +21,7 @@ import functools
 import importlib.util
 import io
 import warnings
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from lmms_medtasks.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_DEFLATED = b"1.2.840.10008.1.2.1.99"  # Deflated Explicit VR Little Endian
 _AS_PNG = "Write the image that is asked about as PNG"
 _MOST_AS_YCBCR = 0.01  # of the pixels of YCbCr, outside of RGB's range by more than _TOLERANCE
 _LEAST_AS_RGB = 0.10
@@ -59,6 +61,7 @@ def read_dicom(data: bytes, max_pixels: int) -> tuple[Image, dict[str, Any]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd values in fields that are not read here
+            _check_deflated(data, 8 * max_pixels)
             file = pydicom.dcmread(io.BytesIO(data))
             _check_decodable(file, max_pixels)
             if file.get("SamplesPerPixel", 1) == 3:
@@ -72,6 +75,19 @@ def read_dicom(data: bytes, max_pixels: int) -> tuple[Image, dict[str, Any]]:
         cure = _decoder_advice() if isinstance(error, RuntimeError) else damaged
         raise UserError(f"is DICOM that can't be read ({type(error).__name__}: {error}). {cure}") from error
     return Image.fromarray(levels), view
+
+
+def _check_deflated(data: bytes, limit: int) -> None:
+    """Raise UserError for a file that is compressed as a whole and unpacks to more than ``limit`` bytes."""
+    if _DEFLATED not in data[:1024]:
+        return
+    unpacker, size = zlib.decompressobj(-zlib.MAX_WBITS), 0
+    packed = data[144 + int.from_bytes(data[140:144], "little") :]  # behind the group that names the compression
+    while packed and size <= limit:
+        size += len(unpacker.decompress(packed, 2**24))
+        packed = unpacker.unconsumed_tail
+    if size > limit:
+        raise UserError(f"is DICOM that unpacks to more than {limit:,} bytes, the limit for one picture. {_AS_PNG}.")
 
 
 def _check_decodable(file: Any, max_pixels: int) -> None:

@@ -197,8 +197,8 @@ def _describe_other_form(data: bytes) -> str:
         return "is a web page. Download the image itself."
     if b"<svg" in start:
         return "is SVG. Write it out as PNG."
-    formats = ", ".join(FORMATS)
-    return f"is none of {formats}, nor DICOM with its mark ({len(data):,} bytes). Write it as PNG, or fetch it again."
+    size = f"{len(data):,} bytes; DICOM has the mark DICM after 128 bytes"
+    return f"is none of {', '.join(FORMATS)} and DICOM ({size}). Write it as PNG, or fetch it again."
 
 
 @contextmanager

@@ -11,7 +11,14 @@ import pytest
 from PIL import Image
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.pixels import apply_modality_lut, apply_voi_lut
-from pydicom.uid import MPEG4HP41, ExplicitVRLittleEndian, JPEGBaseline8Bit, JPEGLSLossless, RLELossless
+from pydicom.uid import (
+    MPEG4HP41,
+    DeflatedExplicitVRLittleEndian,
+    ExplicitVRLittleEndian,
+    JPEGBaseline8Bit,
+    JPEGLSLossless,
+    RLELossless,
+)
 
 from lmms_medtasks import pictures
 from lmms_medtasks.data.adapter import from_columns
@@ -132,6 +139,15 @@ def test_colours_and_lossless_compression_are_read_as_they_are():
     assert read_dicom(held.getvalue())[0].tobytes() == plain.tobytes()
 
 
+def test_a_file_that_is_deflated_as_a_whole_is_unpacked_up_to_a_limit():
+    data = dicom(syntax=DeflatedExplicitVRLittleEndian, WindowCenter=2000, WindowWidth=900, ImageComments="a" * 9000)
+    assert len(data) < 2000
+    plain = read_dicom(dicom(WindowCenter=2000, WindowWidth=900))[0]
+    assert read_dicom(data)[0].tobytes() == plain.tobytes()
+    with pytest.raises(UserError, match="unpacks to more than 2,560 bytes"):
+        read_with_limit(data, 320)
+
+
 @pytest.mark.parametrize(
     ("data", "named"),
     [
@@ -247,7 +263,7 @@ def test_a_table_may_name_dicom_files_whatever_their_ending(name, tmp_path):
 
 def test_a_name_of_dicom_files_for_something_else_is_refused(tmp_path):
     (tmp_path / "scan.dcm").write_bytes(b"\0" * 200)
-    with pytest.raises(UserError, match=r"scan.dcm' is none of PNG.* nor DICOM with its mark \(200 bytes\)"):
+    with pytest.raises(UserError, match=r"scan.dcm' is none of PNG.* and DICOM \(200 bytes; DICOM has the mark"):
         pictures.open_image(tmp_path / "scan.dcm")
 
 

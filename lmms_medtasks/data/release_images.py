@@ -48,11 +48,11 @@ class StoredImages:
         """The bytes of an image; RejectedRow if there is none. UserError: its zip is damaged."""
         try:
             file = checked_name(self._place(name))
-            return self._files.read(file) if isinstance(self._files, ZipFolder) else self._files.file(file).read_bytes()
+            if isinstance(self._files, ZipFolder):
+                return self._files.read(file)
+            return _read_file(self._files.file(file))
         except MissingFileError as error:
             raise RejectedRow(f"{self._field} {name[:200]!r}: {error}") from error
-        except OSError as error:
-            raise RejectedRow(f"{self._field} {name[:200]!r} cannot be read: {error.strerror}") from error
 
     def fields(self, name: str) -> dict[str, Any]:
         """The fields ``image``, ``images`` and ``image_id`` of a document with this one image."""
@@ -205,14 +205,12 @@ class ImageCells:
         name = _release_name(path)
         try:
             checked_name(name)
-            return self._release.file(self._find_name(name, table)).read_bytes()
+            return _read_file(self._release.file(self._find_name(name, table)))
         except MissingFileError as error:
             if zip_and_name := self._find_in_zips(name):
                 zipped, inside = zip_and_name
                 return zipped.read(inside)
             raise RejectedRow(f"image {path[:_SHOWN]!r}: {error}") from error
-        except OSError as error:
-            raise RejectedRow(f"image {path[:_SHOWN]!r} cannot be read: {error.strerror}") from error
 
     def _find_name(self, name: str, table: str) -> str:
         """The release's name of an image: as given, beside the table, or the only one that ends so."""
@@ -224,6 +222,13 @@ class ImageCells:
         if len(ends) > 1:
             raise RejectedRow(f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}")
         return ends[0] if ends else name
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return read_encoded({"path": str(path)}) or b""
+    except UserError as error:
+        raise RejectedRow(str(error)) from error
 
 
 def _release_name(path: str) -> str:

@@ -92,8 +92,8 @@ def test_bad_rows_are_listed_with_number_and_reason(
     ]
     reasons = [line["reason"] for line in lines]
     assert reasons[0] == "answer 'D' is not among the options A to B" and reasons[1] == "question is empty"
-    assert reasons[2].startswith("an image does not decode") and reasons[3] == "id '0' was there before"
-    assert reasons[4].startswith("an image is none of PNG, JPEG")
+    assert reasons[2].startswith("image does not decode") and reasons[3] == "id '0' was there before"
+    assert reasons[4].startswith("image is none of PNG, JPEG")
     assert (manifest["splits"]["clean"]["rows"], manifest["splits"]["clean"]["rejected"]) == (2, 5)
     said = capsys.readouterr().err
     assert "2 rows, 5 rejected" in said and "rejected.jsonl" in said
