@@ -143,12 +143,33 @@ def _decode_pixels(file: Any) -> tuple[np.ndarray, str]:
     read = functools.partial(get_decoder(syntax).as_array, file, raw=True)
     plugins = _list_decoders(syntax) if syntax.is_compressed else ()
     try:
+        if "pillow" in plugins:
+            _open_stream(file)
         pixels, properties = read(decoding_plugin="pillow" if "pillow" in plugins else "")
+    except UserError:
+        raise
     except Exception:
         if plugins in ((), ("pillow",)):
             raise
         pixels, properties = read()
     return pixels, str(properties["photometric_interpretation"])
+
+
+def _open_stream(file: Any) -> Any:
+    """The JPEG or JPEG 2000 in a file, nothing decoded yet. UserError: it has another size than the header says."""
+    from PIL import Image, UnidentifiedImageError
+    from pydicom.encaps import get_frame
+
+    try:
+        image = Image.open(io.BytesIO(get_frame(file.PixelData, 0, number_of_frames=1)), formats=("JPEG", "JPEG2000"))
+    except UnidentifiedImageError as error:
+        raise RuntimeError("Pillow can't read such JPEG, perhaps with 12 bits a value") from error
+    if image.size != (file.Columns, file.Rows):
+        raise UserError(
+            f"is DICOM whose header says {file.Columns:,} x {file.Rows:,} pixels, while the image in it has "
+            f"{image.width:,} x {image.height:,}. It is damaged: fetch it again."
+        )
+    return image
 
 
 def _read_colours(file: Any) -> tuple[np.ndarray, dict[str, Any]]:
@@ -186,10 +207,7 @@ def _share_outside_rgb(pixels: np.ndarray) -> float | None:
 
 def _read_jpeg_colours(file: Any, header: str) -> tuple[np.ndarray, dict[str, Any]]:
     """As :func:`_read_colours`. libjpeg converts by the same markers; without any, the header decides."""
-    from PIL import Image
-    from pydicom.encaps import get_frame
-
-    image = Image.open(io.BytesIO(get_frame(file.PixelData, 0, number_of_frames=1)), formats=("JPEG",))
+    image = _open_stream(file)
     said, stated = "RGB" if header == "RGB" else "YCbCr", _colours_of_jpeg(image)
     if not stated and said == "RGB":
         image.draft("YCbCr", image.size)  # no conversion: the three values are red, green and blue

@@ -215,6 +215,20 @@ def test_a_header_is_believed_where_pixels_cannot_tell(values):
     assert np.array_equal(np.asarray(read_dicom(coloured("RGB", values))[0]), values)
 
 
+@pytest.mark.parametrize("kind", ["RGB", "MONOCHROME2"])
+def test_a_bomb_behind_a_small_header_is_not_decoded(kind):
+    values = BARS if kind == "RGB" else BARS[..., 0]
+    file = pydicom.dcmread(io.BytesIO(jpeg(values, kind)))
+    stream = pydicom.encaps.get_frame(file.PixelData, 0, number_of_frames=1)
+    start = stream.index(b"\xff\xc0") + 5  # height and width in the frame's header
+    bomb = stream[:start] + (60_000).to_bytes(2, "big") * 2 + stream[start + 4 :]
+    file.PixelData = pydicom.encaps.encapsulate([bomb])
+    held = io.BytesIO()
+    file.save_as(held)
+    with pytest.raises(UserError, match="header says 64 x 64 pixels, while the image in it has 60,000 x 60,000"):
+        pictures.open_image(held.getvalue())
+
+
 def test_other_decoders_change_no_pixel_that_pillow_decodes():
     grey = np.random.default_rng(1).integers(0, 256, (64, 64), dtype=np.uint8)
     data = jpeg(grey, "MONOCHROME2")
