@@ -88,23 +88,18 @@ def open_image(picture: Any, label: str = "") -> Image:
 
     Raises UserError for anything else, no image, several frames, a truncated one, or more than :data:`MAX_PIXELS`.
     """
-    from PIL.Image import Image
-
     held = {"path": str(picture)} if isinstance(picture, Path) else picture
-    data = read_encoded(held) if isinstance(held, Mapping) else held
-    if not isinstance(data, bytes | Image):
-        raise UserError(f"An image must be a PIL image or its bytes, got {type(data).__name__}.")
     try:
-        return _decode_image(data)
+        return _open_held(held)
     except UserError as error:
         path = held.get("path") if isinstance(held, Mapping) and held.get("bytes") is None else None
         raise UserError(f"{label or (f'The image {path!r}' if path else 'An image')} {error}") from error
 
 
-def image_problem(data: bytes) -> str:
-    """Why a file of these bytes can't be shown, and the way out, to follow its name: "is a PDF. …"; "" if it can."""
+def image_problem(picture: bytes | Mapping[str, Any]) -> str:
+    """Why an encoded picture can't be shown, and the way out, to follow its name: "is a PDF. ..."; "" if it can."""
     try:
-        image = _decode_image(data)
+        image = _open_held(picture)
         if image.mode in (*WIDE_MODES, "F"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", WindowWarning)  # said where it is shown
@@ -116,6 +111,25 @@ def image_problem(data: bytes) -> str:
 
 def read_encoded(picture: Mapping[str, Any]) -> bytes | None:
     """The bytes of ``{"bytes": ...}`` or of the file in ``{"path": ...}``. UserError: it can't be read, or is huge."""
+    try:
+        return _read_held(picture)
+    except UserError as error:
+        raise UserError(f"The image {str(picture['path'])!r} {error}") from error
+
+
+# What follows raises messages that go on after a picture's name.
+
+
+def _open_held(held: Any) -> Image:
+    from PIL.Image import Image
+
+    data = _read_held(held) if isinstance(held, Mapping) else held
+    if not isinstance(data, bytes | Image):
+        raise UserError(f"must be a PIL image or its bytes, got {type(data).__name__}.")
+    return _decode_image(data)
+
+
+def _read_held(picture: Mapping[str, Any]) -> bytes | None:
     if picture.get("bytes") is not None or not picture.get("path"):
         return picture.get("bytes")
     path = Path(picture["path"])
@@ -124,15 +138,12 @@ def read_encoded(picture: Mapping[str, Any]) -> bytes | None:
         if size <= MAX_BYTES:
             return path.read_bytes()
     except OSError as error:
-        raise UserError(f"The image {str(path)!r} cannot be read: {error.strerror}.") from error
-    raise UserError(
-        f"The image {str(path)!r} has {size:,} bytes, the limit is {MAX_BYTES:,}: no single picture has as many. "
-        "Write the frame or slice that is meant as PNG."
-    )
+        raise UserError(f"cannot be read: {error.strerror}.") from error
+    limit = f"the limit is {MAX_BYTES:,}: no single picture has as many"
+    raise UserError(f"has {size:,} bytes, {limit}. Write the frame or slice that is meant as PNG.")
 
 
 def _decode_image(data: bytes | Image) -> Image:
-    """As :func:`open_image`; messages go on after a picture's name."""
     from PIL import UnidentifiedImageError
 
     try:

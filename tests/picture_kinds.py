@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +41,19 @@ def oriented(orientation: int, form: str, **options: Any) -> bytes:
     exif = Image.Exif()
     exif[0x0112] = orientation
     return encode(Image.fromarray(PIXELS), form, exif=exif, **options)
+
+
+def write_png(
+    width: int, height: int, rows: bytes = b"", *, depth: int = 8, colour: int = 0, text: bytes = b""
+) -> bytes:
+    """A PNG, of which Pillow does not write all that there are. ``rows``: none for a file of a few bytes."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+    body = (chunk(b"zTXt", text) if text else b"") + chunk(b"IDAT", zlib.compress(rows))
+    return b"\x89PNG\r\n\x1a\n" + head + body + chunk(b"IEND", b"")
 
 
 def stored(data: bytes) -> np.ndarray:
@@ -98,6 +113,9 @@ def _make_files() -> dict[str, tuple[bytes, np.ndarray]]:
     )
     deep = np.linspace(0, 65535, HEIGHT * WIDTH).round().astype(np.uint16).reshape(HEIGHT, WIDTH)
     files["deep.png"] = (encode(Image.fromarray(deep), "PNG"), rgb(deep / 257))
+    low_bits = np.dstack([PIXELS.reshape(HEIGHT, -1), PIXELS.reshape(HEIGHT, -1) // 2]).reshape(HEIGHT, -1)
+    rows = np.pad(low_bits, ((0, 0), (1, 0)))  # each row begins with its filter, 0
+    files["deep_colour.png"] = (write_png(WIDTH, HEIGHT, rows.tobytes(), depth=16, colour=2), PIXELS)
     files["deep.tif"] = (encode(Image.fromarray(deep), "TIFF"), rgb(deep / 257))
     values = (deep // 32).astype(float)
     files["twelve_bits.png"] = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import struct
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.labelled_pictures import read_labelled_images
 from lmms_medtasks.grids.pool import load_image
 from lmms_medtasks.harness import degraded_pictures, hooks, server_model
-from tests.picture_kinds import FILES, encode
+from tests.picture_kinds import FILES, encode, write_png
 from tests.test_dicom import dicom
 
 Shown = dict[str, np.ndarray]
@@ -151,25 +150,14 @@ def test_a_degraded_dicom_file_says_in_which_window_it_is_shown(folder: Path) ->
     assert pictures.shown_as(pictures.open_image(folder / "out.png")) == record["shown_as"]
 
 
-def chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-
-def png_of_size(width: int, height: int, *more: bytes) -> bytes:
-    """The start of a PNG: a few hundred bytes, whatever its size."""
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    parts = (chunk(b"IHDR", head), *more, chunk(b"IDAT", zlib.compress(b"\0")), chunk(b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
-
-
 def frames(form: str, count: int = 3) -> bytes:
     first, *others = (Image.new("L", (8, 8), level) for level in range(0, 90 * count, 90))
     return encode(first, form, save_all=True, append_images=others)
 
 
 BAD = {
-    "huge.png": (png_of_size(30_000, 30_000), "has 30,000 x 30,000 pixels, the limit is 100,000,000. Write it smaller"),
-    "text_bomb.png": (png_of_size(8, 8, chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(2**26)))), "does not decode"),
+    "huge.png": (write_png(30_000, 30_000), "has 30,000 x 30,000 pixels, the limit is 100,000,000. Write it smaller"),
+    "text_bomb.png": (write_png(8, 8, text=b"a\0\0" + zlib.compress(bytes(2**26))), "does not decode"),
     "moving.gif": (frames("GIF"), "holds 3 frames, where one is expected. Write out the one that is meant"),
     "moving.webp": (frames("WEBP"), "holds 3 frames"),
     "moving.png": (frames("PNG"), "holds 3 frames"),

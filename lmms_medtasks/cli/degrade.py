@@ -94,7 +94,7 @@ def _view_notes(records: list[dict[str, Any]]) -> list[str]:
     lines = []
     if windows:
         lines.append(
-            f"{windows} image(s) have 16 bits and use a part of them: degraded in the window that the file states, or "
+            f"{windows} image(s) are DICOM or use a part of 16 bits: degraded in the window that the file states, or "
             "else from their smallest to their largest value (shown_as in --json)."
         )
     if laid:

@@ -15,7 +15,7 @@ from lmms_medtasks import progress
 from lmms_medtasks.data import store
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import image_problem, read_encoded
+from lmms_medtasks.pictures import image_problem
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -122,7 +122,7 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
                 state = _picture_state(picture)
                 if state not in known:
                     before = remembered.has(state)
-                    known[state] = "" if before else image_fault(picture)
+                    known[state] = "" if before else image_problem(picture)
                     if not known[state] and not before:
                         remembered.add(state)
                 if known[state]:
@@ -150,11 +150,3 @@ def _picture_label(picture: Mapping[str, Any], name: str, folder: Path | None) -
         return name
     inside = folder is not None and Path(path).is_relative_to(folder)
     return Path(path).relative_to(folder).as_posix() if inside and folder is not None else str(path)
-
-
-def image_fault(picture: Mapping[str, Any]) -> str:
-    """Why an encoded picture can't be shown to a model, with the way out; "" if it can."""
-    try:
-        return image_problem(read_encoded(picture) or b"")
-    except UserError as error:
-        return str(error)
