@@ -175,28 +175,32 @@ def coloured(kind, values, **fields):
     return dicom(np.ascontiguousarray(values), bits=8, **fields)
 
 
-def jpeg(values, kind, **options):
-    """A DICOM file with a JPEG of quality 95, whatever its header says; ``markers=False``: without JFIF's."""
-    held = io.BytesIO()
-    has_markers = options.pop("markers", True)
-    Image.fromarray(values).save(held, "JPEG", quality=95, subsampling=0, **options)
-    stream = held.getvalue() if has_markers else held.getvalue()[:2] + held.getvalue()[20:]
+SAYS_RGB = b"\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
+
+
+def jpeg(values, kind, inside="YCbCr", marker=None):
+    """A DICOM file with a JPEG of quality 95, whatever its header says; ``marker``: in place of JFIF's."""
+    image, held = Image.fromarray(values), io.BytesIO()
+    image = Image.merge("YCbCr", image.split()) if inside == "RGB" else image  # stored without a conversion
+    image.save(held, "JPEG", quality=95, subsampling=0)
+    start = held.getvalue()
+    stream = start if marker is None else start[:2] + marker + start[20:]
     if kind.startswith("MONO"):
         return dicom(values, JPEGBaseline8Bit, bits=8, PixelData=stream)
     return coloured(kind, values, syntax=JPEGBaseline8Bit, PixelData=stream)
 
 
 @pytest.mark.parametrize("kind", ["RGB", "YBR_FULL"])
-@pytest.mark.parametrize(("inside", "options"), [("YCbCr", {}), ("RGB", {"keep_rgb": True})])
-def test_a_jpeg_is_believed_before_its_header(kind, inside, options):
-    image, view = read_dicom(jpeg(BARS, kind, **options))
+@pytest.mark.parametrize(("inside", "marker"), [("YCbCr", None), ("RGB", SAYS_RGB)])
+def test_a_jpeg_is_believed_before_its_header(kind, inside, marker):
+    image, view = read_dicom(jpeg(BARS, kind, inside, marker))
     assert np.abs(np.asarray(image).astype(int) - BARS).max() <= 6
     agree = {"RGB": "RGB", "YCbCr": "YBR_FULL"}[inside] == kind
     assert view == ({} if agree else {"colours": f"{inside}, as its JPEG says; its header says {kind}"})
 
 
 def test_the_header_decides_of_a_jpeg_that_says_nothing():
-    as_ycbcr, as_rgb = (read_dicom(jpeg(BARS, kind, markers=False)) for kind in ("YBR_FULL", "RGB"))
+    as_ycbcr, as_rgb = (read_dicom(jpeg(BARS, kind, marker=b"")) for kind in ("YBR_FULL", "RGB"))
     assert np.abs(np.asarray(as_ycbcr[0]).astype(int) - BARS).max() <= 6
     assert np.abs(np.asarray(as_rgb[0]).astype(int) - AS_YCBCR).max() <= 6  # nothing is converted
     assert as_ycbcr[1] == as_rgb[1] == {}
