@@ -5,11 +5,12 @@ transform (DICOM PS3.3, C.11.2): the first window that it states, or its VOI tab
 0 to the largest value of its bits if these are 8 or fewer, else from its own smallest to its own largest value, without
 padding. MONOCHROME1 is inverted, so that large values are dark.
 
-Colours are RGB or YCbCr, as the header says. A JPEG that says itself what it holds (JFIF, Adobe) is believed before the
-header, and the view says so. Other colours that contradict their header are refused, by their share of pixels that
-would be no colours if they were YCbCr: 2 % or more of 946 RGB pictures (541 of them grey), none of the same as YCbCr,
-and up to 7.7 % of these after JPEG of low quality. So none of the 946 was refused wrongly; YCbCr whose header says RGB
-was found in all, in 871 after JPEG of quality 75. Pictures of fewer than 1,024 pixels and grey ones are not looked at.
+Colours are of the file's palette, RGB or YCbCr, as the header says. A JPEG that says itself what it holds (JFIF, Adobe)
+is believed before the header, and the view says so. Other colours that contradict their header are refused, by their
+share of pixels that would be no colours if they were YCbCr: 2 % or more of 946 RGB pictures (541 of them grey), none of
+the same as YCbCr, and up to 7.7 % of these after JPEG of low quality. So none of the 946 was refused wrongly; YCbCr
+whose header says RGB was found in all, in 871 after JPEG of quality 75. Pictures of fewer than 1,024 pixels and grey
+ones are not looked at.
 
 Nothing else of a file goes along with its pixels, such as names. :func:`lmms_medtasks.pictures.open_image` calls this
 module for whatever has the mark of a DICOM file.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _DEFLATED = b"1.2.840.10008.1.2.1.99"  # Deflated Explicit VR Little Endian
+_PALETTE = "PALETTE COLOR"
 _AS_PNG = "Write the image that is asked about as PNG"
 _MOST_AS_YCBCR = 0.01  # of the pixels of YCbCr, outside of RGB's range by more than _TOLERANCE
 _LEAST_AS_RGB = 0.10
@@ -64,7 +66,11 @@ def read_dicom(data: bytes, max_pixels: int) -> tuple[Image, dict[str, Any]]:
             _check_deflated(data, 8 * max_pixels)
             file = pydicom.dcmread(io.BytesIO(data))
             _check_decodable(file, max_pixels)
-            if file.get("SamplesPerPixel", 1) == 3:
+            if str(file.PhotometricInterpretation) == _PALETTE:
+                colours = pydicom.pixels.apply_color_lut(_decode_pixels(file)[0], file)
+                # Files exist whose entries of 16 bits hold values of 8.
+                levels, view = (colours >> (8 if colours.max() > 255 else 0)).astype(np.uint8), {}
+            elif file.get("SamplesPerPixel", 1) == 3:
                 levels, view = _read_colours(file)
             else:
                 levels, view = _grey_levels(file, _decode_pixels(file)[0])
@@ -103,10 +109,10 @@ def _check_decodable(file: Any, max_pixels: int) -> None:
     if file.Rows * file.Columns > max_pixels:
         raise UserError(f"is DICOM of {file.Columns:,} x {file.Rows:,} pixels, the limit is {max_pixels:,}. {_AS_PNG}.")
     kind = str(file.get("PhotometricInterpretation"))
-    if kind not in ("MONOCHROME1", "MONOCHROME2", "RGB") and not kind.startswith("YBR_"):
+    if kind not in ("MONOCHROME1", "MONOCHROME2", "RGB", _PALETTE) and not kind.startswith("YBR_"):
         raise UserError(
-            f"is DICOM with the photometric interpretation {kind!r}. Allowed: MONOCHROME1, MONOCHROME2, RGB, YBR. "
-            f"{_AS_PNG}."
+            f"is DICOM with the photometric interpretation {kind!r}. Allowed: MONOCHROME1, MONOCHROME2, RGB, YBR, "
+            f"{_PALETTE}. {_AS_PNG}."
         )
     if file.get("SamplesPerPixel", 1) == 3 and file.BitsAllocated != 8:
         raise UserError(f"is DICOM with {file.BitsAllocated} bits a colour, expected 8. {_AS_PNG}.")

@@ -153,11 +153,11 @@ def test_a_file_that_is_deflated_as_a_whole_is_unpacked_up_to_a_limit():
     [
         (dicom(np.zeros((3, 4, 4), np.uint16), NumberOfFrames=3), "3 frames"),
         (dicom(syntax=MPEG4HP41, NumberOfFrames=9), "video in DICOM"),
-        (dicom(PhotometricInterpretation="PALETTE COLOR"), "'PALETTE COLOR'. Allowed: MONOCHROME1"),
+        (dicom(PhotometricInterpretation="HSV"), "'HSV'. Allowed: MONOCHROME1"),
         (dicom(WindowCenter=40, WindowWidth=0), "width 0"),
         (dicom()[:500], "fetch it again"),
     ],
-    ids=["frames", "video", "palette", "window", "truncated"],
+    ids=["frames", "video", "colours", "window", "truncated"],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_named_with_the_way_out(data, named):
     with pytest.raises(UserError) as error:
@@ -173,6 +173,19 @@ AS_YCBCR = np.asarray(Image.fromarray(BARS).convert("YCbCr"))  # red is 76, 85, 
 def coloured(kind, values, **fields):
     fields = {"SamplesPerPixel": 3, "PhotometricInterpretation": kind, "PlanarConfiguration": 0, **fields}
     return dicom(np.ascontiguousarray(values), bits=8, **fields)
+
+
+@pytest.mark.parametrize(("bits", "factor"), [(8, 1), (16, 257), (16, 256), (16, 1)])
+def test_colours_of_a_palette_are_shown(bits, factor):
+    palette = np.random.default_rng(2).integers(0, 256, (256, 3), dtype=np.uint8)
+    tables = {}
+    for number, name in enumerate(("Red", "Green", "Blue")):
+        entries = palette[:, number].astype("<u2") * factor
+        tables[f"{name}PaletteColorLookupTableDescriptor"] = [256, 0, bits]
+        tables[f"{name}PaletteColorLookupTableData"] = (entries if bits == 16 else palette[:, number]).tobytes()
+    places = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    image, view = read_dicom(dicom(places, bits=8, PhotometricInterpretation="PALETTE COLOR", **tables))
+    assert np.array_equal(np.asarray(image), palette[places]) and view == {}
 
 
 SAYS_RGB = b"\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
