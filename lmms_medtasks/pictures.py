@@ -51,6 +51,9 @@ FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM", "JPEG2000")
 """What may be decoded beside DICOM: the formats of medical image sets. Others have parsers that untrusted bytes should
 not meet."""
 
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".jp2", ".dcm")
+"""How names of pictures end: by this a name is told from other texts. What a file is, its content tells."""
+
 _OTHER_FORMS: tuple[tuple[bytes, int, str], ...] = (
     (b"ftyp", 4, "a video, or HEIC or AVIF. Write the frame that is asked about as PNG"),
     (b"\x1aE\xdf\xa3", 0, "a video (Matroska, WebM). Write the frame that is asked about as PNG"),

@@ -17,12 +17,11 @@ from lmms_medtasks import dicom
 from lmms_medtasks.data.releases import MissingFileError, Release, ZipFolder, checked_name
 from lmms_medtasks.data.row_reader import RejectedRow
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import DATA_URL, from_base64, image_id, image_problem, read_encoded, stored_images
+from lmms_medtasks.pictures import DATA_URL, SUFFIXES, from_base64, image_id, image_problem, read_encoded, stored_images
 
 _REMEMBERED = 16
 _DIGEST = re.compile("[0-9a-f]{16}")
 
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _LONGEST_PATH = 1000  # characters; what is longer is base64
 _SHOWN = 80
 
@@ -261,16 +260,16 @@ def _split_paths(text: str) -> list[str]:
             listed = re.findall(r"'([^']*)'", text)  # as Python writes a list
         if isinstance(listed, list) and listed and all(isinstance(each, str) for each in listed):
             return [each.strip() for each in listed if each.strip()]
-        if not text.lower().endswith(_SUFFIXES):
+        if not text.lower().endswith(SUFFIXES):
             raise RejectedRow(f"image starts like a list of texts and is none: {text[:_SHOWN]!r}")
     if len(text) > _LONGEST_PATH and not re.search(r"[;|\n]", text):
         return [text]
     parts = [part.strip() for part in re.split(r"[;|\n]|,(?!\S*base64)", text) if part.strip()]
-    return parts if all(part.lower().endswith(_SUFFIXES) for part in parts) else [text]
+    return parts if all(part.lower().endswith(SUFFIXES) for part in parts) else [text]
 
 
 def _is_base64(text: str) -> bool:
-    return bool(DATA_URL.match(text)) or (len(text) > 64 and not text.lower().endswith(_SUFFIXES))
+    return bool(DATA_URL.match(text)) or (len(text) > 64 and not text.lower().endswith(SUFFIXES))
 
 
 def _decode_base64(text: str) -> bytes:
