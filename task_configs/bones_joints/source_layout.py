@@ -19,6 +19,7 @@ from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.releases import Release, is_junk
 from lmms_medtasks.data.row_reader import Row, Spellings
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.progress import print_message
 from lmms_medtasks.task_configs.bones_joints import source_forms as forms
 
 Layout = Literal["task column", "file name", "cases"]
@@ -32,6 +33,10 @@ REFERENCES: Mapping[str, tuple[str, ...]] = {
     "t7": ("treatment_reasoning",),
 }
 """Task -> the columns of a case that hold its answer."""
+
+
+class UnknownTasksError(UserError):
+    """A table that does not say which tasks its rows are of."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +86,25 @@ class ReleaseTable:
 
 @functools.lru_cache(maxsize=4)
 def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
-    """Every table of the release, read once.
+    """Every table of the release, read once. Beside tables with questions, others are left out, with a message.
 
     Raises:
-        UserError: a table can't be read, does not state its tasks, or lacks columns that they need.
+        UserError: a table can't be read or lacks columns that its tasks need, or no table states its tasks.
     """
+    tables: list[ReleaseTable] = []
+    left_out: list[UnknownTasksError] = []
     names = [name for name in release.names() if any_tables.is_table(name) and not is_junk(name)]
-    paths = {name: release.file(name) for name in names}
-    return tuple(_read_table_layout(name, path, sheet) for name, path in paths.items()
-                 for sheet in any_tables.list_sheets(path))  # fmt: skip
+    for name, path in [(name, release.file(name)) for name in names]:
+        for sheet in any_tables.list_sheets(path):
+            try:
+                tables.append(_read_table_layout(name, path, sheet))
+            except UnknownTasksError as error:
+                left_out.append(error)
+    if left_out and not tables:
+        raise left_out[0]
+    for error in left_out:
+        print_message(f"Left out as no table of questions: {error}")
+    return tuple(tables)
 
 
 def _table_title(name: str, sheet: str) -> str:
@@ -170,13 +185,12 @@ def _find_layout(
     if tasks and any(concept in used for concept in (*CASE_TEXT, "question")):
         return "cases", "", dict.fromkeys(tasks, count)
     answers = [concept for concepts in REFERENCES.values() for concept in concepts]
-    raise UserError(
+    raise UnknownTasksError(
         f"{_table_title(name, sheet)} does not say which tasks its rows are of. Expected one of: a column with the "
         f"task ({_list_aliases('task')}); a file name like task_3.csv, or a sheet like Task III; or a row a case, with "
         "columns for the text "
         f"({', '.join(CASE_TEXT)}) and the answers ({', '.join(answers)}). "
-        f"Found columns: {', '.join([*by_name.values()][::-1]) or 'none'}. If it holds no questions, take it out of "
-        "the folder."
+        f"Found columns: {', '.join([*by_name.values()][::-1]) or 'none'}."
     )
 
 

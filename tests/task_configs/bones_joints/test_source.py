@@ -122,11 +122,14 @@ def test_workbooks_beside_folders_of_images(source):
     assert files == {"t1": ["questions.xlsx"], "t3": ["questions.xlsx"], "open": ["cases.xlsx"]}
 
 
-def test_a_sheet_of_something_else_is_named(source):
+def test_a_table_of_something_else_is_left_out_with_a_message(source, capsys):
     folder = source()
     workbook(folder / "all.xlsx", Questions=[exam("I", 1)], Legend=[{"word": "ACL", "meaning": "a ligament"}])
-    with pytest.raises(UserError, match="all.xlsx, sheet 'Legend' does not say .* Found columns: word, meaning. If it"):
-        read(folder, "t1")
+    (folder / "metadata.csv").write_text("file_name,site\nimgs/1.png,knee\n", "utf-8")  # of an image folder
+    assert [each["id"] for each in read(folder, "t1")[0]] == ["t1-1"]
+    said = capsys.readouterr().err
+    assert "Left out as no table of questions: all.xlsx, sheet 'Legend' does not say which tasks" in said
+    assert "Found columns: word, meaning." in said and "metadata.csv does not say" in said
 
 
 @pytest.mark.parametrize("sign", [";", "|"])
