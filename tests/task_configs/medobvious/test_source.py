@@ -211,7 +211,7 @@ def test_an_image_that_is_none_is_rejected(tmp_path):
     (base / "v1/images/v1_mri_vs_ct_0_vis_pos.png").write_text("<html>")
     rows, rejected, _ = documents(base)
     assert (len(rows), len(rejected)) == (7, 1)
-    assert "an image is a web page" in rejected[0]["reason"]
+    assert "is a web page" in rejected[0]["reason"]
 
 
 @pytest.mark.parametrize(
