@@ -69,8 +69,8 @@ def read_dicom(data: bytes, max_pixels: int) -> tuple[Image, dict[str, Any]]:
             if str(file.PhotometricInterpretation) == _PALETTE:
                 colours = pydicom.pixels.apply_color_lut(_decode_pixels(file)[0], file)
                 # Files exist whose entries of 16 bits hold values of 8.
-                levels, view = (colours >> (8 if colours.max() > 255 else 0)).astype(np.uint8), {}
-            elif file.get("SamplesPerPixel", 1) == 3:
+                return Image.fromarray((colours >> (8 if colours.max() > 255 else 0)).astype(np.uint8)), {}
+            if file.get("SamplesPerPixel", 1) == 3:
                 levels, view = _read_colours(file)
             else:
                 levels, view = _grey_levels(file, _decode_pixels(file)[0])

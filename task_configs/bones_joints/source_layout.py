@@ -102,8 +102,8 @@ def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
                 left_out.append(error)
     if left_out and not tables:
         raise left_out[0]
-    for error in left_out:
-        print_message(f"Left out as no table of questions: {error}")
+    for reason in left_out:
+        print_message(f"Left out as no table of questions: {reason}")
     return tuple(tables)
 
 
