@@ -183,10 +183,17 @@ def _read_colours(file: Any) -> tuple[np.ndarray, dict[str, Any]]:
     from pydicom.pixels import convert_color_space
     from pydicom.uid import JPEGBaseline8Bit, JPEGExtended12Bit
 
-    header = str(file.PhotometricInterpretation)
+    header, view = str(file.PhotometricInterpretation), {}
     if file.file_meta.TransferSyntaxUID in (JPEGBaseline8Bit, JPEGExtended12Bit):
-        return _read_jpeg_colours(file, header)
-    pixels, kind = _decode_pixels(file)
+        image = _open_stream(file)
+        if stated := _colours_of_jpeg(image):
+            if stated != ("RGB" if header == "RGB" else "YCbCr"):
+                view = {"colours": f"{stated}, as its JPEG says; its header says {header}"}
+            return np.array(image.convert("RGB")), view  # libjpeg converts by the same markers
+        image.draft("YCbCr", image.size)  # as stored, whatever it is
+        pixels, kind = np.array(image), "RGB" if header == "RGB" else "YBR_FULL"
+    else:
+        pixels, kind = _decode_pixels(file)
     if pixels.dtype != np.uint8:
         raise UserError(f"is DICOM whose colours are {pixels.dtype}, expected 8 bits. {_AS_PNG}.")
     share = _share_outside_rgb(pixels)
@@ -197,7 +204,7 @@ def _read_colours(file: Any) -> tuple[np.ndarray, dict[str, Any]]:
             f"no colours if they were YCbCr; of RGB 2 % or more). Write the PhotometricInterpretation {right} into the "
             "header if they are, else write the image as PNG."
         )
-    return (pixels if kind == "RGB" else convert_color_space(pixels, kind, "RGB")), {}
+    return (pixels if kind == "RGB" else convert_color_space(pixels, kind, "RGB")), view
 
 
 def _share_outside_rgb(pixels: np.ndarray) -> float | None:
@@ -209,17 +216,6 @@ def _share_outside_rgb(pixels: np.ndarray) -> float | None:
     luma, blue, red = looked_at[..., 0], looked_at[..., 1] - 128, looked_at[..., 2] - 128
     rgb = np.stack([luma + 1.402 * red, luma - 0.344136 * blue - 0.714136 * red, luma + 1.772 * blue])
     return float(((rgb < -_TOLERANCE) | (rgb > 255 + _TOLERANCE)).any(axis=0).mean())
-
-
-def _read_jpeg_colours(file: Any, header: str) -> tuple[np.ndarray, dict[str, Any]]:
-    """As :func:`_read_colours`. libjpeg converts by the same markers; without any, the header decides."""
-    image = _open_stream(file)
-    said, stated = "RGB" if header == "RGB" else "YCbCr", _colours_of_jpeg(image)
-    if not stated and said == "RGB":
-        image.draft("YCbCr", image.size)  # no conversion: the three values are red, green and blue
-        return np.array(image), {}
-    view = {} if stated in ("", said) else {"colours": f"{stated}, as its JPEG says; its header says {header}"}
-    return np.array(image.convert("RGB")), view
 
 
 def _colours_of_jpeg(image: Any) -> str:
