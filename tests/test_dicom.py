@@ -2,14 +2,23 @@
 
 import io
 import warnings
+from pathlib import Path
 
 import datasets
 import numpy as np
 import pydicom
 import pytest
+from PIL import Image
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.pixels import apply_modality_lut, apply_voi_lut
-from pydicom.uid import MPEG4HP41, DeflatedExplicitVRLittleEndian, ExplicitVRLittleEndian, JPEGLSLossless, RLELossless
+from pydicom.uid import (
+    MPEG4HP41,
+    DeflatedExplicitVRLittleEndian,
+    ExplicitVRLittleEndian,
+    JPEGBaseline8Bit,
+    JPEGLSLossless,
+    RLELossless,
+)
 
 from lmms_medtasks import pictures
 from lmms_medtasks.data.adapter import from_columns
@@ -42,8 +51,8 @@ def dicom(values=None, syntax=ExplicitVRLittleEndian, bits=12, **fields):
     file.PixelData = values.tobytes()
     for name, value in fields.items():
         setattr(file, name, value)
-    if syntax == JPEGLSLossless or syntax == MPEG4HP41:
-        file.PixelData = pydicom.encaps.encapsulate([values.tobytes()])
+    if syntax.is_compressed:
+        file.PixelData = pydicom.encaps.encapsulate([fields.get("PixelData", values.tobytes())])
     held = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -144,17 +153,129 @@ def test_a_file_that_is_deflated_as_a_whole_is_unpacked_up_to_a_limit():
     [
         (dicom(np.zeros((3, 4, 4), np.uint16), NumberOfFrames=3), "3 frames"),
         (dicom(syntax=MPEG4HP41, NumberOfFrames=9), "video in DICOM"),
-        (dicom(syntax=JPEGLSLossless), "for which no decoder is installed. Install decoders (pip install pylibjpeg"),
-        (dicom(PhotometricInterpretation="PALETTE COLOR"), "'PALETTE COLOR'. Allowed: MONOCHROME1"),
+        (dicom(PhotometricInterpretation="HSV"), "'HSV'. Allowed: MONOCHROME1"),
         (dicom(WindowCenter=40, WindowWidth=0), "width 0"),
         (dicom()[:500], "fetch it again"),
     ],
-    ids=["frames", "video", "compressed", "palette", "window", "truncated"],
+    ids=["frames", "video", "colours", "window", "truncated"],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_named_with_the_way_out(data, named):
     with pytest.raises(UserError) as error:
         read_dicom(data)
     assert named in str(error.value)
+
+
+BARS = np.repeat([[255, 0, 0], [0, 160, 40], [12, 8, 6], [240, 230, 225]], 16, axis=0).astype(np.uint8)
+BARS = np.tile(BARS, (64, 1, 1))  # a red bar first, (64, 64, 3)
+AS_YCBCR = np.asarray(Image.fromarray(BARS).convert("YCbCr"))  # red is 76, 85, 255
+
+
+def coloured(kind, values, **fields):
+    fields = {"SamplesPerPixel": 3, "PhotometricInterpretation": kind, "PlanarConfiguration": 0, **fields}
+    return dicom(np.ascontiguousarray(values), bits=8, **fields)
+
+
+@pytest.mark.parametrize(("bits", "factor"), [(8, 1), (16, 257), (16, 256), (16, 1)])
+def test_colours_of_a_palette_are_shown(bits, factor):
+    palette = np.random.default_rng(2).integers(0, 256, (256, 3), dtype=np.uint8)
+    tables = {}
+    for number, name in enumerate(("Red", "Green", "Blue")):
+        entries = palette[:, number].astype("<u2") * factor
+        tables[f"{name}PaletteColorLookupTableDescriptor"] = [256, 0, bits]
+        tables[f"{name}PaletteColorLookupTableData"] = (entries if bits == 16 else palette[:, number]).tobytes()
+    places = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    image, view = read_dicom(dicom(places, bits=8, PhotometricInterpretation="PALETTE COLOR", **tables))
+    assert np.array_equal(np.asarray(image), palette[places]) and view == {}
+
+
+SAYS_RGB = b"\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
+
+
+def jpeg(values, kind, inside="YCbCr", marker=None):
+    """A DICOM file with a JPEG of quality 95, whatever its header says; ``marker``: in place of JFIF's."""
+    image, held = Image.fromarray(values), io.BytesIO()
+    image = Image.merge("YCbCr", image.split()) if inside == "RGB" else image  # stored without a conversion
+    image.save(held, "JPEG", quality=95, subsampling=0)
+    start = held.getvalue()
+    stream = start if marker is None else start[:2] + marker + start[20:]
+    if kind.startswith("MONO"):
+        return dicom(values, JPEGBaseline8Bit, bits=8, PixelData=stream)
+    return coloured(kind, values, syntax=JPEGBaseline8Bit, PixelData=stream)
+
+
+@pytest.mark.parametrize("kind", ["RGB", "YBR_FULL"])
+@pytest.mark.parametrize(("inside", "marker"), [("YCbCr", None), ("RGB", SAYS_RGB)])
+def test_a_jpeg_is_believed_before_its_header(kind, inside, marker):
+    image, view = read_dicom(jpeg(BARS, kind, inside, marker))
+    assert np.abs(np.asarray(image).astype(int) - BARS).max() <= 6
+    agree = {"RGB": "RGB", "YCbCr": "YBR_FULL"}[inside] == kind
+    assert view == ({} if agree else {"colours": f"{inside}, as its JPEG says; its header says {kind}"})
+
+
+@pytest.mark.parametrize(("kind", "inside"), [("RGB", "RGB"), ("YBR_FULL_422", "YCbCr")])
+def test_the_header_decides_of_a_jpeg_that_says_nothing(kind, inside):
+    image, view = read_dicom(jpeg(BARS, kind, inside, marker=b""))
+    assert np.abs(np.asarray(image).astype(int) - BARS).max() <= 6 and view == {}
+    with pytest.raises(UserError, match=f"its pixels look like {inside}"):
+        read_dicom(jpeg(BARS, "YBR_FULL" if inside == "RGB" else "RGB", inside, marker=b""))
+
+
+@pytest.mark.parametrize(("kind", "values", "inside"), [("RGB", AS_YCBCR, "YCbCr"), ("YBR_FULL", BARS, "RGB")])
+def test_pixels_that_contradict_their_header_are_refused(kind, values, inside):
+    with pytest.raises(UserError, match=f"header says {kind}, while its pixels look like {inside} .* else write"):
+        read_dicom(coloured(kind, values))
+    other = {"RGB": "YBR_FULL", "YBR_FULL": "RGB"}[kind]
+    assert np.abs(np.asarray(read_dicom(coloured(other, values))[0]).astype(int) - BARS).max() <= 2
+
+
+@pytest.mark.parametrize("values", [np.full((64, 64, 3), 128, np.uint8), AS_YCBCR[:20, :20]], ids=["grey", "small"])
+def test_a_header_is_believed_where_pixels_cannot_tell(values):
+    assert np.array_equal(np.asarray(read_dicom(coloured("RGB", values))[0]), values)
+
+
+@pytest.mark.parametrize("kind", ["RGB", "MONOCHROME2"])
+def test_a_bomb_behind_a_small_header_is_not_decoded(kind):
+    values = BARS if kind == "RGB" else BARS[..., 0]
+    file = pydicom.dcmread(io.BytesIO(jpeg(values, kind)))
+    stream = pydicom.encaps.get_frame(file.PixelData, 0, number_of_frames=1)
+    start = stream.index(b"\xff\xc0") + 5  # height and width in the frame's header
+    bomb = stream[:start] + (60_000).to_bytes(2, "big") * 2 + stream[start + 4 :]
+    file.PixelData = pydicom.encaps.encapsulate([bomb])
+    held = io.BytesIO()
+    file.save_as(held)
+    with pytest.raises(UserError, match="header says 64 x 64 pixels, while the image in it has 60,000 x 60,000"):
+        pictures.open_image(held.getvalue())
+
+
+def test_other_decoders_change_no_pixel_that_pillow_decodes():
+    grey = np.random.default_rng(1).integers(0, 256, (64, 64), dtype=np.uint8)
+    data = jpeg(grey, "MONOCHROME2")
+    stream = pydicom.encaps.get_frame(pydicom.dcmread(io.BytesIO(data)).PixelData, 0, number_of_frames=1)
+    assert np.array_equal(np.asarray(read_dicom(data)[0]), np.asarray(Image.open(io.BytesIO(stream))))
+
+
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_a_missing_decoder_is_named_with_the_extra_that_has_it(is_installed, monkeypatch):
+    monkeypatch.setattr("lmms_medtasks.dicom._list_decoders", lambda syntax: ())
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if is_installed else None)
+    install = "" if is_installed else r'Install decoders \(pip install "lmms-medtasks\[dicom\]"\), or '
+    with pytest.raises(UserError, match=f"JPEG-LS Lossless .* no decoder is installed. {install}[Ww]rite the file"):
+        read_dicom(dicom(syntax=JPEGLSLossless))
+
+
+@pytest.mark.parametrize(
+    ("packed", "plain"),
+    [
+        ("SC_rgb_jpeg_gdcm.dcm", "SC_rgb_rle.dcm"),  # JPEG Lossless
+        ("MR_small_jpeg_ls_lossless.dcm", "MR_small_RLE.dcm"),
+        ("MR_small_jp2klossless.dcm", "MR_small_RLE.dcm"),
+    ],
+)
+def test_the_decoders_of_the_extra_read_what_is_packed_without_loss(packed, plain):
+    pytest.importorskip("pylibjpeg")
+    files = Path(pydicom.__file__).parent / "data" / "test_files"
+    one, other = (read_dicom((files / name).read_bytes()) for name in (packed, plain))
+    assert np.array_equal(np.asarray(one[0]), np.asarray(other[0])) and one[1] == other[1]
 
 
 @pytest.mark.parametrize("name", ["scan.dcm", "IM0001", "scan.DCM"])

@@ -66,6 +66,8 @@ def _split_states(suite: sources.DataSource) -> list[dict[str, Any]]:
                         counts[data] = located.counts
             except UserError as error:
                 variants[data] = f"unusable ({error})"
+        if split.apart_from and not variants:
+            continue  # few releases have any
         rows.append(
             {"suite": suite.name, "split": split.name, "about": split.about, "data": variants, "counts": counts}
         )
@@ -111,14 +113,17 @@ def prepare(
 def _describe_manifest(manifest: dict[str, Any]) -> str:
     data, splits = manifest["data"], manifest["splits"]
     lines = [f"{manifest['title']}, {data} data ({manifest['data_because']})"]
+    width = max(12, *map(len, splits))
     for name, split in splits.items():
         lines.append(
-            f"  {name:<12} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  {split['images']:>6,} images"
+            f"  {name:<{width}} {split['rows']:>8,} rows  {split['rejected']:>6,} rejected  "
+            f"{split['images']:>6,} images"
             + (f"  ({split['counts']})" if split["counts"] else _paper_difference(split))
         )
-    rows = sum(split["rows"] for split in splits.values())
+    papers = {split.name for split in sources.get(manifest["suite"]).splits if not split.apart_from}
+    rows = sum(split["rows"] for name, split in splits.items() if name in papers)
     paper = ", ".join(f"{count:,} {unit}" for unit, count in manifest["paper"].items())
-    lines.append(f"  {'together':<12} {rows:>8,} rows; the paper: {paper}")
+    lines.append(f"  {'together':<{width}} {rows:>8,} rows; the paper: {paper}")
     lines.append(f"Licence: {manifest['licence']}")
     lines.append(f"Terms of use: {manifest['terms']}")
     lines.append(f"Folder: {store.prepared_data_folder(manifest['suite'], data)}")

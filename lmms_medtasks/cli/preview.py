@@ -78,6 +78,7 @@ def _make_section(
     if "window" in view:
         of = "" if "window_from" in view else " of 16 bits"
         about.append(f"window {view['window'][0]:g} to {view['window'][1]:g}{of}")
+    about += [view["colours"]] if "colours" in view else []
     if "background" in view:
         about.append(f"transparent pixels on {view['background']}")
     rows = []

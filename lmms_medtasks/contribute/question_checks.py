@@ -261,6 +261,7 @@ SMALLEST = 28
 _IMAGE_PROBLEMS = {
     "window": "have more than 8 bits and state no window: each is shown from its own darkest to its own brightest "
     "value. State the window in the files: WindowCenter and WindowWidth (DICOM fields, texts of a PNG)",
+    "colours": "have colours that contradict their DICOM header: they are shown as their JPEG says",
     "small": f"have a side of fewer than {SMALLEST} pixels: several models refuse them",
     "plain": "show one colour and nothing else, as after an export that failed",
 }
@@ -304,6 +305,7 @@ def _image_problems(picture: Mapping[str, Any]) -> list[str]:
     bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
     facts = {
         "window": wide or "own smallest" in view,
+        "colours": '"colours"' in view,
         "small": min(image.size) < SMALLEST,
         "plain": image.mode != "P" and all(low == high for low, high in bands),
     }

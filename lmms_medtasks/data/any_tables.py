@@ -1,4 +1,4 @@
-"""Tables of unknown form: parquet, CSV, TSV, JSON and JSON lines, read record by record."""
+"""Tables of unknown form: parquet, CSV, TSV, JSON, JSON lines and Excel, read record by record."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, TextIO
 
-from lmms_medtasks.data.tsv_records import TsvTable
+from lmms_medtasks.data import excel_sheets
+from lmms_medtasks.data.tsv_records import TsvTable, check_table
 from lmms_medtasks.errors import UserError
 
-SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".xls")
+FORMS = "parquet, CSV, TSV, JSON, JSON lines, Excel's .xlsx"
 SECTION = "section"  # The column that the records of a JSON object of lists get: the list's key
 
 _NO_DATA = {"dataset_info.json", "dataset_infos.json", "state.json", "config.json", "package.json"}
@@ -52,19 +54,40 @@ def is_table(name: str) -> bool:
     return path.suffix in SUFFIXES and path.name not in _NO_DATA
 
 
-def iter_table_rows(path: Path) -> Iterator[Row | None]:
-    """The records of a table, in order; None for what is no record. UserError: unreadable, damaged, empty."""
-    readers = {".parquet": _iter_parquet, ".csv": _iter_separated, ".tsv": _iter_separated, ".json": _iter_json}
-    return readers.get(path.suffix.lower(), _json_lines)(path)
+def is_workbook(path: PurePath) -> bool:
+    return path.suffix.lower() in (".xlsx", ".xls")
 
 
-def read_table_columns(path: Path) -> tuple[str, ...]:
-    """The columns of a table in their order; of JSON, of all its records together."""
+def list_sheets(path: Path) -> list[str]:
+    """The sheets of a workbook that hold something; [""] for any other table, and an empty workbook."""
+    return (excel_sheets.list_sheets(_checked_workbook(path)) if is_workbook(path) else []) or [""]
+
+
+def iter_table_rows(path: Path, *, sheet: str = "", separator: str = "") -> Iterator[Row | None]:
+    """The records of a table, in order; None for what is no record. UserError: unreadable, damaged, empty.
+
+    ``sheet``: of a workbook, "" if it has one only. ``separator``: of CSV and TSV, if it is another than the name says.
+    """
+    if is_workbook(path):
+        return iter(excel_sheets.iter_sheet_rows(_checked_workbook(path), sheet))
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return _iter_separated(path, separator)
+    return {".parquet": _iter_parquet, ".json": _iter_json}.get(path.suffix.lower(), _json_lines)(path)
+
+
+def read_table_columns(path: Path, *, sheet: str = "", separator: str = "") -> tuple[str, ...]:
+    """The columns of a table in their order; of JSON and Excel, of all its records together."""
     if path.suffix.lower() == ".parquet":
         return tuple(_open_parquet(path).schema_arrow.names)
     if path.suffix.lower() in (".csv", ".tsv"):
-        return _open_table(path).columns
-    return tuple(dict.fromkeys(name for row in iter_table_rows(path) if row is not None for name in row))
+        return _open_table(path, separator).columns
+    rows = iter_table_rows(path, sheet=sheet)
+    return tuple(dict.fromkeys(name for row in rows if row is not None for name in row))
+
+
+def _checked_workbook(path: Path) -> Path:
+    check_table(path, allowed=(".xlsx",))
+    return path
 
 
 def _open_parquet(path: Path) -> Any:
@@ -88,12 +111,12 @@ def _iter_parquet(path: Path) -> Iterator[Row | None]:
             raise UserError(f"{path.name} is damaged: {error}. Fetch it again.") from error
 
 
-def _open_table(path: Path) -> TsvTable:
-    return TsvTable(path, "," if path.suffix.lower() == ".csv" else "\t")
+def _open_table(path: Path, separator: str) -> TsvTable:
+    return TsvTable(path, separator or ("," if path.suffix.lower() == ".csv" else "\t"))
 
 
-def _iter_separated(path: Path) -> Iterator[Row | None]:
-    for record in _open_table(path).records():
+def _iter_separated(path: Path, separator: str) -> Iterator[Row | None]:
+    for record in _open_table(path, separator).records():
         yield None if record.cells is None else dict(record.cells)
 
 

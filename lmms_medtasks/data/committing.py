@@ -103,7 +103,7 @@ def _write_rejected(path: Path, split: str, others: Mapping[str, PreparedSplit],
 
 @dataclass
 class WrittenSplit:
-    """A split's rows, their digest, their distinct image_ids, and what was rejected and why."""
+    """A split's rows, their digest, the distinct image_ids of those with images, and what was rejected and why."""
 
     rows: int = 0
     digest: str = ""
@@ -130,7 +130,8 @@ def write_documents(candidates: Iterable[CandidateDocument], path: Path, suite: 
                     continue
                 ids.add(document["id"])
                 written.rows += 1
-                written.image_ids.add(document["image_id"])
+                if documents.images_of(document):
+                    written.image_ids.add(document["image_id"])
                 digest.update(document)
                 group.add(document)
             group.flush()

@@ -54,7 +54,7 @@ def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
         diagnosis.findings += record.diagnose(release)
     readers: dict[str, RowReader] = {}
     for split in record.splits:
-        if not split.files_in(release):
+        if split.apart_from or not split.files_in(release):
             continue
         try:
             readers[split.name] = record.open_split(release, split)
@@ -62,6 +62,8 @@ def diagnose_release(suite: str, source: Path) -> ReleaseDiagnosis:
             diagnosis.findings.append(ReleaseFinding(f"split {split.name}", "missing", str(error)))
         else:
             _miss_images(split, readers[split.name], diagnosis)
+            if apart := readers[split.name].describe_apart():
+                diagnosis.findings.append(ReleaseFinding(f"split {split.name}", "note", f"keeps apart {apart}"))
     diagnosis.findings += _release_counts(record, readers)
     if record.examine and readers:
         examined = record.examine(record, readers)
@@ -83,7 +85,7 @@ def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Ite
 
 def _file_findings(record: DataSource, release: LocalRelease) -> Iterator[ReleaseFinding]:
     uses: dict[str, list[SourceSplit]] = {}
-    for split in record.splits:
+    for split in (each for each in record.splits if not each.apart_from):
         for name in split.files_in(release) or split.files:
             uses.setdefault(name, []).append(split)
     for name, splits in uses.items():

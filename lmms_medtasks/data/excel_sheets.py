@@ -53,20 +53,30 @@ def iter_sheet_rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
             yield dict(zip(names, texts, strict=False))
 
 
-def _open_sheets(path: Path, sheet: str) -> tuple[Any, Any]:
-    """The sheet with the values that Excel calculated, and with its formulas."""
+def list_sheets(path: Path) -> list[str]:
+    """The names of the sheets that hold something. UserError for no workbook."""
+    return _filled_sheets(_load_workbook(path, data_only=False))
+
+
+def _filled_sheets(workbook: Any) -> list[str]:
+    worksheets = workbook.worksheets
+    return [each.title for each in worksheets if each.max_row > 1 or each["A1"].value is not None]
+
+
+def _load_workbook(path: Path, *, data_only: bool) -> Any:
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
-        calculated, written = (openpyxl.load_workbook(path, data_only=only) for only in (True, False))
+        return openpyxl.load_workbook(path, data_only=data_only)
     except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise UserError(f"{path.name} cannot be read as an Excel workbook (.xlsx): {error}.") from error
-    filled = [
-        worksheet.title
-        for worksheet in calculated.worksheets
-        if worksheet.max_row > 1 or worksheet["A1"].value is not None
-    ]
+
+
+def _open_sheets(path: Path, sheet: str) -> tuple[Any, Any]:
+    """The sheet with the values that Excel calculated, and with its formulas."""
+    calculated, written = (_load_workbook(path, data_only=only) for only in (True, False))
+    filled = _filled_sheets(calculated)
     if sheet and sheet not in calculated.sheetnames:
         raise UserError(f"{path.name} has no sheet {sheet!r}. It has: {', '.join(calculated.sheetnames)}.")
     if not sheet and len(filled) > 1:

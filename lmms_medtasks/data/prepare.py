@@ -26,6 +26,7 @@ from lmms_medtasks.data.sources import DataSource, SourceSplit
 from lmms_medtasks.data.store import PreparedSplit
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 from lmms_medtasks.progress import iter_with_progress, print_message
+from lmms_medtasks.short_texts import count_noun
 
 WAIT_SECONDS = 3600.0  # How long a second process waits for the first
 
@@ -86,6 +87,7 @@ def prepare_splits(
         except _FewerThanExpected:
             data = "sample"
             work.prepare_all(wanted, data, "", force=force, keep=keep)
+        work.prepare_all(work.splits_apart(), "sample", "", force=force, keep=keep)
     return store.read_manifest(record.name, data)
 
 
@@ -123,8 +125,16 @@ class _Preparation:
             if force or not self.is_prepared(split, data, keep=keep):
                 self.prepare_split(split, data, why)
 
+    def splits_apart(self) -> list[SourceSplit]:
+        """The splits for rows that the opened ones leave apart."""
+        leaving = [name for name, reader in self._readers.items() if reader.apart]
+        return [split for split in self._suite.splits if split.apart_from in leaving]
+
     def _count_difference(self, split: SourceSplit, counts: SplitCounts | None = None) -> str:
         """What differs in a split from the release; ``counts``: its own if known by now."""
+        if split.apart_from:
+            found = (counts or self._split_counts(split)).questions
+            return f"{count_noun(found, 'question')} of groups that the paper does not have"
         counts_by_split = {split.name: counts or self._split_counts(split)}
         partners = {name for each in self._suite.expected if split.name in each.splits for name in each.splits}
         for other in self._suite.splits:
@@ -212,6 +222,7 @@ class _Preparation:
             if not written.rows:
                 raise UserError(
                     f"{name}: all {reader.records:,} rows were rejected, none is left.{_describe_reasons(written)}"
+                    + (f" The files have {reader.describe_apart()}." if reader.apart else "")
                 )
             rejected = len(written.rejected)
             counts = self._count_difference(split, SplitCounts(written.rows + rejected, rejected))
@@ -224,17 +235,21 @@ class _Preparation:
             entries = _usable_entries(self._suite.name, data)
             others = ((other, entry) for other, entry in entries.items() if other != split.name)
             header = _manifest_header(self._suite, data, why or self._explain_variant(data, others))
-            described = {"source": source, "notes": reader.notes, "counts": counts}
+            notes = {**reader.notes, **({"apart": dict(reader.apart)} if reader.apart else {})}
+            described = {"source": source, "notes": notes, "counts": counts}
             committing.commit_split(part, split.name, written, header, entries, described)
         print_message(
-            f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, {len(written.image_ids):,} images"
+            f"{name}: prepared, {_counts_text(written.rows, len(written.rejected))}, "
+            f"{count_noun(len(written.image_ids), 'image')}"
         )
+        if reader.apart:
+            print_message(f"  Kept apart, in a split of their own: {reader.describe_apart()}")
         if written.rejected:
             print_message(f"  The rejected rows are listed in {folder / store.REJECTED}.{_describe_reasons(written)}")
 
 
 def _counts_text(rows: int, rejected: int) -> str:
-    return f"{rows:,} rows, {rejected:,} rejected"
+    return f"{count_noun(rows, 'row')}, {rejected:,} rejected"
 
 
 def _describe_reasons(written: WrittenSplit) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import count_noun
 
 VARIABLE = "MEDTASKS_ACCEPT_COUNTS"
 """Environment variable: ``1`` takes data of other counts than the release's for the full benchmark (as
@@ -57,7 +58,7 @@ def describe_difference(
     questions, unusable = counts_by_split[split]
     if any((unusable or 0) <= each.unusable for each in fitting):
         return ""
-    questions_text = f"{questions:,} questions"
+    questions_text = count_noun(questions, "question")
     if fitting:
         return f"{questions_text}, {unusable:,} of them unusable"
     alone = [each for each in of_split if each.splits == (split,)]

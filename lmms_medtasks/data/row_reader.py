@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from lmms_medtasks.data.documents import LETTERS
@@ -48,6 +49,16 @@ class RowReader(ABC):
 
     notes: Mapping[str, Any]
     """What was found and is worth keeping in the manifest (columns used, for instance)."""
+
+    apart: Mapping[str, int] = MappingProxyType({})
+    """Groups that the paper does not have, with how many rows of the files are of each; another split has these."""
+
+    def describe_apart(self) -> str:
+        """The rows that this split leaves to another one, in a sentence; "" if there are none."""
+        if not self.apart:
+            return ""
+        groups = ", ".join(f"{name} ({count:,})" for name, count in self.apart.items())
+        return f"{count_noun(sum(self.apart.values()), 'row')} of groups that the paper does not have: {groups}"
 
     @abstractmethod
     def read_rows(self) -> Iterable[tuple[int, Any]]:

@@ -33,13 +33,18 @@ REVISION_NOT_KNOWN = (
 
 @dataclass(frozen=True)
 class SourceSplit:
-    """A split and its files. ``instead``: others with the same content. ``default``: prepared by default."""
+    """A split and its files. ``instead``: others with the same content. ``default``: prepared by default.
+
+    ``apart_from``: the split whose files have these rows, which are of groups that the paper does not have (a tier, a
+    type). They are prepared along with it, always as a sample: no task of the paper reads them.
+    """
 
     name: str
     files: tuple[str, ...]
     about: str
     default: bool = True
     instead: tuple[tuple[str, ...], ...] = ()
+    apart_from: str = ""
 
     def files_in(self, release: Release) -> tuple[str, ...] | None:
         """The first set of files that ``release`` has all of, or None."""

@@ -27,7 +27,6 @@ class BonesJointsReader(RowReader):
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
         """Read all tables; ``UserError`` if there are none, or they are not as expected."""
-        self._release, self._split = release, split
         self._tasks = [task for task in task_forms().values() if task.split == split.name]
         every = survey_release(release)  # type: ignore[arg-type]
         self._tables = [table for table in every if any(task.key in table.tasks for task in self._tasks)]
@@ -35,7 +34,7 @@ class BonesJointsReader(RowReader):
             present = dict.fromkeys(task for table in every for task in table.tasks)
             raise UserError(
                 f"The release has no row of {', '.join(task.title for task in self._tasks)}. Its tables "
-                f"({', '.join(table.name for table in every) or 'none'}) have rows of: "
+                f"({', '.join(table.title for table in every) or 'none'}) have rows of: "
                 f"{', '.join(present) or 'nothing'}."
             )
         self._cells = ImageCells(release)
@@ -43,16 +42,16 @@ class BonesJointsReader(RowReader):
         self.notes = {
             "records": self.records,
             "paper": sum(task.paper for task in self._tasks),
-            "layout": {table.name: table.layout for table in self._tables},
-            "columns": {table.name: dict(table.used) for table in self._tables},
-            "columns_unused": {table.name: list(table.unused) for table in self._tables},
+            "layout": {table.title: table.layout for table in self._tables},
+            "columns": {table.title: dict(table.used) for table in self._tables},
+            "columns_unused": {table.title: list(table.unused) for table in self._tables},
         }
 
     def read_rows(self) -> Iterator[tuple[int, CaseQuestion | RejectedRow]]:
         """Every row as a question of each of its tasks."""
         number = 0
         for table in self._tables:
-            for row in any_tables.iter_table_rows(self._release.file(table.name)):
+            for row in table.iter_rows():
                 number += 1
                 if row is None:
                     yield number, RejectedRow("it has another number of cells than the header")
@@ -81,12 +80,12 @@ class TablesSplit(SourceSplit):
         """The tables with questions of this split, None if there are none; raises UserError as ``survey`` does."""
         keys = {task.key for task in task_forms().values() if task.split == self.name}
         tables = survey_release(release)  # type: ignore[arg-type]
-        return tuple(table.name for table in tables if keys & set(table.tasks)) or None
+        return tuple(dict.fromkeys(table.name for table in tables if keys & set(table.tasks))) or None
 
     def wanted(self) -> str:
         """The tables that it can be made from, for messages."""
         titles = ", ".join(task.title for task in task_forms().values() if task.split == self.name)
-        return f"a table (parquet, CSV, TSV, JSON, JSON lines) with rows of {titles}"
+        return f"a table ({any_tables.FORMS}) with rows of {titles}"
 
 
 BONES_JOINTS = DataSource(

@@ -9,16 +9,17 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lmms_medtasks.data import any_tables
+from lmms_medtasks.data import any_tables, text_tables
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.data.releases import Release
+from lmms_medtasks.data.releases import Release, is_junk
 from lmms_medtasks.data.row_reader import Row, Spellings
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.progress import print_message
 from lmms_medtasks.task_configs.bones_joints import source_forms as forms
 
 Layout = Literal["task column", "file name", "cases"]
@@ -34,15 +35,21 @@ REFERENCES: Mapping[str, tuple[str, ...]] = {
 """Task -> the columns of a case that hold its answer."""
 
 
+class UnknownTasksError(UserError):
+    """A table that does not say which tasks its rows are of."""
+
+
 @dataclass(frozen=True)
 class ReleaseTable:
-    """A table of the release: its name, its columns, what each holds, and the tasks of its rows.
+    """A table of the release: its file, its columns, what each holds, and the tasks of its rows.
 
-    ``used``: concept -> column. ``images``: the columns with images, ``options``: those with an option each, by letter.
-    ``tasks``: task -> number of rows.
+    ``sheet``: of a workbook, else "". ``used``: concept -> column. ``images``: the columns with images, ``options``:
+    those with an option each, by letter. ``tasks``: task -> number of rows.
     """
 
     name: str
+    path: Path
+    sheet: str
     columns: tuple[str, ...]
     used: Mapping[str, str]
     images: tuple[str, ...]
@@ -50,6 +57,15 @@ class ReleaseTable:
     layout: Layout
     task_column: str
     tasks: Mapping[str, int]
+
+    @property
+    def title(self) -> str:
+        """The table, for messages."""
+        return _table_title(self.name, self.sheet)
+
+    def iter_rows(self) -> Iterator[Row | None]:
+        """The records, in order; None for what is no record."""
+        return _iter_rows(self.path, self.sheet)
 
     def value(self, row: Row, concept: str) -> Any:
         """The cell of a concept in a row; None where the table has no such column."""
@@ -70,26 +86,52 @@ class ReleaseTable:
 
 @functools.lru_cache(maxsize=4)
 def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
-    """Every table of the release, read once.
+    """Every table of the release, read once. Beside tables with questions, others are left out, with a message.
 
     Raises:
-        UserError: a table can't be read, does not state its tasks, or lacks columns that they need.
+        UserError: a table can't be read or lacks columns that its tasks need, or no table states its tasks.
     """
-    return tuple(_read_table_layout(release, name) for name in release.names() if any_tables.is_table(name))
+    tables: list[ReleaseTable] = []
+    left_out: list[UnknownTasksError] = []
+    names = [name for name in release.names() if any_tables.is_table(name) and not is_junk(name)]
+    for name, path in [(name, release.file(name)) for name in names]:
+        for sheet in any_tables.list_sheets(path):
+            try:
+                tables.append(_read_table_layout(name, path, sheet))
+            except UnknownTasksError as error:
+                left_out.append(error)
+    if left_out and not tables:
+        raise left_out[0]
+    for reason in left_out:
+        print_message(f"Left out as no table of questions: {reason}")
+    return tuple(tables)
 
 
-def _read_table_layout(release: Release, name: str) -> ReleaseTable:
-    path = release.file(name)
-    columns = any_tables.read_table_columns(path)
+def _table_title(name: str, sheet: str) -> str:
+    return f"{name}, sheet {sheet!r}" if sheet else name
+
+
+def _separator(path: Path) -> str:
+    return text_tables.separator_of(path) if path.suffix.lower() in (".csv", ".tsv") else ""
+
+
+def _iter_rows(path: Path, sheet: str) -> Iterator[Row | None]:
+    return any_tables.iter_table_rows(path, sheet=sheet, separator=_separator(path))
+
+
+def _read_table_layout(name: str, path: Path, sheet: str) -> ReleaseTable:
+    columns = any_tables.read_table_columns(path, sheet=sheet, separator=_separator(path))
     by_name = {forms.fold_name(column): column for column in reversed(columns)}
     used = {
         concept: column
         for concept, names in forms.forms_table()["columns"].items()
         if (column := _first_column(by_name, names)) is not None
     }
-    layout, task_column, tasks = _find_layout(path, name, by_name, used)
+    layout, task_column, tasks = _find_layout(path, name, sheet, by_name, used)
     table = ReleaseTable(
         name=name,
+        path=path,
+        sheet=sheet,
         columns=columns,
         used=used,
         images=_image_columns(columns, used.get("image")),
@@ -98,7 +140,7 @@ def _read_table_layout(release: Release, name: str) -> ReleaseTable:
         task_column=task_column,
         tasks=tasks,
     )
-    _check_table(table, path)
+    _check_table(table)
     return table
 
 
@@ -128,30 +170,31 @@ def _image_columns(columns: Sequence[str], unnumbered: str | None) -> tuple[str,
 
 
 def _find_layout(
-    path: Path, name: str, by_name: Mapping[str, str], used: Mapping[str, str]
+    path: Path, name: str, sheet: str, by_name: Mapping[str, str], used: Mapping[str, str]
 ) -> tuple[Layout, str, Mapping[str, int]]:
     if "task" in used:
-        return "task column", used["task"], _tasks_in(path, used["task"], name)
+        return "task column", used["task"], _tasks_in(path, sheet, used["task"], _table_title(name, sheet))
     for weak in forms.forms_table()["weak_task_columns"]:
         column = _first_column(by_name, [weak])
-        if column is not None and (counts := _tasks_in(path, column)):
+        if column is not None and (counts := _tasks_in(path, sheet, column)):
             return "task column", column, counts
-    count = sum(1 for _ in any_tables.iter_table_rows(path))
-    if task := forms.task_of_file(name):
+    count = sum(1 for _ in _iter_rows(path, sheet))
+    if task := (forms.task_of_file(sheet) or forms.task_of_file(name)):
         return "file name", "", {task: count}
     tasks = [task for task, concepts in REFERENCES.items() if any(concept in used for concept in concepts)]
     if tasks and any(concept in used for concept in (*CASE_TEXT, "question")):
         return "cases", "", dict.fromkeys(tasks, count)
     answers = [concept for concepts in REFERENCES.values() for concept in concepts]
-    raise UserError(
-        f"{name} does not say which tasks its rows are of. Expected one of: a column with the task "
-        f"({_list_aliases('task')}); a file name like task_3.csv; or a row a case, with columns for the text "
+    raise UnknownTasksError(
+        f"{_table_title(name, sheet)} does not say which tasks its rows are of. Expected one of: a column with the "
+        f"task ({_list_aliases('task')}); a file name like task_3.csv, or a sheet like Task III; or a row a case, with "
+        "columns for the text "
         f"({', '.join(CASE_TEXT)}) and the answers ({', '.join(answers)}). "
-        f"Found columns: {', '.join(any_tables.read_table_columns(path)) or 'none'}."
+        f"Found columns: {', '.join([*by_name.values()][::-1]) or 'none'}."
     )
 
 
-def _tasks_in(path: Path, column: str, certain: str = "") -> Mapping[str, int]:
+def _tasks_in(path: Path, sheet: str, column: str, certain: str = "") -> Mapping[str, int]:
     """The number of rows of each task.
 
     ``certain``: the table's name, where the column must hold tasks: UserError for a text that names none. Any other
@@ -159,7 +202,7 @@ def _tasks_in(path: Path, column: str, certain: str = "") -> Mapping[str, int]:
     """
     counts: Counter[str] = Counter()
     spellings = Spellings({column: forms.tasks_read})
-    for number, row in enumerate(any_tables.iter_table_rows(path), start=1):
+    for number, row in enumerate(_iter_rows(path, sheet), start=1):
         text = str((row or {}).get(column) or "")
         if not forms.tasks_named(text) and not certain:
             return {}
@@ -173,13 +216,13 @@ def _list_aliases(concept: str) -> str:
     return ", ".join(forms.forms_table()["columns"][concept])
 
 
-def _check_table(table: ReleaseTable, path: Path) -> None:
+def _check_table(table: ReleaseTable) -> None:
     missing: dict[str, str] = {}
     for task in map(forms.task_forms().__getitem__, table.tasks):
         texts = ("question",) if task.form == "choice" else ("question", *CASE_TEXT)
         if not any(concept in table.used for concept in texts):
             missing["the text"] = "; ".join(map(_list_aliases, texts))
-        if task.form == "choice" and not _has_options(table, path):
+        if task.form == "choice" and not _has_options(table):
             missing["the options"] = (
                 f"{_list_aliases('options')}; or A, B, ... (option A, choice A) in columns of their own"
             )
@@ -191,15 +234,15 @@ def _check_table(table: ReleaseTable, path: Path) -> None:
     if missing:
         wanted = "\n  ".join(f"{field}: {names}" for field, names in missing.items())
         raise UserError(
-            f"{table.name} lacks required columns. Missing (any of the names, in any case):\n  {wanted}\n"
+            f"{table.title} lacks required columns. Missing (any of the names, in any case):\n  {wanted}\n"
             f"Found: {', '.join(table.columns) or 'none'}."
         )
 
 
-def _has_options(table: ReleaseTable, path: Path) -> bool:
+def _has_options(table: ReleaseTable) -> bool:
     if "options" in table.used or table.options:
         return True
-    texts = (str(table.value(row, "question") or "") for row in any_tables.iter_table_rows(path) if row is not None)
+    texts = (str(table.value(row, "question") or "") for row in table.iter_rows() if row is not None)
     return any(len(options_in(text)[1]) > 1 for text in texts)
 
 

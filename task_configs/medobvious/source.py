@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,9 +38,12 @@ TAGS: Mapping[str, str] = {
 whose item has no other question)."""
 
 _FIELDS = ("id", "image_path", "task_type", "question", "answer", "is_negative")
+TIERS = (1, 2, 3, 4, 5)
+"""The paper's. The authors' site shows questions of a sixth."""
+
 # v1_mri_vs_ct_0_det_mcq_neg is tier 1, kind mri_vs_ct, item v1_mri_vs_ct_0.
 _ID = re.compile(
-    r"(?P<item>v(?P<tier>[1-5])_(?P<kind>.+)_\d+)_(?P<form>(?:det|ref)_(?:mcq|open)(?:_neg)?|vis_(?:pos|neg))"
+    r"(?P<item>v(?P<tier>[1-9][0-9]?)_(?P<kind>.+)_\d+)_(?P<form>(?:det|ref)_(?:mcq|open)(?:_neg)?|vis_(?:pos|neg))"
 )
 _FORMS = dict(
     zip(("det_mcq", "det_open", "ref_mcq", "ref_open", "vis_pos", "vis"), (*FORMATS, FORMATS[4]), strict=True)
@@ -56,9 +59,17 @@ class MedObviousReader(RowReader):
         name = (split.files_in(release) or split.files)[0]
         folder = name.removesuffix(TASKS)
         self._images = StoredImages(release, "image_path", lambda path: folder + path)
-        self._lines = list(_read_lines(release, name))
+        lines = list(_read_lines(release, name))
+        tiers = [_tier_of(row) for _, row in lines]
+        others = Counter(tier for tier in tiers if tier and tier not in TIERS)
+        if split.apart_from and not others:
+            raise UserError(f"{name} has no question of another tier than the paper's: {', '.join(map(str, TIERS))}.")
+        self.apart = {} if split.apart_from else {f"tier {tier}": others[tier] for tier in sorted(others)}
+        self._lines = [
+            line for line, tier in zip(lines, tiers, strict=True) if (tier in others) == bool(split.apart_from)
+        ]
         self.records = len(self._lines)
-        objects = [row for _, row in self._lines if not isinstance(row, RejectedRow)]
+        objects = [row for _, row in lines if not isinstance(row, RejectedRow)]
         check_fields(name, _FIELDS, max(objects, key=lambda row: len(set(_FIELDS) & set(row)), default=()))
         self._outliers = _outlier_positions(objects)
         self.notes: dict[str, Any] = {}
@@ -87,7 +98,7 @@ def question_document(row: Row, image: Mapping[str, Any], outlier: str = "") -> 
     """
     for field in _FIELDS:
         reject_unless(row.get(field) is not None and row[field] != "", f"{field} is missing")
-    wrong = f"id {str(row['id'])[:80]!r} is not of the form v1_KIND_NUMBER_FORM (FORM: det_mcq, vis_neg ...)"
+    wrong = f"id {str(row['id'])[:80]!r} is not of the form vTIER_KIND_NUMBER_FORM, as v1_mri_vs_ct_0_det_mcq is"
     parts, form, negative = reject_unless(_ID.fullmatch(str(row["id"])), wrong), row["task_type"], row["is_negative"]
     reject_unless(form in FORMATS, f"task_type {str(form)[:60]!r} is unknown, allowed: {', '.join(FORMATS)}")
     reject_unless(isinstance(negative, bool), f"is_negative is {negative!r}, expected true or false")
@@ -196,6 +207,11 @@ def _item_of_question(row: Row) -> str:
     return match["item"] if match and not match["form"].endswith("_neg") else ""
 
 
+def _tier_of(row: Row | RejectedRow) -> int | None:
+    match = None if isinstance(row, RejectedRow) else _ID.fullmatch(str(row.get("id") or ""))
+    return int(match["tier"]) if match else None
+
+
 def _outlier_positions(rows: list[Row]) -> dict[str, str]:
     """Item -> position of its outlier, for items whose questions agree on one."""
     by_item: dict[str, set[str]] = defaultdict(set)
@@ -209,7 +225,17 @@ def _outlier_positions(rows: list[Row]) -> dict[str, str]:
 MEDOBVIOUS = DataSource(
     name="medobvious",
     title="MedObvious",
-    splits=(SourceSplit("test", (f"{ROOT}/{TASKS}",), "all five tiers and formats", instead=((TASKS,),)),),
+    splits=(
+        SourceSplit("test", (f"{ROOT}/{TASKS}",), "all five tiers and formats", instead=((TASKS,),)),
+        SourceSplit(
+            "other_tiers",
+            (f"{ROOT}/{TASKS}",),
+            "questions of tiers that the paper does not have",
+            default=False,
+            instead=((TASKS,),),
+            apart_from="test",
+        ),
+    ),
     tags=TAGS,
     hub_repository="",
     revision="",

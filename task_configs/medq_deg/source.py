@@ -110,6 +110,16 @@ MEDQ_DEG = DataSource(
     splits=(
         SourceSplit("clean", (_CLEAN.format("test"),), "clean questions (L0), test part"),
         SourceSplit("release", (_DEGRADED.format("test"),), "the authors' own degraded images (L1, L2), test part"),
+        *(
+            SourceSplit(
+                f"{split}_other_types",
+                (_DEGRADED.format(part),),
+                f"degradations of types that the paper does not have, {part} part",
+                default=False,
+                apart_from=split,
+            )
+            for split, part in (("release", "test"), ("release_dev", "dev"))
+        ),
         SourceSplit("clean_dev", (_CLEAN.format("dev"),), "clean questions (L0), dev part", default=False),
         SourceSplit("release_dev", (_DEGRADED.format("dev"),), "degraded images (L1, L2), dev part", default=False),
         SourceSplit("train", (_CLEAN.format("dev"),), "answered questions for medtasks_most_frequent", default=False),

@@ -7,6 +7,8 @@ real questions in that form. Spellings of the release are in ``source.yml``.
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -47,6 +49,15 @@ def degradation_name(text: str) -> str:
     return registry.canonical_name(folded.replace(" ", "_").replace("-", "_"))
 
 
+@functools.cache
+def _is_known_type(text: str) -> bool:
+    try:
+        degradation_name(text)
+    except UserError:
+        return False
+    return True
+
+
 def modality_name(text: str) -> str:
     """One of the paper's seven modalities for a release's spelling of it; UserError for any other text."""
     return registry.canonical_modality(text.strip())
@@ -57,7 +68,7 @@ class MedQDegReader(RowReader):
 
     def __init__(self, release: Release, split: SourceSplit) -> None:
         """Read the table; ``UserError`` if columns or spellings are not as expected, or it has no rows."""
-        self._degraded = split.name.startswith("release")
+        self._degraded, self._apart = split.name.startswith("release"), bool(split.apart_from)
         self._file = split.files[0]
         self._images = ImageCells(release)
         self._table = TsvTable(release.file(self._file))
@@ -65,30 +76,46 @@ class MedQDegReader(RowReader):
         path, columns = self._table.path, self._table.columns
         wanted = ("image or image_path", "index", "question", "A", "B", "answer", "modality", "source", *self._labels)
         check_fields(path.name, wanted, columns, "columns")
-        spellings = Spellings({
-            "modality": modality_name, "degradation_type": degradation_name, "degradation_severity": self._severity,
-        })  # fmt: skip
+        types = Spellings({"degradation_type": degradation_name})
+        spellings = Spellings({"modality": modality_name, "degradation_severity": self._severity})
         self._places: dict[str, int] = {}
-        self.records = 0
+        others = Counter[str]()
+        rows = 0
         with progress_bar(path.stat().st_size, f"{path.name}: looking through", "B") as progress:
             for place, record in self._table.placed(progress):
-                self.records = record.number
+                rows = record.number
+                others[self._other_type(record.cells or {})] += 1
                 if index := self.read_name(record.cells or {}):
                     self._places.setdefault(index, place)
-                spellings.look(record.number, record.cells or {})
-        if not self.records:
+                for looking in (types, spellings):
+                    looking.look(record.number, record.cells or {})
+        if not rows:
             raise UserError(f"{path.name} has a header and no rows.")
         capability_columns = read_file("source.yml")["capability_columns"]
         self._capability = next((name for name in capability_columns if name in columns), None)
         self.notes = {"columns": list(columns), "capability_column": self._capability}
         spellings.check(path.name)
+        known = others.pop("", 0)
+        if not (self._degraded and known):
+            types.check(path.name)
+        if self._apart and not others:
+            raise UserError(f"{path.name} has no degradation of a type that the paper does not have.")
+        self.records = rows - known if self._apart else known
+        self.apart = {} if self._apart else dict(others.most_common())
+
+    def _other_type(self, row: Cells) -> str:
+        """The type of a degraded row, in lower case, if the paper does not have it; else "" """
+        text = row.get("degradation_type", "").strip().lower() if self._degraded else ""
+        return text if text and not _is_known_type(text) else ""
 
     def _severity(self, text: str) -> int:
         return 0 if not self._degraded and not text.strip() else severity_level(text)
 
     def read_rows(self) -> Iterator[tuple[int, Cells | RejectedRow]]:
-        """The rows of the table, in memory one at a time."""
+        """The rows of the table that are of the split, in memory one at a time."""
         for record in self._table.records():
+            if bool(self._other_type(record.cells or {})) != self._apart:
+                continue
             wrong = f"the row has {record.width} cells, the header has {len(self._table.columns)}"
             yield record.number, RejectedRow(wrong) if record.cells is None else record.cells
 
@@ -114,7 +141,7 @@ class MedQDegReader(RowReader):
         wrong = f"answer {row['answer'][:40]!r} is not among the options A to {letters[-1]}"
         reject_unless(len(answer) == 1 and answer in letters, wrong)
         severity = self._severity(row.get("degradation_severity", ""))
-        degradation = degradation_name(row.get("degradation_type", ""))
+        degradation = self._other_type(row) or degradation_name(row.get("degradation_type", ""))
         if self._degraded:
             values = f"severity {severity} and degradation {degradation!r}"
             reject_unless(severity and degradation, f"the row has {values}, but stands among the degraded ones")

@@ -14,6 +14,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
 from lmms_medtasks.harness.template_hooks.prepared_documents import prepare_documents
 from tests.contributed_tables import CARD, load
+from tests.test_dicom import BARS, jpeg
 
 NINE = list("ABCABCABC")
 
@@ -157,13 +158,13 @@ def test_what_is_odd_about_pictures_is_told(make):
     odd = np.random.default_rng(0).integers(0, 4000, (40, 40)).astype(np.uint16)
     Image.fromarray(odd).save(folder / "images" / "p00.png")
     Image.new("RGB", (40, 9), (7, 7, 7)).save(folder / "images" / "p01.png")
+    (folder / "images" / "p02.png").write_bytes(jpeg(BARS, "RGB"))
     page = folder / "page.html"
     told = [
         str(each) for each in validate_folder(folder, write=True, show=page).problems if "images looked at" in str(each)
     ]
-    assert [next(kind for kind in ("window", "a side of", "colour") if kind in text) for text in told] == [
-        "window", "a side of", "colour",
-    ]  # fmt: skip
+    kinds = ["window", "contradict", "a side of", "colour"]
+    assert [next(kind for kind in kinds if kind in text) for text in told] == kinds
     assert all(text.startswith("chest_side.yaml: warning: pictures: 1 of 12") for text in told)
     assert "(16 bits)" in page.read_text("utf-8")
 

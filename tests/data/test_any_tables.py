@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -82,8 +83,20 @@ def test_damage_is_named(tmp_path, name, data, said):
         list(any_tables.iter_table_rows(path))
 
 
+def test_sheets_of_a_workbook(tmp_path):
+    path = tmp_path / "a.XLSX"
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active.append([1, "x"])
+    book.create_sheet("empty")
+    book.save(path)
+    assert any_tables.list_sheets(path) == ["Sheet"] and any_tables.list_sheets(tmp_path / "a.csv") == [""]
+    assert list(any_tables.iter_table_rows(path, sheet="Sheet")) == [{"a": "1", "b": "x"}]
+    assert any_tables.read_table_columns(path) == ("a", "b") and any_tables.is_table(path.name)
+
+
 def test_what_is_no_table():
-    assert not any(map(any_tables.is_table, ("dataset_infos.json", "a.xlsx", "README.md", "img/1.png")))
+    assert not any(map(any_tables.is_table, ("dataset_infos.json", "a.docx", "README.md", "img/1.png")))
 
 
 VALUES = st.dictionaries(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
+import openpyxl
 import pytest
 
 from lmms_medtasks.data import documents, sources, store
@@ -85,6 +86,71 @@ def test_a_row_a_question_with_a_task_column(source):
     assert diagnosis["options"] == [] and diagnosis["question"] == "Medical history: Fell.\nWhich is number 4?"
     # The same picture, so the same cluster.
     assert diagnosis["image_id"] == image["image_id"] == image["case_id"]
+
+
+def workbook(path, **sheets):
+    """A workbook with a sheet of each name; the first row is the header."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        sheet.append([*rows[0]])
+        for row in rows:
+            sheet.append([json.dumps(value) if isinstance(value, list) else value for value in row.values()])
+    book.create_sheet("Sheet9")  # Excel's own, empty
+    book.save(path)
+
+
+def test_workbooks_beside_folders_of_images(source):
+    """The release's page shows an image folder of sites, and no table that its viewer can read."""
+    folder = source()
+    (folder / "imgs").rename(folder / "knee")
+    exams = [{k: v for k, v in exam("", n, image=f"knee/{n}.png").items() if k != "task"} for n in (1, 2)]
+    workbook(folder / "questions.xlsx", **{"Task I": exams[:1], "Task III": exams})
+    workbook(folder / "cases.xlsx", Cases=[case(1, images=["knee/1.png", "knee/2.png"])])
+    (folder / "~$cases.xlsx").write_bytes(b"locked by Excel")
+    assert [each["id"] for each in read(folder, "t1")[0]] == ["t1-1"]
+    found, refused, reader = read(folder, "t3")
+    assert [(each["id"], each["image_count"], each["options"][4]) for each in found] == [
+        ("t3-1", 1, "nothing"), ("t3-2", 1, "nothing"),
+    ] and not refused  # fmt: skip
+    assert reader.notes["layout"] == {"questions.xlsx, sheet 'Task III'": "file name"}
+    found, refused, _ = read(folder, "open")
+    assert [(each["id"], each["image_count"]) for each in found] == [(f"t{n}-c1", 2) for n in (4, 5, 6, 7)]
+    manifest = prepare_splits("bones_joints", source=folder)
+    files = {name: [file["name"] for file in split["source"]["files"]] for name, split in manifest["splits"].items()}
+    assert files == {"t1": ["questions.xlsx"], "t3": ["questions.xlsx"], "open": ["cases.xlsx"]}
+
+
+def test_a_table_of_something_else_is_left_out_with_a_message(source, capsys):
+    folder = source()
+    workbook(folder / "all.xlsx", Questions=[exam("I", 1)], Legend=[{"word": "ACL", "meaning": "a ligament"}])
+    (folder / "metadata.csv").write_text("file_name,site\nimgs/1.png,knee\n", "utf-8")  # of an image folder
+    assert [each["id"] for each in read(folder, "t1")[0]] == ["t1-1"]
+    said = capsys.readouterr().err
+    assert "Left out as no table of questions: all.xlsx, sheet 'Legend' does not say which tasks" in said
+    assert "Found columns: word, meaning." in said and "metadata.csv does not say" in said
+
+
+@pytest.mark.parametrize("sign", [";", "|"])
+def test_other_separators_are_read(source, sign):
+    folder = source()
+    rows = [exam("I", 1), exam("I", 2, question="Which, of these?")]
+    lines = [sign.join(map(str, cells)) for cells in (rows[0], *(row.values() for row in rows))]
+    (folder / "all.csv").write_text("\n".join(lines), "utf-8")
+    assert [each["question"] for each in read(folder, "t1")[0]] == ["Which is number 1?", "Which, of these?"]
+
+
+def test_old_workbooks_are_refused_with_the_way_out(source):
+    folder = source()
+    (folder / "all.xls").write_bytes(b"\xd0\xcf\x11\xe0" + bytes(600))
+    with pytest.raises(UserError, match=r"all.xls is a file of Excel before 2007 .* Save it as .xlsx"):
+        prepare_splits("bones_joints", source=folder)
+
+
+def test_texts_have_no_images(source, capsys):
+    manifest = prepare_splits("bones_joints", source=source(all=[exam("I", 1), exam("I", 2)]))
+    assert manifest["splits"]["t1"]["images"] == 0 and "2 rows, 0 rejected, 0 images" in capsys.readouterr().err
 
 
 def test_a_file_a_task(source):

@@ -204,3 +204,10 @@ def test_a_run_on_fewer_questions_is_marked_beside_the_others(write, records):
         assert own == {"one": "", "two": "", "part": OTHER_QUESTIONS}
     (text,) = (flag.text for flag in whole.flags if OTHER_QUESTIONS in flag.text)
     assert "part: all formats 5 questions (most rows: 16)" in text
+
+
+def test_questions_of_a_tier_that_the_paper_does_not_have_are_in_no_average(write, records, one_record):
+    """They are prepared as data of their own; a run that asks them by our hooks is not mixed into the paper's."""
+    folder = write(medobvious=[*records(), one_record("detection_mcq", "top-left", item="v6_a_0", tier=6)])
+    with pytest.raises(UserError, match="Unknown tier '6' in .*, line 17; .* Allowed: 1, 2, 3, 4, 5"):
+        build_report([folder], QUICK)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from lmms_medtasks.data import locating, sources
+from lmms_medtasks.cli.data import _describe_manifest as describe_manifest
+from lmms_medtasks.data import locating, sources, store
+from lmms_medtasks.data.doctor import diagnose_release
 from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.grid_positions import NONE_OPTION, parse_size
@@ -51,10 +54,6 @@ def write(folder: Path, rows, *, images=True, root=ROOT):
 
 def documents(folder: Path):
     """Prepare a folder as a sample; (rows, rejected, notes)."""
-    import pyarrow.parquet as pq
-
-    from lmms_medtasks.data import store
-
     manifest = prepare_splits("medobvious", source=folder)
     place = store.prepared_data_folder("medobvious", manifest["data"])
     split = manifest["splits"]["test"]
@@ -93,15 +92,49 @@ def test_an_item_becomes_eight_documents(tmp_path, inside):
 
 
 def test_a_release_of_the_papers_counts_is_full(tmp_path):
-    """The whole of it, in the paper's composition. One image for all: 940 would take their time."""
+    """The whole of it, in the paper's composition. One image for all: 940 would take their time.
+
+    The authors' site shows items of a sixth tier too (v6_endo_vs_mri_6_det_mcq_neg), which is in no count.
+    """
     tiers = {1: 440, 2: 480, 3: 360, 4: 320, 5: 280}
     rows = []
     for tier, count in tiers.items():
         for number in range(count // 8):
             rows += item(number, f"v{tier}", size="3x3" if tier == 3 else "2x2")
-    rows = [{**row, "image_path": "one.png"} for row in rows]
+    rows = [{**row, "image_path": "one.png"} for row in (*rows, *item(6, "v6", "endo_vs_mri", size="3x3"))]
     found, rejected, _ = documents(write(tmp_path / "clone", rows))
     assert (len(found), len(rejected), {row["data"] for row in found}) == (1880, 0, {"full"})
+    (other,) = store.read_prepared_splits("medobvious", "sample").items()
+    assert (other[0], other[1].rows) == ("other_tiers", 8)
+
+
+def test_tiers_that_the_paper_does_not_have_are_kept_apart(tmp_path, capsys):
+    rows = [*item(), *item(6, "v6", "endo_vs_mri", size="3x3"), *item(1), *item(0, "v12", "ct_vs_xray")[:3]]
+    base = write(tmp_path / "clone", rows)
+    found, rejected, notes = documents(base)
+    assert [row["tier"] for row in found] == [1] * 16 and not rejected
+    groups = "11 rows of groups that the paper does not have: tier 6 (8), tier 12 (3)"
+    assert notes["apart"] == {"tier 6": 8, "tier 12": 3} and groups in capsys.readouterr().err
+    manifest = store.read_manifest("medobvious", "sample")
+    assert "other_tiers: 11 questions of groups that the paper does not have" in manifest["data_because"]
+    assert "together           16 rows; the paper: 1,880 tasks" in describe_manifest(manifest)
+    assert any(groups in finding.detail for finding in diagnose_release("medobvious", base).findings)
+    apart = store.find_prepared_split("medobvious", "sample", "other_tiers")
+    kept = pq.read_table(apart.path).to_pylist()
+    assert [(row["tier"], row["kind"], row["grid"]) for row in kept] == [
+        *[(6, "endo_vs_mri", "3x3")] * 8, *[(12, "ct_vs_xray", "2x2")] * 3,
+    ]  # fmt: skip
+
+
+def test_no_split_is_made_of_tiers_that_are_not_there(tmp_path):
+    base = write(tmp_path / "clone", item())
+    assert "apart" not in documents(base)[2]
+    assert store.find_prepared_split("medobvious", "sample", "other_tiers") is None
+    with pytest.raises(UserError, match="no question of another tier than the paper's: 1, 2, 3, 4, 5"):
+        prepare_splits("medobvious", source=base, splits=["other_tiers"])
+    only = write(tmp_path / "only", item(tier="v6"))
+    with pytest.raises(UserError, match=r"none is left\. The files have 8 rows of groups .* tier 6 \(8\)"):
+        prepare_splits("medobvious", source=only)
 
 
 def test_larger_grids(tmp_path):
@@ -150,7 +183,7 @@ DETECTION, OPEN, _, _, VISUAL, *_ = item(8)
         ({**OPEN, "answer": "none"}, "answer 'none' contradicts is_negative false"),
         ({**OPEN, "is_negative": 0}, "is_negative is 0, expected true or false"),
         ({**OPEN, "id": "v1_mri_vs_ct_8_ref_open"}, "contradicts task_type 'detection_open'"),
-        ({**OPEN, "id": "v6_mri_8_det_open"}, "is not of the form v1_KIND_NUMBER_FORM"),
+        ({**OPEN, "id": "mri_8_det_open"}, "is not of the form vTIER_KIND_NUMBER_FORM, as v1_mri_vs_ct_0_det_mcq is"),
         ({**OPEN, "question": "Which?"}, "neither a field grid nor the question says how large the grid is"),
         ({**OPEN, "grid": "9x9"}, "A grid of size '9x9'"),
         ({**OPEN, "options": DETECTION["options"]}, "there are options, but detection_open has none"),
@@ -178,7 +211,7 @@ def test_an_image_that_is_none_is_rejected(tmp_path):
     (base / "v1/images/v1_mri_vs_ct_0_vis_pos.png").write_text("<html>")
     rows, rejected, _ = documents(base)
     assert (len(rows), len(rejected)) == (7, 1)
-    assert "image is none of PNG" in rejected[0]["reason"]
+    assert "is a web page" in rejected[0]["reason"]
 
 
 @pytest.mark.parametrize(

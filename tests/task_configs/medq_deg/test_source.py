@@ -276,8 +276,8 @@ def test_a_short_row_is_refused(tmp_path: Path, table: Write, clean_row: Row) ->
 def test_spellings_that_are_not_known_stop_everything(tmp_path: Path, table: Write, release_row: Row) -> None:
     rows = [
         release_row(0),
-        release_row(1, degradation_type="fog"),
-        release_row(2, degradation_type="fog", modality="PET"),
+        release_row(1, modality="pet"),
+        release_row(2, modality="PET"),
         release_row(3, degradation_severity="L7"),
     ]
     table(tmp_path, rows, name=SIMULATED)
@@ -285,9 +285,28 @@ def test_spellings_that_are_not_known_stop_everything(tmp_path: Path, table: Wri
         read(tmp_path, "release")
     text = str(error.value)
     assert SIMULATED in text
-    assert "degradation_type, 2 rows, first in row 2: Unknown degradation 'fog'" in text
     assert "modality, 1 row, first in row 3: Unknown modality 'PET'" in text
     assert "degradation_severity, 1 row, first in row 4: Unknown severity 'L7'" in text
+    table(tmp_path, [release_row(0, degradation_type="fog"), release_row(1, degradation_type="fog")], name=SIMULATED)
+    for split in ("release", "release_other_types"):
+        with pytest.raises(UserError, match="degradation_type, 2 rows, first in row 1: Unknown degradation 'fog'"):
+            read(tmp_path, split)
+
+
+def test_types_that_the_paper_does_not_have_are_kept_apart(tmp_path: Path, table: Write, release_row: Row) -> None:
+    """The release's page says both 18 and 19 types; the paper has 18, X-ray motion blur being one of motion blur."""
+    rows = [release_row(0), release_row(1, degradation_type="Fog "), release_row(2, degradation_type="fog")]
+    rows += [release_row(3, degradation_type="halo"), release_row(4, degradation_type="xray_motion_blur_artifact")]
+    table(tmp_path, [*rows, release_row(5, image="1")], name=SIMULATED)
+    reader = MEDQ_DEG.open_split(LocalRelease(tmp_path), MEDQ_DEG.split("release"))
+    assert (reader.records, reader.apart) == (3, {"fog": 2, "halo": 1})
+    assert [candidate.id for candidate in reader.candidates()] == ["0", "4", "5"]
+    apart = read(tmp_path, "release_other_types")
+    assert [(each.number, document(each)["degradation"]) for each in apart] == [(2, "fog"), (3, "fog"), (4, "halo")]
+    assert {document(each)["image_id"][:2] for each in apart} == {"q-"}
+    table(tmp_path, rows[:1], name=SIMULATED)
+    with pytest.raises(UserError, match="has no degradation of a type that the paper does not have"):
+        read(tmp_path, "release_other_types")
 
 
 def test_missing_columns_are_named(tmp_path: Path, table: Write, clean_row: Row) -> None:
