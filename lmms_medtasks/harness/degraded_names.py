@@ -218,7 +218,7 @@ def describe_beyond_paper(degrade: str, modality: str | None) -> str:
 
     ``degrade`` and ``modality``: as for :func:`degraded_names`, which has checked them.
     """
-    if modality is None or _ALL not in (head for head, _ in _split_items(degrade)):
+    if modality is None or _ALL not in (head for head, _ in split_items(degrade)):
         return ""
     drawn = {of: degradations.drawn_for(of) for of in degradations.modalities()}
     if modality.startswith(f"{_COLUMN}:"):
