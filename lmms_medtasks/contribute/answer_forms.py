@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import adapter, table_cells
+from lmms_medtasks.data.conversations import PLACEHOLDERS
+from lmms_medtasks.data.listed_options import split_listed_options
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "image": ("image", "images", "img", "picture", "photo", "imagepath", "imgpath", "imagepaths", "imagefile",
               "filename", "imagename", "imgname", "imagefilename", "figurepath", "file"),
     "question": ("question", "query", "questiontext", "q", "problem", "text"),
-    "options": ("options", "choices", "candidates", "answeroptions", "answerchoices"),
+    "options": ("options", "choices", "candidates", "answeroptions", "answerchoices", "possibleanswers",
+                "candidateanswers", "answercandidates", "alternatives", "optionlist", "choicelist"),
     "answer": ("answer", "answerindex", "answeridx", "answerid", "answerlabel", "answerletter", "answerkey",
                "correctanswer", "correctindex", "correctidx", "correctoption", "correctchoice", "correct", "label",
                "groundtruth", "gt", "gtanswer", "target", "cop", "reference", "multiplechoiceanswer", "answers"),
@@ -78,10 +81,65 @@ class TableRecognition:
     problem: str = ""
 
 
+def find_options(recognised: TableRecognition, table: Dataset, columns: dict[str, str]) -> None:
+    """Name the column whose lists, or the question whose text, has every row's answer among options; say where some do.
+
+    Raises UserError if several columns do.
+    """
+    names = column_candidates(table.column_names, "answer")
+    answers = [table[name][:] for name in ([columns["answer"]] if "answer" in columns else names)]
+    used = set(columns.values())
+    found = []
+    for name in [name for name in table.column_names if name not in used]:
+        rows = [_list_in(value) for value in table[name][:]]
+        if all(rows) and _are_answered(answers, rows):
+            found.append(name)
+    if len(found) > 1:
+        raise UserError(
+            f"{recognised.wanted.dataset}: {', '.join(found)} hold lists with the answers in them. Say which are the "
+            "options: --options COLUMN."
+        )
+    if found:
+        columns["options"] = found[0]
+    if found or "question" not in columns:
+        return
+    listed = [split_listed_options(PLACEHOLDERS.sub("", str(text))) for text in table[columns["question"]][:]]
+    rows = [options for split in listed if split for options in [split[1]]]
+    if len(rows) == len(listed) and _are_answered(answers, rows):
+        columns["options"] = columns["question"]
+        recognised.said.append("questions end with their options, which are taken out (the prompt puts letters)")
+    elif rows:
+        recognised.said.append(
+            f"{len(rows)} of {len(listed)} questions end with a list of options, the first is row "
+            f"{next(row for row, split in enumerate(listed, 1) if split)}: a model answers them in its own "
+            f"words. Where all do, and the answers are among them, --options {columns['question']} asks for a letter"
+        )
+
+
+def _list_in(value: Any) -> list[str]:
+    """Two or more different texts in a cell with a list; [] for any other."""
+    if not isinstance(value, list) and not (isinstance(value, str) and value.strip()[:1] in ("[", "{")):
+        return []
+    with contextlib.suppress(UserError):
+        texts = [str(text).strip() for text in table_cells.parse_options(value, str) if text is not None]
+        return texts if len(set(texts)) == len(texts) > 1 else []
+    return []
+
+
+def _are_answered(answers: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column of ``answers`` has a letter or text of one of each row's options."""
+
+    def is_option(value: Any, row: Sequence[str]) -> bool:
+        places = (table_cells.place_of(table_cells.one_of_one(value), row, kind) for kind in ("letter", "text"))
+        return any(place is not None for place in places)
+
+    return any(all(map(is_option, column, rows)) for column in answers)
+
+
 def recognise_answers(recognised: TableRecognition, table: Dataset) -> None:
     """Find the answer column and how its answers are written, if exactly one reading fits."""
     request = recognised.wanted
-    if "conversations" in request.columns or "answer" not in request.columns:
+    if "answer" not in request.columns:
         return
     if "options" not in request.columns:
         _find_references(recognised, table)

@@ -27,6 +27,8 @@ PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
 _STATED = ("degradation", "severity", "judge", "parser", "no_image", "seed_trials")
 """Settings of a template that a new YAML repeats, since contributors may want to change them."""
 
+_TOLD = ("question", "answer", "image")  # Columns that conversations stand for
+
 _TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
@@ -37,7 +39,8 @@ class NewTaskRequest:
     ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
     name -> the table's, where they differ ("options" and "image" may have several, joined by commas;
     "conversations" is one in place of question and answer). ``settings``: what goes into the YAML. ``card``: paper,
-    licence, terms, deviations. ``reader``: options of the reader of the table (``sep``, ``sheet``).
+    licence, terms, deviations. ``images_in``, ``image_ending``: before and behind the names of images (of several
+    endings, joined by commas, the one that gives a file). ``reader``: options of the reader (``sep``, ``sheet``).
     """
 
     name: str
@@ -52,6 +55,8 @@ class NewTaskRequest:
     card: Mapping[str, str] = field(default_factory=dict)
     several: str = ""
     lettered: bool = False
+    images_in: str = ""
+    image_ending: str = ""
     reader: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -87,7 +92,8 @@ def adapter_arguments(request: NewTaskRequest) -> dict[str, Any]:
     arguments: dict[str, Any] = {key: value for key, value in request.columns.items() if value != key}
     if "conversations" in request.columns:
         arguments["conversations"] = request.columns["conversations"]
-    for key in ("options", "image"):
+    arguments |= {key: value for key in ("images_in", "image_ending") if (value := getattr(request, key))}
+    for key in ("options", "image", "image_ending"):
         if "," in arguments.get(key, ""):
             arguments[key] = arguments[key].split(",")
     if arguments.get("image") == "images":
@@ -152,10 +158,10 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
     reads_yes_no = request.settings.get("parser") == "yes_no"
     for ours in dict.fromkeys((*template.columns, *request.columns)):
         optional = ours == "image" and (request.settings.get("no_image") or "images" in have)
-        optional |= (talks and ours in ("question", "answer")) or (ours == "options" and reads_yes_no)
+        optional |= (talks and ours in _TOLD) or (ours == "options" and reads_yes_no)
         optional &= ours not in request.columns
         for theirs in request.columns.get(ours, ours).split(","):
-            if theirs in have or optional:
+            if theirs in have or optional or (talks and ours == theirs and ours in _TOLD):
                 continue
             if ours not in request.columns:
                 listed = ", ".join(map(repr, have))

@@ -5,14 +5,16 @@ Command-line options win. Only columns that are not named are recognised; ambigu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.answer_forms import (
     TableRecognition,
     column_candidates,
+    find_options,
     fold_column_name,
     numbered_columns,
     option_columns,
@@ -21,7 +23,9 @@ from lmms_medtasks.contribute.answer_forms import (
 from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import table_cells, text_tables
 from lmms_medtasks.data.adapter import TAGS
+from lmms_medtasks.data.conversations import questions_from_conversations
 from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.data.picture_files import PICTURE_ENDINGS, PictureFiles, describe_places
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 
@@ -54,10 +58,11 @@ def recognise_table(request: NewTaskRequest) -> TableRecognition:
     if table is None:
         return recognised
     table = table_cells.with_label_names(table)
-    _name_columns(recognised, table)
+    names = table.column_names
+    table = _name_columns(recognised, table)
     recognise_answers(recognised, table)
     _choose_template(recognised, table)
-    _report_columns(recognised, table.column_names)
+    _report_columns(recognised, names)
     _report_splits(recognised, table)
     _report_first_question(recognised, table)
     return recognised
@@ -98,45 +103,77 @@ def _read_hub_rows(request: NewTaskRequest, recognised: TableRecognition) -> Dat
     return table
 
 
-def _name_columns(recognised: TableRecognition, table: Dataset) -> None:
-    names, columns = table.column_names, dict(recognised.wanted.columns)
-    talks = next((name for name in names if fold_column_name(name) in _CONVERSATIONS), None)
-    if talks and "question" not in columns and not column_candidates(names, "question"):
-        columns["conversations"] = talks
+def _name_columns(recognised: TableRecognition, table: Dataset) -> Dataset:
+    """Name the columns of the request; the table, with columns ``question`` and ``answer`` made of conversations."""
+    request, names, columns = recognised.wanted, table.column_names, dict(recognised.wanted.columns)
+    shows_images = request.template != "no_image" and not request.settings.get("no_image")
 
     def choose_column(ours: str, several: Sequence[str] = ()) -> None:
-        listed = column_candidates(names, ours)
+        listed = column_candidates(table.column_names, ours)
         if ours not in columns and (listed or several):
             columns[ours] = listed[0] if listed else ",".join(several)
 
-    choose_column("image", numbered_columns(names))
-    if "image" not in columns and recognised.wanted.template != "no_image":
-        if image_columns := _picture_columns(recognised.wanted, table):
+    if shows_images:
+        choose_column("image", numbered_columns(names))
+        if "image" not in columns and (image_columns := _picture_columns(request, table)):
             columns["image"] = image_columns[0]
-    if "conversations" not in columns:
-        choose_column("question")
-        choose_column("answer")
-        choose_column("options", option_columns(names))
+    talks = next((name for name in names if fold_column_name(name) in _CONVERSATIONS), None)
+    if talks and "question" not in columns and not column_candidates(names, "question"):
+        try:
+            table = questions_from_conversations(table, talks, "image" in columns)
+        except UserError as error:
+            raise UserError(f"{request.dataset}: {error}") from error
+        columns |= {"conversations": talks, "question": "question"}
+        if shows_images:
+            choose_column("image")
+    choose_column("question")
+    choose_column("answer")
+    choose_column("options", option_columns(names))
+    if "options" not in columns and (not request.template or templates.get(request.template).kind == "choice"):
+        find_options(recognised, table, columns)
     if "id" not in columns:
         unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
         if chosen := next(unique, None):
             columns["id"] = chosen
-    recognised.wanted = replace(recognised.wanted, columns=columns)
+    if shows_images and "image" not in columns and request.table is not None:
+        _check_named_pictures(request, table, columns)
+    recognised.wanted = replace(request, columns=columns)
+    return table
+
+
+def _check_named_pictures(request: NewTaskRequest, table: Dataset, columns: Mapping[str, str]) -> None:
+    """Raise UserError if images lie in the folder whose names stand in a column, and no column is that of images."""
+    files = PictureFiles(request.folder)
+    used = {columns.get(ours) for ours in ("question", "answer", "options")}
+    ways = []
+    for name in table.column_names if files.names else ():
+        cells = [] if name in used else [str(cell).strip() for cell in table[name][:] if isinstance(cell, str | int)]
+        texts = [cell for cell in cells if 0 < len(cell) < _SHOWN]
+        if 2 * len(texts) >= len(table) and (places := files.suggest(texts, least=0.5)):
+            ways.append(f"those of {len(texts)} rows in `{name}`: {describe_places(places, name)}")
+    if ways:
+        raise UserError(
+            f"{request.dataset}: no column holds images, and {len(files.names)} images lie in {request.folder}/ whose "
+            f"names stand in a column, {'; or '.join(ways)}. If a model is to be shown none, say --no-image."
+        )
 
 
 def _picture_columns(request: NewTaskRequest, table: Dataset) -> list[str]:
     """The column with images, or names of files in the folder; [] if there is none. Raises UserError for several."""
     taken = {column for value in request.columns.values() for column in value.split(",")}
-    image_columns = [name for name in table.column_names if name not in taken and _holds_pictures(request, table, name)]
+    files = PictureFiles(request.folder, request.images_in, tuple(filter(None, request.image_ending.split(","))))
+    image_columns = [
+        name for name in table.column_names if name not in taken and _holds_pictures(request, table, name, files)
+    ]
     if len(image_columns) > 1:
         raise UserError(
             f"{request.dataset}: {', '.join(image_columns)} hold images. Say which a model is shown: --image COLUMN, "
-            f"or several in their order (--image {','.join(image_columns)}); or --template no_image."
+            f"or several in their order (--image {','.join(image_columns)}); or --no-image."
         )
     return image_columns
 
 
-def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str) -> bool:
+def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str, files: PictureFiles) -> bool:
     import datasets
 
     feature = table.features[name]
@@ -146,9 +183,19 @@ def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str) -> bool:
     if request.table is None or getattr(feature, "dtype", "") not in ("string", "large_string"):
         return False
     cells = [cell if isinstance(cell, list) else [cell] for cell in table[name][:_LOOKED_AT]]
-    file_names = [text for cell in cells for item in cell if (text := str(item or "").strip())]
+    texts = [text for cell in cells for item in cell if (text := str(item or "").strip())]
+    names = [text for text in texts if len(text) < _SHOWN and "\n" not in text]
     # One that names no file is found by `validate`: here it is told what the column is.
-    return any(len(text) < _SHOWN and "\n" not in text and (request.folder / text).is_file() for text in file_names)
+    if names and len(names) == len(texts) and all(PurePath(text).suffix.lower() in PICTURE_ENDINGS for text in names):
+        return True
+    return any(_names_file(files, text) for text in names)
+
+
+def _names_file(files: PictureFiles, text: str) -> bool:
+    try:
+        return files.find(text) is not None
+    except UserError:  # told where images are read
+        return PurePath(text).suffix.lower() in PICTURE_ENDINGS
 
 
 def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
@@ -160,7 +207,7 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
         rule = "must name all of them and no other" if request.several == "all" else "that names any of them is right"
         recognised.said.append(f"questions have several right answers: a reply {rule} (--several {request.several})")
     chosen = request.template
-    if not chosen and ("question" not in columns or "answer" not in columns) and "conversations" not in columns:
+    if not chosen and ("question" not in columns or "answer" not in columns):
         raise UserError(
             f"Which columns of {request.dataset} are question and answer can't be told. It has: "
             f"{', '.join(table.column_names)}. Say --question COLUMN and --answer COLUMN. If these are values and no "
@@ -168,7 +215,7 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
         )
     if not chosen:
         chosen = "multiple_choice" if "options" in columns else "open"
-        if chosen == "open" and "conversations" not in columns and _is_yes_no(table[columns["answer"]]):
+        if chosen == "open" and _is_yes_no(table[columns["answer"]]):
             chosen = "multiple_choice"
             settings["parser"] = "yes_no"
             recognised.said.append("all answers are yes or no: the parser yes_no reads them")
@@ -190,6 +237,8 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     used.add((request.settings.get("shift") or {}).get("column", ""))
     counted = f" ({request.answer_is})" if request.answer_is else ""
     for ours, theirs in request.columns.items():
+        if "conversations" in request.columns and theirs not in names:
+            continue  # made of the conversations
         recognised.said.append(f"{ours}: column {theirs}{counted if ours == 'answer' else ''}")
     left = [name for name in names if name not in used and name not in TAGS]
     if left:
@@ -215,10 +264,14 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
     try:
         adapt = make_adapter(recognised.wanted)
-        first_question = adapt.in_folder(recognised.wanted.folder)(table)[0]
+        made = adapt.in_folder(recognised.wanted.folder)(table)
     except UserError as error:
         recognised.problem = f"{recognised.wanted.dataset}: {error}"
         return
+    first_question = made[0]
+    without = [row for row, image_id in enumerate(made["image_id"], 1) if image_id == f"none-{row - 1}"]
+    if 0 < len(without) < len(made):
+        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}")
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
     recognised.said.append(f"{len(table)} rows; the first question (id {first_question['id']!r}):")
     recognised.said.append(f"  {first_question['question'][:_SHOWN]}")

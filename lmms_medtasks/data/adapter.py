@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import table_cells
+from lmms_medtasks.data.conversations import PLACEHOLDERS, questions_from_conversations
 from lmms_medtasks.data.documents import FIELDS, images_of
+from lmms_medtasks.data.listed_options import split_listed_options
+from lmms_medtasks.data.picture_files import PictureFiles, is_inside_path
 from lmms_medtasks.data.table_cells import (
     ANSWER_IS,
     SEVERAL,
     AnswerIs,
     Several,
-    as_questions,
     not_text_problem,
     with_label_names,
 )
@@ -52,7 +54,8 @@ class Columns:
             their order. "image" is also a column `images`. None, or an empty cell: no picture.
         question: The question's text, or a whole number: other values can be written in several ways.
         options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
-            Options that are empty at the end of a row are left out.
+            Options that are empty at the end of a row are left out. The question's own column: its text ends with them,
+            as in "Which side? (a) left (b) right".
         answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
             from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must if several fit.
             Without options: one reference, which the judge compares with.
@@ -64,7 +67,10 @@ class Columns:
             together, for ``parser: several_letters``. "any": each is right, options for ``parser: any_letter`` or
             references of an open question.
         lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt adds them.
-        conversations: A column with question and answer as LLaVA's files have them, in place of these columns.
+        conversations: A column with question and answer as LLaVA's files have them, in place of these columns, or with
+            `messages`; the images in them too if the data has no column of images.
+        images_in: The folder, from the YAML's on, where the names of images start.
+        image_ending: What is put behind the names of images, such as ".jpg"; of several, the one that gives a file.
         folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
             (:mod:`lmms_medtasks.harness.template_hooks.binding`).
 
@@ -83,6 +89,8 @@ class Columns:
     several: Several = ""
     lettered: bool = False
     conversations: str | None = None
+    images_in: str = ""
+    image_ending: str | Sequence[str] = ""
     folder: str = ""
 
     def __post_init__(self) -> None:
@@ -90,7 +98,15 @@ class Columns:
             raise unknown_name_error("answer_is", self.answer_is, ANSWER_IS, "from_columns")
         if self.several and self.several not in ("all", "any"):
             raise unknown_name_error("several", self.several, ("all", "any"), "from_columns")
-        for name in ("image", "options", "tags"):
+        for ending in _column_names(self.image_ending or None):
+            if "." not in ending or "/" in ending:
+                raise UserError(f"--image-ending {ending!r} (image_ending in adapter.py): expected one such as .jpg.")
+        if not is_inside_path(self.images_in):
+            raise UserError(
+                f"--images-in {self.images_in!r} (images_in in adapter.py) leads out of the task's folder. Put the "
+                "images into a folder in it, and name that."
+            )
+        for name in ("image", "image_ending", "options", "tags"):
             if not isinstance(listed := getattr(self, name), str | None):
                 object.__setattr__(self, name, tuple(listed))
 
@@ -104,8 +120,9 @@ class Columns:
         labelled = with_label_names(dataset)
         if self.conversations is None:
             return TableDocuments(self, labelled).documents()
-        questions = as_questions(labelled, self.conversations)
-        return TableDocuments(replace(self, question="question", answer="answer", options=None), questions).documents()
+        questions = questions_from_conversations(labelled, self.conversations, bool(self.images(labelled.column_names)))
+        answer = self.answer if self.answer in labelled.column_names else "answer"
+        return TableDocuments(replace(self, question="question", answer=answer), questions).documents()
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
@@ -173,9 +190,9 @@ class TableDocuments:
         pictures = self._picture_columns(ids)
         # One row at a time: a table's pictures may be larger than memory likes.
         shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
-        questions = self._required_texts(columns.question)
-        for row, (question, (images, _)) in enumerate(zip(questions, shown, strict=True)):
-            self._check_question(question, images, row)
+        for row, (text, (images, _)) in enumerate(zip(self._required_texts(columns.question), shown, strict=True)):
+            self._check_question(text, images, row)
+        questions = [question for question, _ in self._listed_options()] if self._lists_options else self._questions()
         answers, references = self._read_answers(options)
         fields: dict[str, Any] = {
             "id": ids,
@@ -195,7 +212,36 @@ class TableDocuments:
         # Joined as they are: the bytes of an image column are not copied.
         return made if pictures is None else datasets.concatenate_datasets([made, pictures], axis=1)
 
+    @property
+    def _lists_options(self) -> bool:
+        """Whether options stand in the questions' texts."""
+        return self._columns.options == self._columns.question
+
+    def _questions(self) -> list[str]:
+        """The questions' texts as they are asked: those of conversations without ``<image>`` at their ends."""
+        texts = self._required_texts(self._columns.question)
+        if self._columns.conversations is None:
+            return texts
+        questions = [PLACEHOLDERS.sub("", text) for text in texts]
+        if "" in questions:
+            raise UserError(f"Row {questions.index('') + 1}: the conversation asks nothing beside its image.")
+        return questions
+
+    def _listed_options(self) -> list[tuple[str, list[str]]]:
+        """Each question without the options that its text ends with, and these."""
+        name, split = self._columns.question, []
+        for row, text in enumerate(self._questions()):
+            split.append(split_listed_options(text))
+            if split[row] is None:
+                raise UserError(
+                    f"{self._cell_location(name, row)}: {text[-80:]!r} ends with no list of options, expected one such "
+                    'as "(a) left (b) right". An open question? Those go into a table and a task of their own.'
+                )
+        return split  # type: ignore[return-value]  # None was refused
+
     def options(self) -> list[list[str]]:
+        if self._lists_options:
+            return [options for _, options in self._listed_options()]
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
             return [[] for _ in range(len(self._dataset))]
@@ -226,7 +272,8 @@ class TableDocuments:
         if not names:
             return None
         known = ids if (columns.id or "id") in self._names else ()
-        return TablePictures(self._dataset, names, columns.folder, known, self._cell_location).columns()
+        files = PictureFiles(columns.folder, columns.images_in, _column_names(columns.image_ending or None))
+        return TablePictures(self._dataset, names, files, known, self._cell_location).columns()
 
     def _check_question(self, question: str, images: int, row: int) -> None:
         """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""

@@ -1,4 +1,4 @@
-"""What stands in the cells of a table of questions: texts, options, answers, label names, conversations."""
+"""What stands in the cells of a table of questions: texts, options, answers, label names."""
 
 from __future__ import annotations
 
@@ -44,12 +44,6 @@ SAYS_OR = re.compile(rf"{_LETTER}(?:\s*,\s*{_LETTER})*\s*,?\s*\bor\b\s*{_LETTER}
 """An answer that names several letters and says that either is right."""
 SAYS_NEITHER = re.compile(rf"{_LETTER}(?:\s*[/|]\s*{_LETTER})+")
 """Several letters with a sign between them that some mean as "and" and others as "or"."""
-
-_ASKING = ("human", "user")
-
-_ANSWERING = ("gpt", "assistant", "model")
-
-_PICTURE = re.compile(r"^\s*(?:<image>\s*)+|(?:\s*<image>)+\s*$")
 
 
 def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
@@ -327,42 +321,3 @@ def _label_names(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
         return [_label_names(each, names) for each in value]
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
-
-
-def as_questions(dataset: Dataset, column: str) -> Dataset:
-    """``dataset`` with the columns ``question`` and ``answer`` in place of conversations.
-
-    ``<image>`` at either end of a question is left out: the harness puts pictures. Raises UserError for a missing
-    column, or a conversation of more than one question.
-    """
-    if column not in dataset.column_names:
-        raise UserError(f"The data has no column {column!r}. It has: {', '.join(dataset.column_names)}.")
-    turns = [_read_turns(value, column, row) for row, value in enumerate(dataset[column])]
-    for name in ("question", "answer"):
-        if name in dataset.column_names:
-            dataset = dataset.remove_columns([name])
-    questions = dataset.remove_columns([column]).add_column("question", [question for question, _ in turns])
-    return questions.add_column("answer", [answered for _, answered in turns])
-
-
-def _read_turns(value: Any, column: str, row: int) -> tuple[str, str]:
-    where = f"Column {column!r}, row {row + 1}"
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise UserError(f"{where}: expected a list of turns, got {value[:80]!r}.") from error
-    if isinstance(value, Mapping):  # a list of mappings, as some versions of `datasets` turn it round
-        value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
-    turns = [(str(each.get("from", each.get("role"))), each.get("value", each.get("content")))
-             for each in value or () if isinstance(each, Mapping)]  # fmt: skip
-    turns = [(who, text) for who, text in turns if who != "system"]
-    if len(turns) != 2 or turns[0][0] not in _ASKING or turns[1][0] not in _ANSWERING:
-        speakers = ", ".join(who for who, _ in turns) or "nothing"
-        raise UserError(
-            f"{where}: expected one turn of human and one of gpt, got {speakers}. Write one row for each question: "
-            "each is asked by itself."
-        )
-    if not all(isinstance(text, str) for _, text in turns):
-        raise UserError(f"{where}: a turn is no text.")
-    return _PICTURE.sub("", turns[0][1]), turns[1][1]
