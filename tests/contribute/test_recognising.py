@@ -2,12 +2,9 @@
 
 import base64
 import csv
-import io
-import json
 
 import datasets
 import pytest
-from PIL import Image
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build_app
@@ -15,37 +12,7 @@ from lmms_medtasks.contribute import recognising
 from lmms_medtasks.contribute.new import NewTaskRequest, adapter_arguments, make_adapter, write_task_folder
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
-from tests.contributed_tables import CARD, errors, load
-
-
-def png(level):
-    held = io.BytesIO()
-    Image.new("RGB", (32, 32), (level, level, 9)).save(held, "PNG")
-    return held.getvalue()
-
-
-def table(tmp_path, records, name="asked.jsonl"):
-    """A table with these records in a folder `asked` that has three pictures."""
-    folder = tmp_path / "asked"
-    folder.mkdir()
-    for number in range(3):
-        (folder / f"p{number}.png").write_bytes(png(number * 40))
-    (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    return folder / name
-
-
-def looked(path, **more):
-    return recognising.recognise_table(
-        NewTaskRequest("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more)
-    )
-
-
-def made(path, **more):
-    """The found task, written, without an error; and its documents."""
-    found = looked(path, **more)
-    write_task_folder(found.wanted)
-    assert errors(path.parent) == []
-    return found, load(path.parent).documents
+from tests.contributed_tables import CARD, load, looked, made, png, table
 
 
 def vlmevalkit(tmp_path):
