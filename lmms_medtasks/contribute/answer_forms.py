@@ -12,7 +12,7 @@ from lmms_medtasks import parsing
 from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import adapter, table_cells
 from lmms_medtasks.data.conversations import PLACEHOLDERS
-from lmms_medtasks.data.listed_options import split_listed_options
+from lmms_medtasks.data.listed_options import SPEAKS_OF_OPTIONS, split_listed_options
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -82,18 +82,16 @@ class TableRecognition:
 
 
 def find_options(recognised: TableRecognition, table: Dataset, columns: dict[str, str]) -> None:
-    """Name the column whose lists, or the question whose text, has every row's answer among options; say where some do.
+    """Name the column whose lists, or the question whose text, has every row's answer among options.
 
-    Raises UserError if several columns do.
+    What could be options and has not every answer is said. Raises UserError if several columns do.
     """
-    names = column_candidates(table.column_names, "answer")
-    answers = [table[name][:] for name in ([columns["answer"]] if "answer" in columns else names)]
+    names = dict.fromkeys(filter(None, [columns.get("answer"), *column_candidates(table.column_names, "answer")]))
+    answers = [table[name][:] for name in names]
     used = set(columns.values())
-    found = []
-    for name in [name for name in table.column_names if name not in used]:
-        rows = [_list_in(value) for value in table[name][:]]
-        if all(rows) and _are_answered(answers, rows):
-            found.append(name)
+    cells = {name: [_list_in(value) for value in table[name][:]] for name in table.column_names if name not in used}
+    lists = {name: rows for name, rows in cells.items() if all(rows)}
+    found = [name for name, rows in lists.items() if _are_answered(answers, rows, ("letter", "text"))]
     if len(found) > 1:
         raise UserError(
             f"{recognised.wanted.dataset}: {', '.join(found)} hold lists with the answers in them. Say which are the "
@@ -101,18 +99,34 @@ def find_options(recognised: TableRecognition, table: Dataset, columns: dict[str
         )
     if found:
         columns["options"] = found[0]
-    if found or "question" not in columns:
-        return
-    listed = [split_listed_options(PLACEHOLDERS.sub("", str(text))) for text in table[columns["question"]][:]]
-    rows = [options for split in listed if split for options in [split[1]]]
-    if len(rows) == len(listed) and _are_answered(answers, rows):
+    elif "question" in columns:
+        _find_listed_options(recognised, table, columns, answers)
+    if "options" not in columns:
+        counted = [name for name, rows in lists.items() if _are_answered(answers, rows, ("index", "number"))]
+        recognised.said += [
+            f"`{name}` holds lists that the answers could count: options? (--options {name})" for name in counted
+        ]
+        if answers and all(table_cells.letter_and_text(str(value)) for value in answers[0]):
+            recognised.said.append(
+                f"answers begin with letters ({answers[0][0]!r}), and no options were found: say --options COLUMN"
+            )
+
+
+def _find_listed_options(
+    recognised: TableRecognition, table: Dataset, columns: dict[str, str], answers: Sequence[Sequence[Any]]
+) -> None:
+    texts = [PLACEHOLDERS.sub("", str(text)) for text in table[columns["question"]][:]]
+    listed = [split_listed_options(text) for text in texts]
+    rows = [split[1] for split in listed if split]
+    speaking = [row for row, text in enumerate(texts, 1) if listed[row - 1] or SPEAKS_OF_OPTIONS.search(text)]
+    if len(rows) == len(listed) and _are_answered(answers, rows, ("letter", "text")):
         columns["options"] = columns["question"]
-        recognised.said.append("questions end with their options, which are taken out (the prompt puts letters)")
-    elif rows:
+        recognised.said.append("questions end with their options, which are taken out: the prompt puts them")
+    elif speaking:
         recognised.said.append(
-            f"{len(rows)} of {len(listed)} questions end with a list of options, the first is row "
-            f"{next(row for row, split in enumerate(listed, 1) if split)}: a model answers them in its own "
-            f"words. Where all do, and the answers are among them, --options {columns['question']} asks for a letter"
+            f"{len(speaking)} of {len(texts)} questions seem to list options, the first is row {speaking[0]}: a model "
+            "answers in its own words. Where all end with a list as (a) left (b) right, and the answers are in it, "
+            f"--options {columns['question']} makes options of it"
         )
 
 
@@ -126,11 +140,11 @@ def _list_in(value: Any) -> list[str]:
     return []
 
 
-def _are_answered(answers: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column of ``answers`` has a letter or text of one of each row's options."""
+def _are_answered(answers: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]], kinds: Sequence[str]) -> bool:
+    """Whether a column of ``answers`` names one of each row's options in one of these ways."""
 
     def is_option(value: Any, row: Sequence[str]) -> bool:
-        places = (table_cells.place_of(table_cells.one_of_one(value), row, kind) for kind in ("letter", "text"))
+        places = (table_cells.place_of(table_cells.one_of_one(value), row, kind) for kind in kinds)
         return any(place is not None for place in places)
 
     return any(all(map(is_option, column, rows)) for column in answers)

@@ -161,7 +161,7 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
         optional |= (talks and ours in _TOLD) or (ours == "options" and reads_yes_no)
         optional &= ours not in request.columns
         for theirs in request.columns.get(ours, ours).split(","):
-            if theirs in have or optional or (talks and ours == theirs and ours in _TOLD):
+            if theirs in have or optional or (talks and theirs in _TOLD):
                 continue
             if ours not in request.columns:
                 listed = ", ".join(map(repr, have))

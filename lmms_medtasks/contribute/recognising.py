@@ -23,7 +23,7 @@ from lmms_medtasks.contribute.answer_forms import (
 from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import table_cells, text_tables
 from lmms_medtasks.data.adapter import TAGS
-from lmms_medtasks.data.conversations import questions_from_conversations
+from lmms_medtasks.data.conversations import holds_conversation, questions_from_conversations
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.data.picture_files import PICTURE_ENDINGS, PictureFiles, describe_places
 from lmms_medtasks.errors import UserError
@@ -32,7 +32,6 @@ from lmms_medtasks.suites import templates
 if TYPE_CHECKING:
     from datasets import Dataset
 
-_CONVERSATIONS = ("conversations", "messages")
 _CONTEXT = ("hint", "context", "passage", "lecture", "casedescription")
 _YES_NO = {"yes", "no"}
 _SPLITS = ("split", "subset", "partition", "fold", "set", "phase")
@@ -117,7 +116,7 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> Dataset:
         choose_column("image", numbered_columns(names))
         if "image" not in columns and (image_columns := _picture_columns(request, table)):
             columns["image"] = image_columns[0]
-    talks = next((name for name in names if fold_column_name(name) in _CONVERSATIONS), None)
+    talks = next((name for name in names if holds_conversation(table[name][0])), None)
     if talks and "question" not in columns and not column_candidates(names, "question"):
         try:
             table = questions_from_conversations(table, talks, "image" in columns)
@@ -150,11 +149,11 @@ def _check_named_pictures(request: NewTaskRequest, table: Dataset, columns: Mapp
         cells = [] if name in used else [str(cell).strip() for cell in table[name][:] if isinstance(cell, str | int)]
         texts = [cell for cell in cells if 0 < len(cell) < _SHOWN]
         if 2 * len(texts) >= len(table) and (places := files.suggest(texts, least=0.5)):
-            ways.append(f"those of {len(texts)} rows in `{name}`: {describe_places(places, name)}")
+            ways.append(f"{places[0].count} of them in `{name}`. {describe_places(places, name)}")
     if ways:
         raise UserError(
-            f"{request.dataset}: no column holds images, and {len(files.names)} images lie in {request.folder}/ whose "
-            f"names stand in a column, {'; or '.join(ways)}. If a model is to be shown none, say --no-image."
+            f"{request.dataset}: no column holds images, and {len(files.names)} images lie in {request.folder}/, the "
+            f"names of {'; or of '.join(ways)}. If a model is to be shown none, say --no-image."
         )
 
 

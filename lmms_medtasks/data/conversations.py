@@ -35,6 +35,15 @@ class AskedTurn(NamedTuple):
     pictures: list[Any]
 
 
+def holds_conversation(value: Any) -> bool:
+    """Whether a cell holds turns: a list of mappings, also as text, that say who speaks."""
+    try:
+        turns = _list_turns(value, "")
+    except UserError:
+        return False
+    return bool(turns) and all(turn.keys() & set(_SPEAKER_KEYS) and turn.keys() & set(_CONTENT_KEYS) for turn in turns)
+
+
 def questions_from_conversations(dataset: Dataset, column: str, picture_columns: bool = False) -> Dataset:
     """``dataset`` with the columns ``question`` and ``answer`` made of the conversations in ``column``.
 
@@ -64,11 +73,9 @@ def questions_from_conversations(dataset: Dataset, column: str, picture_columns:
 
 
 def _read_conversation(value: Any, where: str) -> AskedTurn:
-    value = _parse_written(value, where) if isinstance(value, str) else value
-    if isinstance(value, Mapping):  # a list of mappings, as some versions of `datasets` turn it round
-        value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
-    turns = [(str(_first(turn, _SPEAKER_KEYS)).lower(), _first(turn, _CONTENT_KEYS))
-             for turn in value or () if isinstance(turn, Mapping)]  # fmt: skip
+    turns = [
+        (str(_first(turn, _SPEAKER_KEYS)).lower(), _first(turn, _CONTENT_KEYS)) for turn in _list_turns(value, where)
+    ]
     turns = [(speaker, content) for speaker, content in turns if speaker not in _UNSHOWN]
     speakers = [speaker for speaker, _ in turns]
     if not (1 <= len(turns) <= 2 and speakers[0] in _ASKING and set(speakers[1:]) <= set(_ANSWERING)):
@@ -81,6 +88,14 @@ def _read_conversation(value: Any, where: str) -> AskedTurn:
     if drawn or "<image>" in (answer or ""):
         raise UserError(f"{where}: the answer holds an image, expected a text.")
     return AskedTurn(question, answer, pictures)
+
+
+def _list_turns(value: Any, where: str) -> list[Mapping[str, Any]]:
+    value = _parse_written(value, where) if isinstance(value, str) else value
+    if isinstance(value, Mapping) and all(isinstance(each, list) for each in value.values()):
+        # A list of mappings, as some versions of `datasets` turn it round
+        value = [dict(zip(value, each, strict=False)) for each in zip(*value.values(), strict=False)]
+    return [turn for turn in value if isinstance(turn, Mapping)] if isinstance(value, list) else []
 
 
 def _parse_written(text: str, where: str) -> Any:

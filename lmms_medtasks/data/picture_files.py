@@ -22,10 +22,14 @@ _MOST_PLACES = 3
 
 @dataclass(frozen=True)
 class PicturePlace:
-    """A folder in the task's folder where names of files start ("": it itself), and what is put behind the names."""
+    """A folder in the task's folder where names of files start ("": it itself), and what is put behind the names.
+
+    ``count``: how many different names are those of files so.
+    """
 
     folder: str
     endings: tuple[str, ...]
+    count: int
 
     def __str__(self) -> str:
         """The options of ``new``."""
@@ -124,7 +128,7 @@ class PictureFiles:
 
     def suggest(self, texts: Sequence[str], least: float = 1.0) -> list[PicturePlace]:
         """The places where the largest number of ``texts`` name files; [] where fewer than the share ``least`` do."""
-        texts = [text.replace("\\", "/") for text in dict.fromkeys(texts)]
+        texts = list(dict.fromkeys(text.replace("\\", "/").removeprefix("./") for text in texts))
         named: dict[str, dict[str, set[str]]] = {}  # folder -> ending -> texts
         for text in texts:
             for path in self._by_name.get(PurePosixPath(text).name, ()):
@@ -140,11 +144,11 @@ class PictureFiles:
         for folder in (folder for folder, count in counts.items() if count == most):
             whole = [ending for ending, found in named[folder].items() if len(found) == most]
             if "" in whole:
-                places.append(PicturePlace(folder, ()))
+                places.append(PicturePlace(folder, (), most))
             elif whole:
-                places += [PicturePlace(folder, (ending,)) for ending in whole]
+                places += [PicturePlace(folder, (ending,), most) for ending in whole]
             else:
-                places.append(PicturePlace(folder, tuple(sorted(filter(None, named[folder])))))
+                places.append(PicturePlace(folder, tuple(sorted(filter(None, named[folder]))), most))
         return sorted(places, key=lambda place: (place.folder, place.endings))[:_MOST_PLACES]
 
     def nearest(self, text: str) -> str:

@@ -30,6 +30,7 @@ _BASE64_STARTS = r"data:|iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK|Qk[0-9A-Za-z]
 """How base64 of PNG, JPEG, GIF, WebP, TIFF and BMP begins."""
 _LONGEST_PATH = 1024
 _SHOWN = 5
+_QUOTED = re.compile(r"^(?:'[^']*'|\"[^\"]*\"|\S+)")  # What a message on a cell begins with: its text, or a file's name
 
 Picture = dict[str, Any]  # ``{"bytes": ..., "path": ...}``: one of the two is None.
 
@@ -77,12 +78,12 @@ class TablePictures:
         return datasets.Dataset.from_dict(both, features=features)
 
     def rows(self) -> list[list[Picture]]:
-        """Each row's pictures, in the order of columns and lists. UserError: the first unusable ones, and a count.
+        """Each row's pictures, in the order of columns and lists.
 
-        Cells that name no file are one of these.
+        UserError for unusable ones: the first of each fault, with a count.
         """
         pictures_by_row: list[list[Picture]] = []
-        wrong: list[str] = []
+        faults: dict[str, list[str]] = {}  # what is wrong, without the cell's text -> where it is, and with the text
         missing: list[tuple[str, str]] = []
         columns = zip(self._names, self._cells, strict=True)
         values = {name: column[name][:] for name, column in columns}
@@ -98,11 +99,12 @@ class TablePictures:
                     except MissingPictureError as error:
                         missing.append((self._place(name, row), str(error)))
                     except UserError as error:
-                        wrong.append(f"{self._place(name, row)}: {error}")
+                        fault = _QUOTED.sub("", str(error), count=1)
+                        faults.setdefault(fault, []).append(f"{self._place(name, row)}: {error}")
                 pictures_by_row.append(made)
                 step(1)
-        if missing:
-            wrong.insert(0, self._missing_pictures(missing))
+        wrong = [self._missing_pictures(missing)] if missing else []
+        wrong += [f"{same[0]}{f' So are {len(same) - 1} more.' if len(same) > 1 else ''}" for same in faults.values()]
         if wrong:
             more = f" And {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
             raise UserError(" ".join(wrong[:_SHOWN]) + more)
@@ -176,9 +178,14 @@ class TablePictures:
         folder = self._files.root if str(self._files.root) != "." else Path.cwd()
         base64_hint = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
         more = f" {len(missing) - 1} more name none, such as {names[-1][:200]!r}." if len(missing) > 1 else ""
-        places = self._files.suggest([*self._named, *names])
-        if places:
-            hint = f" With another folder or ending all of them are found. {describe_places(places)}."
+        every = dict.fromkeys([*self._named, *names])
+        places = self._files.suggest(list(every), least=0.5)
+        if len(places) > 1 and places[0].count < len(every):
+            listed = ", ".join(place.folder or "." for place in places)
+            hint = f" They lie in several folders ({listed}). Put them into one, or write its folder before each name."
+        elif places and places[0].count > len(self._named):
+            found = "all are found" if places[0].count == len(every) else f"{places[0].count} of {len(every)} are found"
+            hint = f" {describe_places(places)}: with it {found}."
         elif self._row_of and re.fullmatch(r"[0-9]+", text):
             hint = f" No row has the id {text!r}."
         else:

@@ -114,7 +114,43 @@ def test_options_in_the_text_of_all_questions_are_options(answers, tmp_path):
 def test_options_in_the_text_of_some_questions_are_said(tmp_path):
     records = [{"question": "Where? (a) left (b) right", "answer": "left"}, {"question": "What?", "answer": "lung"}]
     said = looked(table(tmp_path, records)).said
-    assert any("1 of 2 questions end with a list of options, the first is row 1" in line for line in said)
+    assert any("1 of 2 questions seem to list options, the first is row 1" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"question": "Where? Options: left, right", "answer": "left"}, "1 of 1 questions seem to list options"),
+        ({"question": "Where? 1) left 2) right", "answer": "2"}, "1 of 1 questions seem to list options"),
+        (
+            {"question": "Where?", "seen": ["left", "right"], "answer": 1},
+            "`seen` holds lists that the answers could count",
+        ),
+        ({"question": "Where?", "answer": "(b) left"}, "answers begin with letters ('(b) left'), and no options"),
+        ({"question": "Where?", "answer": "left"}, ""),
+    ],
+)
+def test_options_in_a_form_that_is_not_read_are_told(record, told, tmp_path):
+    said = " ".join(looked(table(tmp_path, [record])).said)
+    assert told in said and ("option" in said) is bool(told)
+
+
+@pytest.mark.parametrize("column", ["messages", "prompt", "dialog"])
+def test_conversations_are_recognised_whatever_their_column_is_called(column, tmp_path):
+    turns = [{"role": "user", "content": "<image>Where?"}, {"role": "assistant", "content": "left"}]
+    found = looked(table(tmp_path, [{column: turns, "image": "p0.png"}]))
+    assert found.wanted.columns["conversations"] == column and found.said[-1] == "  correct: left; images: 1"
+
+
+def test_a_conversation_may_list_its_options(tmp_path):
+    turns = [{"from": "human", "value": "<image>\nWhere?\nA. left\nB. right\nAnswer with the letter."},
+             {"from": "gpt", "value": "B"}]  # fmt: skip
+    _, documents = made(table(tmp_path, [{"conversations": turns, "image": f"p{number}.png"} for number in range(2)]))
+    assert (documents["question"][0], documents["options"][0], documents["answer"][0]) == (
+        "Where?",
+        ["left", "right"],
+        "B",
+    )
 
 
 def test_messages_with_images_among_their_parts_need_no_option(tmp_path):

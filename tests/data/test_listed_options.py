@@ -18,6 +18,8 @@ LR = ["left", "right"]
         ("Which side?\nA. left\nB. right\n", "Which side?", LR),
         ("Which side? Options: A: left; B: right", "Which side?", LR),
         ("Which side?\nAnswer choices:\n[A] left\n[B] right", "Which side?", LR),
+        ("Which side?\nAnswer choices: (A) left (B) right\nAnswer with the option's letter.", "Which side?", LR),
+        ("Which side? (a) left (b) right. Please choose one.", "Which side?", LR),
         ("Is it on the (a) left or (b) right?", "Is it on the", LR),
         ("Which? a) T1 b) T2 c) FLAIR", "Which?", ["T1", "T2", "FLAIR"]),
         ("Grade A. Which? A. 1.5 cm B. 2.5 cm", "Grade A. Which?", ["1.5 cm", "2.5 cm"]),
@@ -30,7 +32,8 @@ def test_a_list_at_the_end_is_split_off(text, question, options):
 @pytest.mark.parametrize(
     "text",
     ["Which side?", "Is (a) or (c) right?", "(a) left (b) right", "Which? (a) left (b) left", "Which? (a) (b) right",
-     "Hepatitis A. Is B. right?", "Which? (b) right (a) left", "Which? (a) left"],
+     "Hepatitis A. Is B. right?", "Which? (b) right (a) left", "Which? (a) left",
+     "Which?\nA. left\nB. right\nThe patient is 40."],
 )  # fmt: skip
 def test_a_text_without_a_whole_list_has_none(text):
     split = split_listed_options(text)

@@ -42,14 +42,14 @@ def adapted(folder, images, **columns):
 )
 def test_a_place_is_proposed_where_it_fits_all_names(names, texts, places, tmp_path):
     suggested = PictureFiles(folder_with(tmp_path, *names)).suggest(texts)
-    assert suggested == [PicturePlace(*place) for place in places]
+    assert suggested == [PicturePlace(*place, len(texts)) for place in places]
     for place in suggested:
         files = PictureFiles(tmp_path, place.folder, place.endings)
         assert all(files.find(text) for text in texts)
 
 
 def test_a_proposal_is_typed_as_it_stands():
-    places = [PicturePlace("Image Folder", (".jpg", ".png")), PicturePlace("", (".jpg",))]
+    places = [PicturePlace("Image Folder", (".jpg", ".png"), 3), PicturePlace("", (".jpg",), 3)]
     assert describe_places(places, "img_id") == (
         "Say --image img_id --images-in 'Image Folder' --image-ending .jpg,.png or --image img_id --image-ending .jpg "
         '(in adapter.py: image="img_id", images_in="Image Folder", image_ending=[".jpg", ".png"] or image="img_id", '
@@ -74,6 +74,24 @@ def test_no_place_is_proposed_that_would_lose_images_that_are_found(tmp_path):
     with pytest.raises(UserError, match="no file 'b.jpg'") as error:
         adapted(tmp_path, ["a.jpg", "b.jpg"])
     assert "--images-in" not in str(error.value)
+
+
+def test_images_that_no_place_finds_all_of_are_counted(tmp_path):
+    folder_with(tmp_path, *(f"{number % 2}/{number}.jpg" for number in range(4)))
+    cells = [f"{number}.jpg" for number in range(4)]
+    with pytest.raises(UserError, match=r"several folders \(0, 1\). Put them into one"):
+        adapted(tmp_path, cells)
+    (tmp_path / "1" / "3.jpg").unlink()
+    with pytest.raises(UserError, match="--images-in 0 .*: with it 2 of 4 are found"):
+        adapted(tmp_path, cells)
+
+
+def test_what_is_wrong_with_many_cells_is_told_once(tmp_path):
+    cells = [f"../{number}.jpg" for number in range(9)] + [f"https://x.org/{number}.jpg" for number in range(9)]
+    with pytest.raises(UserError) as error:
+        adapted(tmp_path, cells)
+    assert str(error.value).count("leads out of") == 1 and str(error.value).count("on the web") == 1
+    assert str(error.value).count("So are 8 more.") == 2
 
 
 def test_a_name_may_have_its_ending_already(tmp_path):
