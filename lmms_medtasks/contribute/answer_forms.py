@@ -43,6 +43,18 @@ def fold_column_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+def image_columns(table: Dataset) -> list[str]:
+    """Columns of images, or of lists of these, which are not to be decoded here."""
+    import datasets
+
+    inner = {name: getattr(feature, "feature", feature) for name, feature in table.features.items()}
+    return [
+        name
+        for name, feature in inner.items()
+        if isinstance(feature, datasets.Image) or (isinstance(feature, dict) and {"bytes", "path"} <= set(feature))
+    ]
+
+
 def column_candidates(names: Sequence[str], ours: str) -> list[str]:
     """Columns whose names match our column ``ours``, the likeliest first."""
     known = {fold_column_name(name): name for name in reversed(names)}
@@ -88,7 +100,7 @@ def find_options(recognised: TableRecognition, table: Dataset, columns: dict[str
     """
     names = dict.fromkeys(filter(None, [columns.get("answer"), *column_candidates(table.column_names, "answer")]))
     answers = [table[name][:] for name in names]
-    used = set(columns.values())
+    used = {*columns.values(), *image_columns(table)}
     cells = {name: [_list_in(value) for value in table[name][:]] for name in table.column_names if name not in used}
     lists = {name: rows for name, rows in cells.items() if all(rows)}
     found = [name for name, rows in lists.items() if _are_answered(answers, rows, ("letter", "text"))]

@@ -15,8 +15,9 @@ from lmms_medtasks import parsing, pictures
 from lmms_medtasks.contribute.loaded import LoadedTask
 from lmms_medtasks.data import picture_checks
 from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.data.listed_options import split_listed_options
 from lmms_medtasks.data.picture_files import PictureFiles
-from lmms_medtasks.data.table_cells import fold_cell, leading_letters, sign_name
+from lmms_medtasks.data.table_cells import fold_cell, leading_letters, place_of, sign_name
 from lmms_medtasks.task_yaml.problems import ValidationLog
 
 _ENOUGH_SAME_LETTER = 10
@@ -259,6 +260,13 @@ def _listed_options(doc: Document) -> str:
     return "a model gets them twice, once from the prompt. Take them out of the question" if lettered else ""
 
 
+def _unread_options(doc: Document) -> str:
+    split = None if doc["options"] else split_listed_options(str(doc["question"]))
+    if split is None or all(place_of(doc["answer"], split[1], kind) is None for kind in ("letter", "text")):
+        return ""
+    return f'{" | ".join(split[1])}. With options="question" in adapter.py a letter is asked for'
+
+
 _GIVEN_AWAY = "hold the text of their correct option and of no other"
 _TEXT_PROBLEMS: Mapping[str, Callable[[Document], str]] = {
     "have texts whose encoding is damaged": _damaged_text,
@@ -268,6 +276,7 @@ _TEXT_PROBLEMS: Mapping[str, Callable[[Document], str]] = {
     "say their right answer": _stated_answer,
     _GIVEN_AWAY: _contained_answer,
     "list their options": _listed_options,
+    "end with options, and are asked as open questions": _unread_options,
 }
 """Message -> function that returns the reason for a document, "" if it does not apply."""
 

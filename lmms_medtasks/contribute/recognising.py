@@ -16,6 +16,7 @@ from lmms_medtasks.contribute.answer_forms import (
     column_candidates,
     find_options,
     fold_column_name,
+    image_columns,
     numbered_columns,
     option_columns,
     recognise_answers,
@@ -114,9 +115,10 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> Dataset:
 
     if shows_images:
         choose_column("image", numbered_columns(names))
-        if "image" not in columns and (image_columns := _picture_columns(request, table)):
-            columns["image"] = image_columns[0]
-    talks = next((name for name in names if holds_conversation(table[name][0])), None)
+        if "image" not in columns and (found := _picture_columns(request, table)):
+            columns["image"] = found[0]
+    texts = [name for name in names if name not in image_columns(table)]
+    talks = next((name for name in texts if any(map(holds_conversation, table[name][:1]))), None)
     if talks and "question" not in columns and not column_candidates(names, "question"):
         try:
             table = questions_from_conversations(table, talks, "image" in columns)
@@ -161,24 +163,21 @@ def _picture_columns(request: NewTaskRequest, table: Dataset) -> list[str]:
     """The column with images, or names of files in the folder; [] if there is none. Raises UserError for several."""
     taken = {column for value in request.columns.values() for column in value.split(",")}
     files = PictureFiles(request.folder, request.images_in, tuple(filter(None, request.image_ending.split(","))))
-    image_columns = [
+    picture_columns = [
         name for name in table.column_names if name not in taken and _holds_pictures(request, table, name, files)
     ]
-    if len(image_columns) > 1:
+    if len(picture_columns) > 1:
         raise UserError(
-            f"{request.dataset}: {', '.join(image_columns)} hold images. Say which a model is shown: --image COLUMN, "
-            f"or several in their order (--image {','.join(image_columns)}); or --no-image."
+            f"{request.dataset}: {', '.join(picture_columns)} hold images. Say which a model is shown: --image COLUMN, "
+            f"or several in their order (--image {','.join(picture_columns)}); or --no-image."
         )
-    return image_columns
+    return picture_columns
 
 
 def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str, files: PictureFiles) -> bool:
-    import datasets
-
-    feature = table.features[name]
-    feature = getattr(feature, "feature", feature)  # of a list
-    if isinstance(feature, datasets.Image) or (isinstance(feature, dict) and {"bytes", "path"} <= set(feature)):
+    if name in image_columns(table):
         return True
+    feature = getattr(table.features[name], "feature", table.features[name])  # of a list
     if request.table is None or getattr(feature, "dtype", "") not in ("string", "large_string"):
         return False
     cells = [cell if isinstance(cell, list) else [cell] for cell in table[name][:_LOOKED_AT]]

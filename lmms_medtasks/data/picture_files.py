@@ -62,7 +62,8 @@ class PictureFiles:
         self._endings = tuple(endings)
         self._leads_out = functools.cache(self._is_outside)
         if images_in and not self.root.is_dir():
-            folders = sorted({str(PurePosixPath(name).parent) for name in self.names} - {"."})
+            above = {str(folder) for name in self.names for folder in PurePosixPath(name).parents}
+            folders = sorted(above - {"."}, key=lambda name: (name.count("/"), name))
             listed = f" It has {', '.join(folders[:10])}." if folders else ""
             raise UserError(
                 f"--images-in {images_in!r} (images_in in adapter.py): no such folder in {self._shown_folder}."

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build_app
+from lmms_medtasks.contribute import question_checks
 from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.errors import UserError
 from tests.contributed_tables import load, looked, made, png, table
@@ -133,6 +134,14 @@ def test_options_in_the_text_of_some_questions_are_said(tmp_path):
 def test_options_in_a_form_that_is_not_read_are_told(record, told, tmp_path):
     said = " ".join(looked(table(tmp_path, [record])).said)
     assert told in said and ("option" in said) is bool(told)
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "told"), [("(b) right", [], True), ("lung", [], False), ("B", ["x", "y"], False)]
+)
+def test_an_open_question_that_ends_with_its_options_is_a_finding(answer, options, told):
+    doc = {"question": "Where? (a) left (b) right", "options": options, "answer": answer}
+    assert bool(question_checks._unread_options(doc)) is told
 
 
 @pytest.mark.parametrize("column", ["messages", "prompt", "dialog"])
