@@ -15,14 +15,14 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
+from PIL import Image, PngImagePlugin
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import own, own_modalities
 from lmms_medtasks.degradations.base import is_custom_degradation
 from lmms_medtasks.degradations.threads import thread_count
 from lmms_medtasks.errors import UserError, unknown_name_error
-from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
+from lmms_medtasks.pictures import WindowWarning, open_image, shown_as, window_info
 from lmms_medtasks.progress import progress_bar
 from lmms_medtasks.writing import atomic_write
 
@@ -116,36 +116,6 @@ def degrade_files(
     return FolderOutcome(records, problems, skipped)
 
 
-def open_image(path: Path) -> Image.Image:
-    """The image in ``path``, upright, fully read.
-
-    Raises UserError for a missing or damaged file, several frames, or more pixels than Pillow takes for safe.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(path)
-        frames = int(getattr(image, "n_frames", 1))
-        if frames > 1:
-            raise UserError(f"It has {frames} frames; a degradation takes one image. Split it first.")
-        with refusing_truncated():
-            image.load()
-        # Only where there is something to turn: it drops what Pillow knows of the file otherwise.
-        return ImageOps.exif_transpose(image) if image.getexif().get(274, 1) != 1 else image
-    except FileNotFoundError as error:
-        raise UserError(f"There is no file {path}.") from error
-    except UnidentifiedImageError as error:
-        raise UserError("It is no image, or in a format that Pillow does not know.") from error
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise UserError(
-            f"It has more than {Image.MAX_IMAGE_PIXELS:,} pixels and may be a decompression bomb; it was not opened."
-        ) from error
-    except UserError:
-        raise
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise UserError(f"It could not be read to its end ({error}); it is truncated or damaged.") from error
-
-
 def _plan_jobs(source: Path, output: Path, order: FileDegradation, pattern: str, existing: str) -> list[_Job]:
     if not source.exists():
         raise UserError(f"There is no file or folder {source}.")
@@ -230,7 +200,7 @@ def _run_job(job: _Job) -> dict[str, Any] | str | None:
 
 
 def _degrade_file(job: _Job) -> dict[str, Any] | None:
-    image = open_image(job.source)
+    image = open_image(job.source, "It")
     suffix = job.suffix if job.suffix.lower() in KEPT_FORMATS else ".tif" if image.mode in _TIFF_MODES else ".png"
     if image.mode in _TIFF_MODES and KEPT_FORMATS[suffix.lower()] != "TIFF":
         raise UserError(f"An image of mode {image.mode!r} can only be stored as TIFF; give a name that ends in .tif.")

@@ -52,8 +52,8 @@ def degrade(
     Pixels are stored without loss: PNG, TIFF and BMP files stay what they are, all others become PNG (CMYK and float
     images TIFF). The parameters stand in the written file too (PNG: the text "degradation", TIFF: the description; BMP
     has no place for them).
-    Rotation by an EXIF tag is applied first. Files that fail are listed, the others are written, and the exit status
-    is 1.
+    Photographs are turned upright first, DICOM files are shown in their window. Files that fail are listed, the others
+    are written, and the exit status is 1.
     """
     from lmms_medtasks.degradations import files, modality_files
 
@@ -94,7 +94,7 @@ def _view_notes(records: list[dict[str, Any]]) -> list[str]:
     lines = []
     if windows:
         lines.append(
-            f"{windows} image(s) have 16 bits and use a part of them: degraded in the window that the file states, or "
+            f"{windows} image(s) are DICOM or use a part of 16 bits: degraded in the window that the file states, or "
             "else from their smallest to their largest value (shown_as in --json)."
         )
     if laid:

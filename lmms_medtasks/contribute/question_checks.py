@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import re
 import unicodedata
 from collections import Counter
@@ -287,13 +286,10 @@ LOOKED_AT = 100
 """Number of images that are checked, the first ones."""
 SMALLEST = 28
 """Pixels that the shorter side must have for Qwen2-VL and similar models."""
-_ORIENTATION = 0x0112
 
 _IMAGE_PROBLEMS = {
     "window": "have more than 8 bits and state no window: each is shown from its own darkest to its own brightest "
     "value. State the window in the files: WindowCenter and WindowWidth (DICOM fields, texts of a PNG)",
-    "turned": "say in their EXIF data that they are to be turned: models get them as they are stored. Turn the pixels "
-    "themselves",
     "small": f"have a side of fewer than {SMALLEST} pixels: several models refuse them",
     "plain": "show one colour and nothing else, as after an export that failed",
 }
@@ -329,20 +325,15 @@ def _first_images(rows: Any, ids: list[str]) -> Iterator[tuple[str, Mapping[str,
 
 def _image_problems(picture: Mapping[str, Any]) -> list[str]:
     """The keys of :data:`_IMAGE_PROBLEMS` that apply to a decodable image."""
-    from PIL import Image
-
-    data = picture.get("bytes") or Path(str(picture["path"])).read_bytes()
-    with Image.open(io.BytesIO(data)) as image:
-        image.load()
-        view = image.info.get(pictures.SHOWN_AS, "")
-        wide = image.mode in pictures.WIDE_MODES and "WindowCenter" not in image.info
-        wide = wide and image.getextrema()[1] <= pictures.FULL_WINDOW[1] // 2
-        extremes = image.getextrema()
-        bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
-        facts = {
-            "window": wide or "own smallest" in view,
-            "turned": image.getexif().get(_ORIENTATION, 1) not in (0, 1),
-            "small": min(image.size) < SMALLEST,
-            "plain": image.mode != "P" and all(low == high for low, high in bands),
-        }
+    image = pictures.open_image(picture)
+    view = image.info.get(pictures.SHOWN_AS, "")
+    extremes: Any = image.getextrema()
+    wide = image.mode in pictures.WIDE_MODES and "WindowCenter" not in image.info
+    wide = wide and extremes[1] <= pictures.FULL_WINDOW[1] // 2
+    bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
+    facts = {
+        "window": wide or "own smallest" in view,
+        "small": min(image.size) < SMALLEST,
+        "plain": image.mode != "P" and all(low == high for low, high in bands),
+    }
     return [kind for kind, true in facts.items() if true]

@@ -26,8 +26,9 @@ from lmms_medtasks.data import table_cells, text_tables
 from lmms_medtasks.data.adapter import TAGS
 from lmms_medtasks.data.conversations import holds_conversation, questions_from_conversations
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.picture_files import PICTURE_ENDINGS, PictureFiles, describe_places
+from lmms_medtasks.data.picture_files import PictureFiles, describe_places
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import SUFFIXES
 from lmms_medtasks.suites import templates
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str, files: P
     texts = [text for cell in cells for item in cell if (text := str(item or "").strip())]
     names = [text for text in texts if len(text) < _SHOWN and "\n" not in text]
     # One that names no file is found by `validate`: here it is told what the column is.
-    if names and len(names) == len(texts) and all(PurePath(text).suffix.lower() in PICTURE_ENDINGS for text in names):
+    if names and len(names) == len(texts) and all(PurePath(text).suffix.lower() in SUFFIXES for text in names):
         return True
     return any(_names_file(files, text) for text in names)
 
@@ -193,7 +194,7 @@ def _names_file(files: PictureFiles, text: str) -> bool:
     try:
         return files.find(text) is not None
     except UserError:  # told where images are read
-        return PurePath(text).suffix.lower() in PICTURE_ENDINGS
+        return PurePath(text).suffix.lower() in SUFFIXES
 
 
 def _choose_template(recognised: TableRecognition, table: Dataset) -> None:

@@ -28,8 +28,8 @@ from lmms_medtasks.data.table_cells import (
 )
 from lmms_medtasks.data.table_pictures import TablePictures
 from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.pictures import SUFFIXES, read_encoded
 from lmms_medtasks.pictures import image_id as digest_of
-from lmms_medtasks.pictures import read_encoded
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -418,4 +418,4 @@ def _images_text(count: int) -> str:
 
 
 def _is_file_name(text: str) -> bool:
-    return re.fullmatch(r"\S+\.(png|jpe?g|bmp|gif|tiff?|webp|dcm)", text, re.IGNORECASE) is not None
+    return text.lower().endswith(SUFFIXES) and not re.search(r"\s|^\.\w+$", text)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from lmms_medtasks.errors import UserError, nearest_match
+from lmms_medtasks.pictures import SUFFIXES
 
-PICTURE_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".dcm")
 _MOST_FILES = 200_000
 _MOST_PLACES = 3
 
@@ -115,7 +115,7 @@ class PictureFiles:
         for folder, folders, files in os.walk(self.folder):
             folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
             for name in sorted(files):
-                if not name.startswith(".") and (Path(name).suffix.lower() or ".png") in PICTURE_ENDINGS:
+                if not name.startswith(".") and (Path(name).suffix.lower() or ".png") in SUFFIXES:
                     yield Path(folder, name).relative_to(self.folder).as_posix()
 
     @functools.cached_property

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import progress
-from lmms_medtasks.data import dicom_pictures
 from lmms_medtasks.data.picture_checks import as_encoded
 from lmms_medtasks.data.picture_files import PictureFiles, describe_places
 from lmms_medtasks.data.table_cells import joined_by_python
@@ -56,7 +55,6 @@ class TablePictures:
         columns = {name: dataset.select_columns([name]) for name in self._names}
         self._cells = [as_encoded(column, name) or column for name, column in columns.items()]
         self._count = len(dataset)
-        self._made: dict[Path, Picture] = {}
         self._named: dict[str, bool] = {}  # The texts that are names of files
 
     def columns(self) -> Dataset:
@@ -113,10 +111,11 @@ class TablePictures:
     def _make_picture(self, value: Any, name: str, row: int, values: Mapping[str, list[Any]], seen: int = 0) -> Picture:
         if isinstance(value, Mapping):
             if isinstance(value.get("bytes"), bytes) and value["bytes"]:
-                return _to_picture(value["bytes"])
-            value = value.get("path")
+                value = value["bytes"]
+            else:
+                value = value.get("path")
         if isinstance(value, bytes):
-            return _to_picture(value)
+            return {"bytes": value, "path": None}
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
@@ -125,10 +124,10 @@ class TablePictures:
         path = self._files.find(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
             self._named[text] = True
-            return self._file_shown(path)
+            return {"bytes": None, "path": str(path)}
         decoded = _decode_base64(text)
         if decoded is not None:
-            return _to_picture(decoded)
+            return {"bytes": decoded, "path": None}
         other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
         if other is None:
             raise self._missing_error(text)
@@ -141,21 +140,6 @@ class TablePictures:
         if other == row or len(pictures) != 1:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one image of its own.")
         return self._make_picture(pictures[0], name, other, values, seen + 1)
-
-    def _file_shown(self, path: Path) -> Picture:
-        """A file as a picture; of a DICOM file the PNG made of it. Each file is looked at once."""
-        if path not in self._made:
-            with path.open("rb") as file:
-                start = file.read(dicom_pictures.START)
-            wrong = dicom_pictures.mark_missing(path, start)
-            if wrong:
-                raise UserError(f"{path.name} {wrong}")
-            try:
-                made = dicom_pictures.png_of(path.read_bytes()) if dicom_pictures.is_dicom(start) else None
-            except UserError as error:
-                raise UserError(f"{path.name} {error}") from error
-            self._made[path] = made or {"bytes": None, "path": str(path)}
-        return self._made[path]
 
     def _missing_error(self, text: str) -> UserError:
         """The error of a cell that is no image: MissingPictureError unless its text tells another cause."""
@@ -191,10 +175,6 @@ class TablePictures:
         else:
             hint = self._files.nearest(text) if len(text) < 200 else ""
         return f"{place}: no file {text[:200]!r} in {folder}{base64_hint}.{more}{hint}"
-
-
-def _to_picture(data: bytes) -> Picture:
-    return dicom_pictures.png_of(data) if dicom_pictures.is_dicom(data) else {"bytes": data, "path": None}
 
 
 def _cell_pictures(value: Any) -> list[Any]:

@@ -48,7 +48,7 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
     (tmp_path / "in" / "bad.png").write_bytes(b"\x89PNG\r\n")
     result = run("degrade", tmp_path / "in", "-o", tmp_path / "out", "--name", "exposure", "--severity", 1)
     assert result.exit_code == 1
-    assert "bad.png: It is no image" in result.stderr
+    assert "bad.png: It is none of PNG" in result.stderr
     assert "1 image written" in result.stderr and "1 failed" in result.stderr
     assert (tmp_path / "out" / "scan.png").is_file()
 

@@ -8,7 +8,6 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks import degradations, pictures
-from lmms_medtasks.degradations import files
 from lmms_medtasks.degradations.files import FileDegradation, degrade_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import seeded_generator
@@ -93,7 +92,7 @@ def test_the_window_is_recorded_and_stays_with_the_file(tmp_path, suffix):
     record = degrade_files(tmp_path / f"scan{suffix}", tmp_path / f"out{suffix}", order).records[0]
     values = np.asarray(scan)
     assert record["shown_as"] == {"window": [values.min(), values.max()]}
-    clean, read = (pictures.to_rgb8(files.open_image(tmp_path / f"{name}{suffix}")) for name in ("scan", "out"))
+    clean, read = (pictures.to_rgb8(pictures.open_image(tmp_path / f"{name}{suffix}")) for name in ("scan", "out"))
     assert np.abs(np.asarray(read).astype(int) - np.maximum(np.asarray(clean).astype(int) - 113, 0)).max() <= 1
 
 
@@ -115,26 +114,10 @@ def test_bad_files_are_listed_and_the_rest_is_done(folder, tmp_path):
     problems = {path.name: text for path, text in outcome.problems}
     assert sorted(problems) == ["cut.bmp", "cut.png", "empty.png", "film.gif", "notes.txt"]
     assert "truncated" in problems["cut.png"] and "truncated" in problems["cut.bmp"]
-    assert "no image" in problems["notes.txt"] and "no image" in problems["empty.png"]
-    assert "2 frames" in problems["film.gif"]
+    assert "It is none of PNG" in problems["notes.txt"] and "It is empty" in problems["empty.png"]
+    assert "It holds 2 frames" in problems["film.gif"]
     assert len(outcome.records) == 4
     assert not [name for name in written(tmp_path / "out") if "/." in name or name.startswith(".")]
-
-
-@pytest.mark.parametrize("pixels", [15 * 15, 10 * 10])  # Pillow warns above its bound, and refuses above twice of it
-def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, pixels):
-    Image.new("L", (16, 16)).save(tmp_path / "bomb.png")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", pixels)
-    with pytest.raises(UserError, match="decompression bomb"):
-        files.open_image(tmp_path / "bomb.png")
-
-
-def test_an_exif_rotation_is_applied(tmp_path):
-    image = Image.new("RGB", (30, 20), "white")
-    exif = image.getexif()
-    exif[274] = 6  # turn by 90 degrees
-    image.save(tmp_path / "turned.jpg", exif=exif)
-    assert files.open_image(tmp_path / "turned.jpg").size == (20, 30)
 
 
 def test_files_that_are_there(folder, tmp_path):
