@@ -5,6 +5,7 @@ Command-line options win. Only columns that are not named are recognised; ambigu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,10 @@ _CONTEXT = ("hint", "context", "passage", "lecture", "casedescription")
 _YES_NO = {"yes", "no"}
 _SPLITS = ("split", "subset", "partition", "fold", "set", "phase")
 _TRAINING = {"train", "training", "dev", "val", "valid", "validation"}
+_ARGUMENT = re.compile(
+    r'(?P<unknown>Unknown )?(?P<name>answer_is|several)(?(unknown)|="(?P<value>\w+)"(?: and `parser: \w+`)?)'
+)
+"""An argument of ``from_columns`` in a message, with the parser that goes with it, which ``new`` writes too."""
 _LOOKED_AT = 50
 _SHOWN = 300
 
@@ -47,6 +52,10 @@ def recognise_table(request: NewTaskRequest) -> TableRecognition:
 
     datasets.disable_progress_bars()
     recognised = TableRecognition(request)
+    try:
+        make_adapter(request)
+    except UserError as error:
+        raise UserError(_name_options(str(error))) from error
     table = _read_rows(request, recognised)
     if table is None and not request.template:
         raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "
@@ -217,7 +226,7 @@ def _report_first_question(recognised: TableRecognition, table: Dataset) -> None
         adapt = make_adapter(recognised.wanted)
         first_question = adapt.in_folder(recognised.wanted.folder)(table)[0]
     except UserError as error:
-        recognised.problem = f"{recognised.wanted.dataset}: {error}"
+        recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
     recognised.said.append(f"{len(table)} rows; the first question (id {first_question['id']!r}):")
@@ -226,3 +235,13 @@ def _report_first_question(recognised: TableRecognition, table: Dataset) -> None
         f"  {letter}. {text[:_SHOWN]}" for letter, text in zip(letters, first_question["options"], strict=True)
     ]
     recognised.said.append(f"  correct: {first_question['answer'][:_SHOWN]}; images: {len(images_of(first_question))}")
+
+
+def _name_options(message: str) -> str:
+    """A message of the adapter for the command line: --answer-is text for answer_is="text"."""
+
+    def name_option(match: re.Match[str]) -> str:
+        option = f"{match['unknown'] or ''}--{match['name'].replace('_', '-')}"
+        return f"{option} {match['value']}" if match["value"] else option
+
+    return _ARGUMENT.sub(name_option, message).replace(" in from_columns", "")

@@ -41,6 +41,7 @@ AS_TEXT = "a table is read as text in UTF-8, every cell as it stands"
 FOLDER = "tables"
 _VERSION = 1  # of what is made of a table
 _BATCH = 256
+_UNPACK = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 Kind = Literal["text", "list"]
@@ -48,11 +49,16 @@ Row = Mapping[str, Any]
 
 
 def dataset_loader_name(path: Path) -> str:
-    if path.suffix.lower() == ".xls":
+    ending = path.suffix.lower()
+    if ending == ".xls":
         raise UserError(f"The table {str(path)!r} is of Excel before 2007. Save it as .xlsx, or as CSV UTF-8.")
-    if path.suffix.lower() not in LOADERS:
+    if ending in _UNPACK:
+        raise UserError(
+            f"The table {str(path)!r} is packed. Unpack it ({_UNPACK[ending]} {path}), and name the table in it."
+        )
+    if ending not in LOADERS:
         raise UserError(f"The table {str(path)!r} ends in {path.suffix!r}. Allowed: {', '.join(LOADERS)}.")
-    return LOADERS[path.suffix.lower()]
+    return LOADERS[ending]
 
 
 def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Iterator[Row]:
