@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.data import any_tables, text_tables
+from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
 from lmms_medtasks.errors import UserError, nearest_path, unknown_name_error
 from lmms_medtasks.suites import templates
@@ -140,10 +140,10 @@ def _table_columns(request: NewTaskRequest) -> list[str] | None:
     path = request.table
     if path is None:
         return None
-    loader = text_tables.dataset_loader_name(path)
-    if loader == "parquet":
-        return list(any_tables.read_table_columns(path))
-    return list(text_tables.read_text_columns(path, loader, request.reader))
+    names: list[str] = text_tables.read_text_table(
+        path, text_tables.dataset_loader_name(path), request.reader
+    ).column_names
+    return names
 
 
 def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, have: Sequence[str] | None) -> None:

@@ -127,7 +127,7 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> None:
         choose_column("answer")
         choose_column("options", option_columns(names))
     if "id" not in columns:
-        unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
+        unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name][:]))) == len(table))
         if chosen := next(unique, None):
             columns["id"] = chosen
     recognised.wanted = replace(recognised.wanted, columns=columns)
@@ -177,7 +177,7 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
         )
     if not chosen:
         chosen = "multiple_choice" if "options" in columns else "open"
-        if chosen == "open" and "conversations" not in columns and _is_yes_no(table[columns["answer"]]):
+        if chosen == "open" and "conversations" not in columns and _is_yes_no(table[columns["answer"]][:]):
             chosen = "multiple_choice"
             settings["parser"] = "yes_no"
             recognised.said.append("all answers are yes or no: the parser yes_no reads them")

@@ -169,7 +169,10 @@ def _parse_line(line: str, name: str, number: int, decoder: json.JSONDecoder) ->
     except UserError as error:
         raise UserError(f"{name}, line {number}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{name}, line {number} is not JSON: {error}. It is cut short or damaged.") from error
+        raise UserError(
+            f"{name}, line {number} is not JSON: {error}. Expected one whole record in each line, or a list of them "
+            "in a file called .json; or it is cut short."
+        ) from error
 
 
 def iter_json_items(path: PurePath, content: bytes | None = None) -> Iterator[Any]:

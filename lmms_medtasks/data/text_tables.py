@@ -75,12 +75,6 @@ def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None
     return _of_json(path) if how == "json" else _of_csv(path, _chosen_separator(path, options))
 
 
-def read_text_columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    if how == "csv":
-        return TsvTable(path, _chosen_separator(path, kwargs or {})).columns
-    return tuple(dict.fromkeys(name for row in iter_text_rows(path, how, kwargs) for name in row))
-
-
 def named_separator(path: Path) -> str:
     """The separator by the file's name: tabs in .tsv, else commas."""
     return "\t" if path.suffix.lower() == ".tsv" else ","
@@ -245,7 +239,7 @@ def _made_once(
 
 
 def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
-    """Column -> what its cells are in all tables of a task; each table is read once to its end."""
+    """Column -> what its cells are in all tables of a task. JSON is read to its end: a later row may have others."""
     kinds_of_table: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
@@ -253,6 +247,8 @@ def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], w
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
+            if how != "json":
+                break
         if not of_table:
             raise UserError(f"{path.name} has no rows.")
         kinds_of_table[path] = of_table
@@ -290,8 +286,14 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
     with writing.atomic_write(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
         rows = progress.iter_with_progress(iter_text_rows(path, how, kwargs), None, f"storing {path.name}")
         while batch := list(itertools.islice(rows, _BATCH)):
-            cells = [{name: _typed_cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
-            writer.write_table(pa.Table.from_pylist(cells, schema))
+            cells = [[_typed_cell(row.get(name), kind) for row in batch] for name, kind in kinds.items()]
+            try:
+                writer.write_table(pa.table(cells, schema))
+            except UnicodeEncodeError as error:
+                raise UserError(
+                    f"{path.name}: the text {error.object[:60]!r} holds {error.object[error.start]!r}, half of a "
+                    "character, which no file of text can hold. Write the character itself, or take it out."
+                ) from error
     return target
 
 

@@ -62,7 +62,10 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
         (["--name", "exposure", "--strength", "1", "--severity", "1"], "either severity"),
         (["--name", "exposure", "--severity", "1", "--modality", "Xry"], "Did you mean 'X-ray'"),
         (["--name", "sparse_view", "--severity", "1", "--modality", "MRI"], "--force|force=True"),
-        (["--name", "exposure"], r"2 images of each are asked for .exposure.1, exposure.2.: .* must be a folder, or .* --severity 1"),
+        (
+            ["--name", "exposure"],
+            r"2 images of each are asked for .exposure.1, exposure.2.: .* must be a folder, or .* --severity 1",
+        ),
         (["--name", "exposure:1", "--severity", "1"], "leave --severity and --strength out"),
         (["--name", "exposure:low"], "'low' is no level here. Allowed: 0, 1, 2, or a strength"),
         (["--name", "all:2"], "give --modality, one of CT, "),

@@ -128,9 +128,9 @@ def test_columns_of_tables(tmp_path):
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8")
         path = tmp_path / name
-        assert text_tables.read_text_columns(path, text_tables.dataset_loader_name(path)) == ("x", "y")
+        assert text_tables.read_text_table(path, text_tables.dataset_loader_name(path)).column_names == ["x", "y"]
     (tmp_path / "a.jsonl").write_text("no json\n", "utf-8")
-    assert "line 1 is not JSON" in said(lambda: text_tables.read_text_columns(tmp_path / "a.jsonl", "json"))
+    assert "line 1 is not JSON" in said(lambda: text_tables.read_text_table(tmp_path / "a.jsonl", "json"))
     assert "Allowed: .csv" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.ods"))
     assert "Save it as .xlsx" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.xls"))
     assert "Unpack it (gunzip q.jsonl.gz)" in said(lambda: text_tables.dataset_loader_name(Path("q.jsonl.gz")))
