@@ -158,6 +158,7 @@ def test_sheets_merged_cells_and_hidden_rows_are_refused(tmp_path):
         ("q.csv", b"a,b\r1,2\r", "Its lines end in a carriage return alone"),
         ("q.jsonl", b'{"a": "x\\ud800"}\n', r"'x\ud800' holds '\ud800', half of a character"),
         ("q.jsonl", b'{"a": 1} {"a": 2}\n', "Expected one whole record in each line, or a list of them"),
+        ("q.json", b'{"x": [{"a": 1}], "n": [], "y": [{"a": 2}]}', "several lists: x, y. Which of them"),
         ("q.json", b'{"a": ["x", "y"], "b": ["z", "w"]}', "not a list for each column (pandas: to_json"),
         ("q.json", b'[{"a": "x"}, 3]', "row 2: no record"),
     ],
