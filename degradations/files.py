@@ -72,6 +72,10 @@ class FolderOutcome:
     problems: list[tuple[Path, str]]
     skipped: int
 
+    def __add__(self, other: FolderOutcome) -> FolderOutcome:
+        problems = [*self.problems, *other.problems]
+        return FolderOutcome([*self.records, *other.records], problems, self.skipped + other.skipped)
+
 
 @dataclass(frozen=True)
 class _Job:
@@ -151,11 +155,17 @@ def _iter_folder_jobs(
 
 
 def _unique_stems(files: list[Path]) -> list[Path]:
-    """Names without suffix; where two agree (a.jpg beside a.png), the suffix joins the name, and so on."""
-    stems = [path.with_suffix("") for path in files]
-    while len(set(stems)) < len(stems):
-        counts = Counter(stems)
-        stems = [stem if counts[stem] == 1 else path for path, stem in zip(files, stems, strict=True)]
+    """Where to write, without suffix. Of files that become PNG, the suffix joins a name that another has: a.jpg.png."""
+    taken = Counter(path.with_suffix("") for path in files)
+    stems = []
+    for path in files:
+        stem = path.with_suffix("")
+        if path.suffix.lower() not in KEPT_FORMATS and taken[stem] > 1:
+            stem = path
+            while taken[stem]:
+                stem = stem.with_name(stem.name + path.suffix)
+            taken[stem] += 1
+        stems.append(stem)
     return stems
 
 

@@ -132,23 +132,28 @@ def _grey_levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, A
 
 
 def _apply_window(file: Any, values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """The values in the first window that the file states as shares, 0 black and 1 white (PS3.3, C.11.2.1.2, 1.3)."""
+    """The values in the first window that the file states as shares, 0 black and 1 white (PS3.3, C.11.2.1.2, 1.3).
+
+    A width below 1 is none of a LINEAR window, whose values are whole numbers: it is read as LINEAR_EXACT, as files
+    mean it whose values are doses or other small numbers.
+    """
     centres, widths = (_parse_numbers(file[name].value) for name in ("WindowCenter", "WindowWidth"))
     centre, width = centres[0], widths[0]
     form = str(file.get("VOILUTFunction") or "LINEAR").upper()
-    least = 1.0 if form == "LINEAR" else 0.0
-    if not width > least or form not in ("LINEAR", "LINEAR_EXACT", "SIGMOID"):
+    if not width > 0 or form not in ("LINEAR", "LINEAR_EXACT", "SIGMOID"):
         raise UserError(
             f"is DICOM with the window centre {centre:g}, width {width:g} and VOI function {form}. The width must be "
-            f"above {least:g}, the function LINEAR, LINEAR_EXACT or SIGMOID. {_AS_PNG}."
+            f"above 0, the function LINEAR, LINEAR_EXACT or SIGMOID. {_AS_PNG}."
         )
     low, high = (centre - 0.5 - (width - 1) / 2, centre - 0.5 + (width - 1) / 2)
-    if form != "LINEAR":
+    if form != "LINEAR" or width < 1:
         low, high = centre - width / 2, centre + width / 2
     origin = "the file" if len(centres) == 1 else f"the file, the first of {len(centres)}"
     view: dict[str, Any] = {"window": [low, high], "window_from": origin}
     if form == "SIGMOID":
         return 1.0 / (1.0 + np.exp(-4.0 * (values - centre) / width)), {**view, "function": "SIGMOID"}
+    if low == high:  # a width of 1: one step from black to white
+        return (values > low).astype(float), view
     return (values - low) / (high - low), view
 
 

@@ -190,7 +190,7 @@ def _read_answers(recognised: TableRecognition, column: str, table: Dataset) -> 
     request = replace(recognised.wanted, columns={**recognised.wanted.columns, "answer": column})
     for tried in _possible_readings(request, table):
         with contextlib.suppress(UserError):
-            letters = list(replace(make_adapter(tried), image=None)(table)["answer"])
+            letters: list[str] = replace(make_adapter(tried), image=None)(table)["answer"][:]
             if tried.several and not recognised.wanted.several and all(len(letter) == 1 for letter in letters):
                 continue  # no cell has several: that nothing else fits is no sign of it
             recognised.wanted = tried

@@ -12,9 +12,9 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.data import any_tables, text_tables
+from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
-from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.errors import UserError, nearest_path, unknown_name_error
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -74,15 +74,18 @@ class NewTaskRequest:
                 f"--dataset {self.dataset!r} is a folder. Name one table in it: {', '.join(tables[:10]) or '(none)'}."
             )
         if not path.is_file():
+            inside = self.folder / path
+            there = f" There is {inside}: say --dataset {inside}." if inside.is_file() else nearest_path(path)
             raise UserError(
-                f"--dataset {self.dataset!r}: no such file. Allowed: a table in {self.folder}/ "
+                f"--dataset {self.dataset!r}: no such file.{there} Allowed: a table in {self.folder}/ "
                 f"({', '.join(text_tables.LOADERS)}), a hub's owner/name, or medtasks://suite/split."
             )
         text_tables.dataset_loader_name(path)
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise UserError(
                 f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its images there first, so "
-                "that the task finds them wherever the folder goes."
+                f"that the task finds them wherever the folder goes (mkdir -p {self.folder}; mv {path} {self.folder}/; "
+                f"then --dataset {self.folder / path.name}), or write the task beside them: --folder {path.parent}."
             )
         return path
 
@@ -143,10 +146,10 @@ def _table_columns(request: NewTaskRequest) -> list[str] | None:
     path = request.table
     if path is None:
         return None
-    loader = text_tables.dataset_loader_name(path)
-    if loader == "parquet":
-        return list(any_tables.read_table_columns(path))
-    return list(text_tables.read_text_columns(path, loader, request.reader))
+    names: list[str] = text_tables.read_text_table(
+        path, text_tables.dataset_loader_name(path), request.reader
+    ).column_names
+    return names
 
 
 def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, have: Sequence[str] | None) -> None:

@@ -30,7 +30,7 @@ def check_questions(task: LoadedTask) -> None:
     """Check the questions of a task on a template whose documents are well-formed."""
     if task.template is None:
         return
-    docs = [task.scored[row] for row in range(len(task.scored))]
+    docs = task.scored.to_list()
     _check_has_images(task)
     _check_repeated_questions(task, docs)
     _check_placeholders(task, docs)

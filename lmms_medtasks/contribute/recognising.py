@@ -5,6 +5,7 @@ Command-line options win. Only columns that are not named are recognised; ambigu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -38,6 +39,10 @@ _CONTEXT = ("hint", "context", "passage", "lecture", "casedescription")
 _YES_NO = {"yes", "no"}
 _SPLITS = ("split", "subset", "partition", "fold", "set", "phase")
 _TRAINING = {"train", "training", "dev", "val", "valid", "validation"}
+_ARGUMENT = re.compile(
+    r'(?P<unknown>Unknown )?(?P<name>answer_is|several)(?(unknown)|="(?P<value>\w+)"(?: and `parser: \w+`)?)'
+)
+"""An argument of ``from_columns`` in a message, with the parser that goes with it, which ``new`` writes too."""
 _LOOKED_AT = 50
 _SHOWN = 300
 
@@ -52,6 +57,10 @@ def recognise_table(request: NewTaskRequest) -> TableRecognition:
 
     datasets.disable_progress_bars()
     recognised = TableRecognition(request)
+    try:
+        make_adapter(request)
+    except UserError as error:
+        raise UserError(_name_options(str(error))) from error
     table = _read_rows(request, recognised)
     if table is None and not request.template:
         raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "
@@ -134,7 +143,7 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> Dataset:
     if "options" not in columns and (not request.template or templates.get(request.template).kind == "choice"):
         find_options(recognised, table, columns)
     if "id" not in columns:
-        unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name]))) == len(table))
+        unique = (name for name in column_candidates(names, "id") if len(set(map(str, table[name][:]))) == len(table))
         if chosen := next(unique, None):
             columns["id"] = chosen
     if shows_images and "image" not in columns and request.table is not None:
@@ -214,7 +223,7 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
         )
     if not chosen:
         chosen = "multiple_choice" if "options" in columns else "open"
-        if chosen == "open" and _is_yes_no(table[columns["answer"]]):
+        if chosen == "open" and _is_yes_no(table[columns["answer"]][:]):
             chosen = "multiple_choice"
             settings["parser"] = "yes_no"
             recognised.said.append("all answers are yes or no: the parser yes_no reads them")
@@ -265,7 +274,7 @@ def _report_first_question(recognised: TableRecognition, table: Dataset) -> None
         adapt = make_adapter(recognised.wanted)
         made = adapt.in_folder(recognised.wanted.folder)(table)
     except UserError as error:
-        recognised.problem = f"{recognised.wanted.dataset}: {error}"
+        recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return
     first_question = made[0]
     without = [row for row, image_id in enumerate(made["image_id"], 1) if image_id == f"none-{row - 1}"]
@@ -278,3 +287,13 @@ def _report_first_question(recognised: TableRecognition, table: Dataset) -> None
         f"  {letter}. {text[:_SHOWN]}" for letter, text in zip(letters, first_question["options"], strict=True)
     ]
     recognised.said.append(f"  correct: {first_question['answer'][:_SHOWN]}; images: {len(images_of(first_question))}")
+
+
+def _name_options(message: str) -> str:
+    """A message of the adapter for the command line: --answer-is text for answer_is="text"."""
+
+    def name_option(match: re.Match[str]) -> str:
+        option = f"{match['unknown'] or ''}--{match['name'].replace('_', '-')}"
+        return f"{option} {match['value']}" if match["value"] else option
+
+    return _ARGUMENT.sub(name_option, message).replace(" in from_columns", "")

@@ -387,6 +387,11 @@ class TableDocuments:
 
     def _read_references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
         name = self._columns.answer
+        if self._columns.several == "all":
+            raise UserError(
+                f'Column {name!r}: several="all" is for options that are right together, and these questions are open. '
+                'Say several="any" where each reference is right by itself, or write all that is expected as one text.'
+            )
         if self._columns.several != "any":
             texts = [self._cell_text(value, name, row) for row, value in enumerate(values)]
             return [self._check_reference(text, row) for row, text in enumerate(texts)], []

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SEVERAL = (
     'Where options can be right together, say several="all" and `parser: several_letters`: a reply then must name all '
-    'of them and no other. Where any of them is right, say several="any": with options and `parser: any_letter`, or '
-    "for an open question with several references."
+    'of them and no other. Where any of them is right, say several="any" and `parser: any_letter`, or several="any" '
+    "alone for an open question with several references."
 )
 _NAMED = 3
 
@@ -252,9 +252,10 @@ def answer_kind(values: list[str], options: list[list[str]], column: str) -> str
         raise UserError(f"Column {column!r} holds whole numbers such as {values[0]!r}. {_COUNTS}")
     others = [kind for kind in ("index", "number") if kind in fitting and places[kind] != places.get("text")]
     if whole and others:
+        kinds = " or ".join(f'answer_is="{kind}"' for kind in ("text", *others))
         raise UserError(
             f"Column {column!r} holds whole numbers such as {values[0]!r}, which could be options' texts or count "
-            f'options. Say answer_is="text"{"".join(f" or answer_is={kind!r}" for kind in others)}.'
+            f"options. Say {kinds}."
         )
     letters = sum(index is not None for index in places["letter"])
     return "text" if "text" in fitting or letters < len(pairs) / 2 else "letter"

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.contribute import recognising
 from lmms_medtasks.contribute.new import NewTaskRequest, adapter_arguments, make_adapter, write_task_folder
+from lmms_medtasks.data import table_cells
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
 from tests.contributed_tables import CARD, load, looked, made, png, table
@@ -332,3 +333,28 @@ def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
     ]
     with pytest.raises(UserError, match="--template: which one"):
         recognising.recognise_table(NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD))
+
+
+@pytest.mark.parametrize(
+    ("record", "more", "said"),
+    [
+        ({"options": ["1", "2", "3"], "answer": "1"}, {}, "Say --answer-is text or --answer-is index."),
+        ({"answer": ["x", "y"]}, {"several": "all"}, "--several all is for options that are right together"),
+        ({"answer": "x"}, {"several": "al"}, "Unknown --several 'al'. Did you mean 'all'? Allowed: all, any."),
+        ({"answer": "x"}, {"answer_is": "txt"}, "Unknown --answer-is 'txt'. Did you mean 'text'?"),
+    ],
+)
+def test_messages_name_the_options_of_the_command(record, more, said, tmp_path):
+    """They named arguments of from_columns, which nobody types at `new`."""
+    path = table(tmp_path, [{"id": "a", "question": "Which?", **record}])
+    try:
+        message = looked(path, **more).problem
+    except UserError as error:
+        message = str(error)
+    assert said in message
+    assert not any(text in message for text in ("answer_is", 'several="', "parser", "from_columns"))
+
+
+def test_the_option_for_several_answers_brings_its_parser():
+    message = recognising._name_options(table_cells.SEVERAL)
+    assert "say --several all: a reply" in message and "say --several any, or --several any alone" in message
