@@ -24,8 +24,8 @@ def errors(folder):
     return [str(each) for each in validate_folder(folder, write=True).errors]
 
 
-def load(folder):
+def load(folder, name=""):
     found = ValidationLog()
-    task = loaded.load_task(static.check_static(folder / f"{folder.name}.yaml", found)[0], found)
+    task = loaded.load_task(static.check_static(folder / f"{name or folder.name}.yaml", found)[0], found)
     assert task is not None, found.errors
     return task

@@ -83,7 +83,7 @@ def recognise_answers(recognised: TableRecognition, table: Dataset) -> None:
     request = recognised.wanted
     if "conversations" in request.columns or "answer" not in request.columns:
         return
-    if "options" not in request.columns:
+    if not request.has_options:
         _find_references(recognised, table)
         return
     _find_option_letters(recognised, table)
