@@ -324,12 +324,13 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
     try:
         adapt = make_adapter(recognised.wanted)
-        first_question = adapt.in_folder(recognised.wanted.folder)(table)[0]
+        documents = adapt.in_folder(recognised.wanted.folder)(table)
     except UserError as error:
         recognised.problem = f"{recognised.wanted.dataset}: {error}"
         return
+    first_question = documents[0]
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
-    recognised.said.append(f"{len(table)} rows; the first question (id {first_question['id']!r}):")
+    recognised.said.append(f"{len(documents)} rows; the first question (id {first_question['id']!r}):")
     recognised.said.append(f"  {first_question['question'][:_SHOWN]}")
     recognised.said += [
         f"  {letter}. {text[:_SHOWN]}" for letter, text in zip(letters, first_question["options"], strict=True)

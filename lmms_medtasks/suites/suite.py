@@ -130,7 +130,7 @@ class Suite:
             counts once, with the first task's reply.
         paired: columns in which the forms of a question under two conditions agree.
         default: the folder declares none, this one is its template's.
-        joined: declarations of the benchmark's other tasks, which this one covers too.
+        joined: the declarations of a benchmark's tasks, where this one is made of several.
         check: what is wrong with a record's tags, "" for nothing: a log that was edited is told by its line.
         read_replies: (replies that could be read, replies that came) of questions, for the board.
     """

@@ -289,7 +289,7 @@ def _united(base: Suite, other: Suite) -> Suite | None:
         metrics[each.name] != each for each in base.metrics
     ):
         return None
-    joined = (*base.joined, other)
+    joined = (*(base.joined or (base,)), other)
     return replace(base, measures=tuple(measures.values()), metrics=tuple(metrics.values()), joined=joined)
 
 
