@@ -154,7 +154,14 @@ def _report_disagreement(
 
 
 def _find_references(recognised: TableRecognition, table: Dataset) -> None:
-    values = table[recognised.wanted.columns["answer"]][:]
+    columns = recognised.wanted.columns
+    if recognised.wanted.rows:
+        # A table of both kinds may have a column of letters and one of references.
+        listed = [columns["answer"], *column_candidates(table.column_names, "answer")]
+        filled = (name for name in listed if all(str(value or "").strip() for value in table[name][:]))
+        columns = {**columns, "answer": next(filled, columns["answer"])}
+        recognised.wanted = replace(recognised.wanted, columns=columns)
+    values = table[columns["answer"]][:]
     if not recognised.wanted.several and any(len(table_cells.parse_references(value)) > 1 for value in values):
         recognised.wanted = replace(recognised.wanted, several="any")
         recognised.said.append("questions have several references, each of which is right: the nearest counts")

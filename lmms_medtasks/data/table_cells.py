@@ -219,13 +219,9 @@ def one_of_one(value: Any) -> Any:
 
 
 def written_list(value: Any) -> list[Any] | None:
-    """The items of a list that is written as JSON text; None for anything else."""
-    if not isinstance(value, str) or not value.strip().startswith("["):
-        return None
-    try:
-        items = json.loads(value, parse_int=str, parse_float=str)
-    except ValueError:
-        return None
+    """The items of a list that is written as text, as JSON or as Python writes it; None for anything else."""
+    is_written = isinstance(value, str) and value.strip().startswith("[")
+    items = _parse_written(value.strip()) if is_written else None
     return items if isinstance(items, list) else None
 
 

@@ -125,6 +125,18 @@ def test_options_that_are_empty_throughout_are_none(tmp_path):
     assert len(load(folder).documents) == 4
 
 
+def test_open_rows_may_have_answers_in_a_column_of_their_own_and_several_references(tmp_path):
+    rows = [
+        [*row[:-1], row[-1] if row[3] else "", "" if row[3] else "['1 cm', \"a small one\"]"] for row in mixed_rows()
+    ]
+    folder = write_folder(tmp_path, ("q.csv", [*HEADER, "reference"], rows))
+    said = new(folder, "--dataset", folder / "q.csv")
+    assert "answer: column answer (letter)" in said and "answer: column reference" in said
+    assert errors(folder) == []
+    assert documents(folder, "both_open")["references"][:] == [["1 cm", "a small one"]] * 4
+    assert "references" not in documents(folder, "both_choice").column_names
+
+
 def change(rows, number, **cells):
     """The rows with other cells in one of them."""
     changed = {HEADER.index(name): value for name, value in cells.items()}
