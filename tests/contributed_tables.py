@@ -30,9 +30,9 @@ def errors(folder):
     return [str(each) for each in validate_folder(folder, write=True).errors]
 
 
-def load(folder):
+def load(folder, name=""):
     found = ValidationLog()
-    task = loaded.load_task(static.check_static(folder / f"{folder.name}.yaml", found)[0], found)
+    task = loaded.load_task(static.check_static(folder / f"{name or folder.name}.yaml", found)[0], found)
     assert task is not None, found.errors
     return task
 
@@ -56,9 +56,9 @@ def table(tmp_path, records, name="asked.jsonl"):
 
 def looked(path, **more):
     """What `new` recognises in a table of the folder `asked`."""
-    return recognising.recognise_table(
-        NewTaskRequest("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more)
-    )
+    request = NewTaskRequest("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more)
+    [found] = recognising.recognise_tables([request])
+    return found
 
 
 def made(path, **more):

@@ -90,12 +90,12 @@ def test_windows_are_those_of_pydicom(kind, fields):
 def test_a_window_of_small_values_is_that_of_exact_numbers():
     """A dose in Gy: PS3.3 has no LINEAR window of a width below 1; and one of 1 has no value between its ends."""
     data = dicom(RescaleSlope=0.0001, RescaleIntercept=0, WindowCenter=0.2, WindowWidth=0.25)
-    image, view = dicom_pictures.read_dicom(data)
+    image, view = read_dicom(data)
     shares = (ramp(12) * 0.0001 - 0.075) / 0.25
     assert np.abs(np.asarray(image).astype(int) - np.rint(np.clip(shares, 0, 1) * 255)).max() <= 1
     assert view["window"] == pytest.approx([0.075, 0.325])
     step = dicom(WindowCenter=2000, WindowWidth=1)
-    assert np.array_equal(np.asarray(dicom_pictures.read_dicom(step)[0]), by_pydicom(step))
+    assert np.array_equal(np.asarray(read_dicom(step)[0]), by_pydicom(step))
 
 
 def test_the_window_is_recorded_in_modality_values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,13 @@ from lmms_medtasks.errors import UserError
 
 def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
-    dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
+    dataset: Annotated[
+        list[str],
+        typer.Option(
+            help="A table in the folder, a hub's owner/name, or medtasks://suite/split. Given again, a second table of "
+            "the same benchmark."
+        ),
+    ],
     template: Annotated[
         str,
         typer.Option(
@@ -56,6 +63,9 @@ def new(
 
     Columns that no option names are recognised by their names and values, and shown with the first question.
 
+    A table with multiple-choice and open questions, or several tables, become one benchmark: NAME is the group of its
+    tasks, NAME_choice and NAME_open.
+
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """
     from lmms_medtasks.contribute import recognising
@@ -70,7 +80,7 @@ def new(
     request = NewTaskRequest(
         name=name,
         template=template,
-        dataset=_without_hub(dataset),
+        dataset="",
         folder=folder or Path(name),
         split=split,
         columns={key: value for key, value in columns.items() if value},
@@ -83,14 +93,15 @@ def new(
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
-    recognised = recognising.recognise_table(request)
-    for line in recognised.said:
+    requests = [replace(request, dataset=_without_hub(each)) for each in dict.fromkeys(dataset)]
+    parts = recognising.recognise_tables(requests)
+    for line in (line for recognised in parts for line in recognised.said):
         typer.echo(line)
-    if recognised.problem:
-        raise UserError(f"{recognised.problem.rstrip('.')}. Nothing was written.")
+    if problems := [recognised.problem.rstrip(".") for recognised in parts if recognised.problem]:
+        raise UserError(f"{'. '.join(problems)}. Nothing was written.")
     if look:
         return
-    for path in write_task_folder(recognised.wanted):
+    for path in write_task_folder(*(recognised.wanted for recognised in parts)):
         typer.echo(path)
     typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
 

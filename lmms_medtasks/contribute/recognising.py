@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing
@@ -23,12 +23,12 @@ from lmms_medtasks.contribute.answer_forms import (
     recognise_answers,
 )
 from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
-from lmms_medtasks.data import table_cells, text_tables
+from lmms_medtasks.data import adapter, table_cells, text_tables
 from lmms_medtasks.data.adapter import TAGS
 from lmms_medtasks.data.conversations import holds_conversation, questions_from_conversations
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.data.picture_files import PictureFiles, describe_places
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.pictures import SUFFIXES
 from lmms_medtasks.suites import templates
 
@@ -47,15 +47,32 @@ _LOOKED_AT = 50
 _SHOWN = 300
 
 
-def recognise_table(request: NewTaskRequest) -> TableRecognition:
-    """Complete ``request`` from its table; the result has a message for each thing recognised.
+def recognise_tables(requests: Sequence[NewTaskRequest]) -> list[TableRecognition]:
+    """Complete each request from its table, with a message for each thing recognised.
+
+    A table with both kinds of questions, some with options and some without, gives a request for each kind. Of several
+    tables an option counts for those that it fits: a column for those that have it, a judge for open questions.
 
     Raises:
-        UserError: the table can't be read, or its columns are ambiguous and ``request`` does not name them.
+        UserError: a table can't be read, or its columns are ambiguous and its request does not name them.
     """
     import datasets
 
     datasets.disable_progress_bars()
+    tables = [_read_table(request) for request in requests]
+    if len(tables) > 1:
+        _keep_own_columns(tables)
+    parts = [part for recognised, table in tables for part in _kinds_of_questions(recognised, table)]
+    for part, table in parts:
+        if table is not None:
+            _recognise_kind(part, table, is_alone=len(parts) == 1)
+    found = [part for part, _ in parts]
+    if len(found) > 1:
+        _name_parts(found)
+    return found
+
+
+def _read_table(request: NewTaskRequest) -> tuple[TableRecognition, Dataset | None]:
     recognised = TableRecognition(request)
     try:
         make_adapter(request)
@@ -65,17 +82,110 @@ def recognise_table(request: NewTaskRequest) -> TableRecognition:
     if table is None and not request.template:
         raise UserError(f"--template: which one? {request.dataset!r} could not be looked at. Allowed: "
                         f"{', '.join(templates.names())}.")  # fmt: skip
+    return recognised, None if table is None else table_cells.with_label_names(table)
+
+
+def _keep_own_columns(tables: Sequence[tuple[TableRecognition, Dataset | None]]) -> None:
+    """Leave out of each request the columns of other tables. Raises UserError for one that no table has."""
+    request = tables[0][0].wanted
+    known = dict.fromkeys(name for _, table in tables if table is not None for name in table.column_names)
+    named = {name for value in request.columns.values() for name in value.split(",")} | set(request.tags)
+    if all(table is not None for _, table in tables) and (unknown := sorted(named - set(known))):
+        raise unknown_name_error("column", unknown[0], known, "the tables")
+    for recognised, table in tables:
+        names = known if table is None else table.column_names
+        columns = {
+            ours: theirs for ours, theirs in request.columns.items() if any(each in names for each in theirs.split(","))
+        }
+        tags = tuple(tag for tag in request.tags if tag in names)
+        recognised.wanted = replace(recognised.wanted, columns=columns, tags=tags)
+
+
+def _kinds_of_questions(
+    recognised: TableRecognition, table: Dataset | None
+) -> list[tuple[TableRecognition, Dataset | None]]:
+    """What was recognised, for each kind of questions in the table: with options, and without; and the table."""
     if table is None:
-        return recognised
-    table = table_cells.with_label_names(table)
-    names = table.column_names
+        return [(recognised, None)]
     table = _name_columns(recognised, table)
-    recognise_answers(recognised, table)
-    _choose_template(recognised, table)
-    _report_columns(recognised, names)
-    _report_splits(recognised, table)
+    return [(part, table) for part in _split_kinds(recognised, table)]
+
+
+def _split_kinds(recognised: TableRecognition, table: Dataset) -> list[TableRecognition]:
+    request = recognised.wanted
+    if request.template or "options" not in request.columns:
+        return [recognised]
+    try:
+        has = adapter.has_options(make_adapter(request), table)
+    except UserError:
+        return [recognised]  # told with the first question
+    if all(has):
+        return [recognised]
+    if not any(has):
+        recognised.said.append(f"{request.columns['options']}: empty in every row, the questions are open")
+        recognised.wanted = replace(request, rows="without_options")
+        return [recognised]
+    several = "" if request.several == "all" else request.several
+    without = replace(request, rows="without_options", answer_is="", several=several)
+    count = f"of {len(table)} rows"
+    with_options = replace(recognised, wanted=replace(request, rows="with_options"),
+                           said=[*recognised.said, f"{sum(has)} {count} have options"])  # fmt: skip
+    open_ones = TableRecognition(without, [f"{len(has) - sum(has)} {count} have none, and are a task of their own"])
+    _check_lost_options(open_ones, table, has)
+    return [with_options, open_ones]
+
+
+def _check_lost_options(recognised: TableRecognition, table: Dataset, has: Sequence[bool]) -> None:
+    """Refuse a letter as the answer of a question without options: its options may have been lost."""
+    answers = table[recognised.wanted.columns["answer"]][:] if "answer" in recognised.wanted.columns else []
+    for row, (answer, has_options) in enumerate(zip(answers, has, strict=False), start=1):
+        if not has_options and re.fullmatch(r"\(?[A-J][).]?", str(answer).strip()):
+            recognised.problem = (
+                f"{recognised.wanted.dataset}: row {row} has no options, and its answer {answer!r} is an option's "
+                "letter. Give the row its options. If it is an open question, put the open ones into a second table: "
+                "--dataset FIRST --dataset SECOND"
+            )
+            return
+
+
+def _recognise_kind(recognised: TableRecognition, table: Dataset, is_alone: bool) -> None:
+    request = recognised.wanted
+    rows = table
+    if request.rows:
+        has = adapter.has_options(make_adapter(request), table)
+        wanted = request.rows == "with_options"
+        rows = table.select([row for row, has_options in enumerate(has) if has_options == wanted])
+    recognise_answers(recognised, rows)
+    _choose_template(recognised, rows)
+    settings = recognised.wanted.settings
+    if not is_alone and "judge" in settings and templates.get(recognised.wanted.template).kind == "choice":
+        others = {key: value for key, value in settings.items() if key != "judge"}
+        recognised.wanted = replace(recognised.wanted, settings=others)
+    _report_columns(recognised, table.column_names)
+    _report_splits(recognised, rows)
     _report_first_question(recognised, table)
-    return recognised
+
+
+def _name_parts(found: Sequence[TableRecognition]) -> None:
+    """Name the tasks of a benchmark by their kinds, else by their tables. Raises UserError where both are the same."""
+
+    def kind(request: NewTaskRequest) -> str:
+        if request.settings.get("parser") == "yes_no":
+            return "yes_no"
+        return "choice" if templates.get(request.template).kind == "choice" else "open"
+
+    def table(request: NewTaskRequest) -> str:
+        return re.sub(r"[^a-z0-9]+", "_", Path(request.dataset).stem.lower()).strip("_")
+
+    for name in (kind, table, lambda request: f"{table(request)}_{kind(request)}"):
+        names = [name(recognised.wanted) for recognised in found]
+        if len(set(names)) == len(names) and all(names):
+            break
+    else:
+        raise UserError(f"Two tables give the same name {names[0]!r} to their tasks. Rename one of the files.")
+    for part, recognised in zip(names, found, strict=True):
+        recognised.wanted = replace(recognised.wanted, part=part)
+        recognised.said.insert(0, f"{recognised.wanted.task}:")
 
 
 def _read_rows(request: NewTaskRequest, recognised: TableRecognition) -> Dataset | None:
@@ -210,7 +320,7 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
     request = recognised.wanted
     columns = request.columns
     settings = dict(request.settings)
-    if request.several and "options" in columns and "parser" not in settings:
+    if request.several and request.has_options and "parser" not in settings:
         settings["parser"] = "several_letters" if request.several == "all" else "any_letter"
         rule = "must name all of them and no other" if request.several == "all" else "that names any of them is right"
         recognised.said.append(f"questions have several right answers: a reply {rule} (--several {request.several})")
@@ -222,7 +332,7 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
             "names, the table has no header: write one."
         )
     if not chosen:
-        chosen = "multiple_choice" if "options" in columns else "open"
+        chosen = "multiple_choice" if request.has_options else "open"
         if chosen == "open" and _is_yes_no(table[columns["answer"]][:]):
             chosen = "multiple_choice"
             settings["parser"] = "yes_no"
@@ -245,8 +355,10 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     used.add((request.settings.get("shift") or {}).get("column", ""))
     counted = f" ({request.answer_is})" if request.answer_is else ""
     for ours, theirs in request.columns.items():
-        if "conversations" in request.columns and theirs not in names:
-            continue  # made of the conversations
+        if ours == "options" and not request.has_options:
+            continue
+        if "conversations" in request.columns and ours == theirs and ours in ("question", "answer", "image"):
+            continue
         recognised.said.append(f"{ours}: column {theirs}{counted if ours == 'answer' else ''}")
     left = [name for name in names if name not in used and name not in TAGS]
     if left:
@@ -272,16 +384,17 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
     try:
         adapt = make_adapter(recognised.wanted)
-        made = adapt.in_folder(recognised.wanted.folder)(table)
+        documents = adapt.in_folder(recognised.wanted.folder)(table)
     except UserError as error:
         recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return
-    first_question = made[0]
-    without = [row for row, image_id in enumerate(made["image_id"], 1) if image_id == f"none-{row - 1}"]
-    if 0 < len(without) < len(made):
-        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}")
+    first_question = documents[0]
+    ids = zip(documents["id"], documents["image_id"], strict=True)
+    without = [question_id for question_id, image_id in ids if image_id.startswith("none-")]
+    if 0 < len(without) < len(documents):
+        recognised.said.append(f"{len(without)} of {len(documents)} rows have no image, the first is {without[0]!r}")
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
-    recognised.said.append(f"{len(table)} rows; the first question (id {first_question['id']!r}):")
+    recognised.said.append(f"{len(documents)} rows; the first question (id {first_question['id']!r}):")
     recognised.said.append(f"  {first_question['question'][:_SHOWN]}")
     recognised.said += [
         f"  {letter}. {text[:_SHOWN]}" for letter, text in zip(letters, first_question["options"], strict=True)

@@ -20,8 +20,10 @@ from lmms_medtasks.data.listed_options import split_listed_options
 from lmms_medtasks.data.picture_files import PictureFiles, is_inside_path
 from lmms_medtasks.data.table_cells import (
     ANSWER_IS,
+    KINDS,
     SEVERAL,
     AnswerIs,
+    RowKind,
     Several,
     not_text_problem,
     with_label_names,
@@ -67,6 +69,7 @@ class Columns:
             together, for ``parser: several_letters``. "any": each is right, options for ``parser: any_letter`` or
             references of an open question.
         lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt adds them.
+        rows: Of a table with both kinds of questions those taken: "with_options" or the open ones, "without_options".
         conversations: A column with question and answer as LLaVA's files have them, in place of these columns, or with
             `messages`; the images in them too if the data has no column of images.
         images_in: The folder, from the YAML's on, where the names of images start.
@@ -88,6 +91,7 @@ class Columns:
     tags: Sequence[str] = ()
     several: Several = ""
     lettered: bool = False
+    rows: RowKind = ""
     conversations: str | None = None
     images_in: str = ""
     image_ending: str | Sequence[str] = ""
@@ -98,6 +102,8 @@ class Columns:
             raise unknown_name_error("answer_is", self.answer_is, ANSWER_IS, "from_columns")
         if self.several and self.several not in ("all", "any"):
             raise unknown_name_error("several", self.several, ("all", "any"), "from_columns")
+        if self.rows and self.rows not in KINDS:
+            raise unknown_name_error("rows", self.rows, KINDS, "from_columns")
         for ending in _column_names(self.image_ending or None):
             if "." not in ending or "/" in ending:
                 raise UserError(f"--image-ending {ending!r} (image_ending in adapter.py): expected one such as .jpg.")
@@ -153,6 +159,11 @@ def read_options(columns: Columns, dataset: Dataset) -> list[list[str]]:
     return TableDocuments(columns, with_label_names(dataset)).options()
 
 
+def has_options(columns: Columns, dataset: Dataset) -> list[bool]:
+    """Whether each row has an option. Raises UserError for cells that hold neither options nor nothing."""
+    return TableDocuments(replace(columns, rows=""), dataset).has_options()
+
+
 def check_answers(documents: Dataset) -> None:
     """Raise UserError for documents of any adapter whose answers are lists or mappings."""
     import datasets
@@ -175,24 +186,31 @@ class TableDocuments:
 
     def __init__(self, columns: Columns, dataset: Dataset) -> None:
         self._columns = columns
-        self._dataset = dataset
+        self._dataset = self._table = dataset
         self._names = dataset.column_names
+        self._rows: Sequence[int] = range(len(dataset))
         self._check_names()
+        if columns.rows:
+            wanted = columns.rows == "with_options"
+            self._rows = [row for row, has in enumerate(self.has_options()) if has == wanted]
+            self._dataset = dataset.select(self._rows)
 
     def documents(self) -> Dataset:
         import datasets
 
         columns, count = self._columns, len(self._dataset)
         if not count:
-            raise UserError("The data has no rows.")
+            raise UserError(f"The data has no rows{' '[: bool(columns.rows)]}{columns.rows.replace('_', ' ')}.")
         options = self.options()
         ids = self._read_ids()
-        pictures = self._picture_columns(ids)
+        pictures = self._picture_columns()
         # One row at a time: a table's pictures may be larger than memory likes.
         shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
         for row, (text, (images, _)) in enumerate(zip(self._required_texts(columns.question), shown, strict=True)):
             self._check_question(text, images, row)
-        questions = [question for question, _ in self._listed_options()] if self._lists_options else self._questions()
+        questions = self._questions()
+        if self._lists_options and columns.rows != "without_options":
+            questions = [question for question, _ in self._listed_options()]
         answers, references = self._read_answers(options)
         fields: dict[str, Any] = {
             "id": ids,
@@ -201,7 +219,7 @@ class TableDocuments:
             "answer": answers,
             "image_id": self._required_texts(columns.image_id)
             if columns.image_id
-            else [digest or f"none-{row}" for row, (_, digest) in enumerate(shown)],
+            else [digest or f"none-{row}" for row, (_, digest) in zip(self._rows, shown, strict=True)],
             "data": ["full"] * count,
             **{tag: self._tag_values(tag) for tag in self._tag_names()},
             **({REFERENCES: references} if references else {}),
@@ -239,20 +257,35 @@ class TableDocuments:
                 )
         return split  # type: ignore[return-value]  # None was refused
 
-    def options(self) -> list[list[str]]:
+    def _option_cells(self) -> list[list[Any]]:
+        """The cells of each row's options, which may be empty; none without a column of options."""
         if self._lists_options:
-            return [options for _, options in self._listed_options()]
+            return [split[1] if (split := split_listed_options(text)) else [] for text in self._questions()]
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
+            return []
+        if not isinstance(names, str):
+            return [list(values) for values in zip(*(self._column_values(name) for name in names), strict=True)]
+        return [
+            table_cells.parse_options(value, functools.partial(self._cell_location, names, row))
+            for row, value in enumerate(self._column_values(names))
+        ]
+
+    def has_options(self) -> list[bool]:
+        """Whether a row has an option."""
+        return [any(cell is not None and str(cell).strip() for cell in cells) for cells in self._option_cells()] or (
+            [False] * len(self._dataset)
+        )
+
+    def options(self) -> list[list[str]]:
+        names = self._columns.options
+        rows: list[list[Any]] = []
+        if self._columns.rows != "without_options":
+            listed = self._listed_options() if self._lists_options else []
+            rows = [options for _, options in listed] or self._option_cells()
+        if not rows:
             return [[] for _ in range(len(self._dataset))]
-        column_label = names if isinstance(names, str) else ", ".join(names)
-        if isinstance(names, str):
-            rows = [
-                table_cells.parse_options(value, functools.partial(self._cell_location, names, row))
-                for row, value in enumerate(self._column_values(names))
-            ]
-        else:
-            rows = [list(values) for values in zip(*(self._column_values(name) for name in names), strict=True)]
+        column_label = ", ".join(_column_names(names))
         all_options = []
         for row, cells in enumerate(rows):
             location = functools.partial(self._cell_location, column_label, row)
@@ -266,14 +299,16 @@ class TableDocuments:
         values: list[Any] = self._dataset[name][:]
         return values
 
-    def _picture_columns(self, ids: Sequence[str]) -> Dataset | None:
+    def _picture_columns(self) -> Dataset | None:
         columns = self._columns
-        names = columns.images(self._names)
+        names, id_column = columns.images(self._names), columns.id or "id"
         if not names:
             return None
-        known = ids if (columns.id or "id") in self._names else ()
+        # Of all rows: a cell may hold the id of a row of the other kind.
+        known = [str(value).strip() for value in self._table[id_column][:]] if id_column in self._names else ()
         files = PictureFiles(columns.folder, columns.images_in, _column_names(columns.image_ending or None))
-        return TablePictures(self._dataset, names, files, known, self._cell_location).columns()
+        pictures = TablePictures(self._table, names, files, known, self._row_location).columns()
+        return pictures.select(self._rows) if columns.rows else pictures
 
     def _check_question(self, question: str, images: int, row: int) -> None:
         """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""
@@ -322,8 +357,12 @@ class TableDocuments:
         return int(text)
 
     def _cell_location(self, name: str, row: int) -> str:
+        return self._row_location(name, self._rows[row])
+
+    def _row_location(self, name: str, row: int) -> str:
+        """As ``_cell_location``, by the row's number in the whole table."""
         column = self._columns.id or "id"
-        known = f" (id {self._dataset[column][row]!r})" if column in self._names and column != name else ""
+        known = f" (id {self._table[column][row]!r})" if column in self._names and column != name else ""
         return f"Column {name!r}, row {row + 1}{known}"
 
     def _cell_text(self, value: Any, name: str, row: int, way_out: str = SEVERAL) -> str:
@@ -335,12 +374,13 @@ class TableDocuments:
     def _read_ids(self) -> list[str]:
         name = self._columns.id or ("id" if "id" in self._names else None)
         if name is None:
-            return [str(row) for row in range(len(self._dataset))]
+            return [str(row) for row in self._rows]
         ids = self._required_texts(name)
         seen: dict[str, int] = {}
         for row, each in enumerate(ids):
             if each in seen:
-                raise UserError(f"Column {name!r}: {each!r} is the id of row {seen[each] + 1} and of row {row + 1}.")
+                rows = f"row {self._rows[seen[each]] + 1} and of row {self._rows[row] + 1}"
+                raise UserError(f"Column {name!r}: {each!r} is the id of {rows}.")
             seen[each] = row
         return ids
 

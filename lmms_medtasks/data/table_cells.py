@@ -34,7 +34,13 @@ _TEXT_KEYS = ("text", "texts", "value", "content")
 AnswerIs = Literal["letter", "text", "index", "number", ""]
 ANSWER_IS = ("letter", "text", "index", "number")
 Several = Literal["all", "any", ""]
+RowKind = Literal["with_options", "without_options", ""]
+KINDS = ("with_options", "without_options")
 
+MIXED = (
+    " An open question? `lmms-medtasks new` without --template makes a task of each kind; an adapter.py takes one kind "
+    'by rows="with_options" or rows="without_options".'
+)
 WHOLE = re.compile(r"-?[0-9]+")
 _COUNTS = 'Say whether they count options from 0 (answer_is="index") or from 1 (answer_is="number").'
 _TOGETHER = re.compile(r"\s*(?:[,;/|&+]|\band\b|\s)\s*")
@@ -98,13 +104,15 @@ def joined_by_python(text: str) -> bool:
 
 
 def parse_options(value: Any, locate: Place) -> list[Any]:
-    """The options in a cell: a list, a mapping from letters, pairs of both, or any of these as JSON or as Python's.
+    """The options in a cell, none of an empty one: a list, a mapping from letters, pairs, or these as JSON or Python's.
 
     Pairs are a list of mappings (``{"label": "A", "text": "cat"}``), or a mapping of lists (``label`` and ``text``).
     """
     given = value
     if isinstance(value, str):
-        value = _parse_written(value)
+        value = _parse_written(value) if value.strip() else []
+    if given is None or value in ([], {}):
+        return []
     pairs = _option_pairs(value)
     if pairs is not None:
         letters = [str(key).strip().upper() for key, _ in pairs]
@@ -164,7 +172,7 @@ def trim_options(texts: list[str], locate: Place) -> list[str]:
     while texts and not texts[-1]:
         texts.pop()
     if len(texts) < 2 or "" in texts:
-        mixed = "" if texts else " An open question? Those go into a table and a task of their own."
+        mixed = "" if texts else MIXED
         raise UserError(
             f"{locate()}: the options are {texts}. Expected two or more, none empty before the last.{mixed}"
         )
@@ -205,13 +213,9 @@ def one_of_one(value: Any) -> Any:
 
 
 def written_list(value: Any) -> list[Any] | None:
-    """The items of a list that is written as JSON text; None for anything else."""
-    if not isinstance(value, str) or not value.strip().startswith("["):
-        return None
-    try:
-        items = json.loads(value, parse_int=str, parse_float=str)
-    except ValueError:
-        return None
+    """The items of a list that is written as text, as JSON or as Python writes it; None for anything else."""
+    is_written = isinstance(value, str) and value.strip().startswith("[")
+    items = _parse_written(value.strip()) if is_written else None
     return items if isinstance(items, list) else None
 
 

@@ -263,7 +263,7 @@ def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
     monkeypatch.setattr(NewTaskRequest, "table", None)
-    found = recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    found = recognising.recognise_tables([NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD)])[0]
     assert found.wanted.columns == {"image": "image", "question": "question", "options": "choices", "answer": "answer"}
     assert found.wanted.answer_is == "index" and found.wanted.template == "multiple_choice"
     assert any("images: 1" in line for line in found.said)
@@ -279,7 +279,7 @@ def hub_set(tmp_path, monkeypatch, **columns):
         data = data.cast_column("label", datasets.ClassLabel(names=["malignant", "benign"]))
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
-    return recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    return recognising.recognise_tables([NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD)])[0]
 
 
 def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
@@ -298,7 +298,7 @@ def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypat
     data = datasets.Dataset.from_dict({"xray": [png(1), png(2)], "question": ["a", "b"], "answer": ["x", "y"]})
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.cast_column("xray", datasets.Image()).to_parquet("owner/name/data/test-00000-of-00001.parquet")
-    found = recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    found = recognising.recognise_tables([NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD)])[0]
     assert found.wanted.columns["image"] == "xray" and found.wanted.template == "open"
 
 
@@ -319,7 +319,9 @@ def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
 def test_a_split_that_a_hubs_set_has_not_is_named(tmp_path, monkeypatch):
     hub_set(tmp_path, monkeypatch, answers=[["a", "b"]] * 4)
     with pytest.raises(UserError, match="validation.*Say --split NAME"):
-        recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", split="validation"))
+        recognising.recognise_tables(
+            [NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", split="validation")]
+        )[0]
 
 
 def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
@@ -328,11 +330,11 @@ def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     wanted = NewTaskRequest("asked", "open", "owner/nothing", tmp_path / "asked", card=CARD)
-    assert recognising.recognise_table(wanted).said == [
+    assert recognising.recognise_tables([wanted])[0].said == [
         "owner/nothing could not be looked at (ConnectionError: no network)"
     ]
     with pytest.raises(UserError, match="--template: which one"):
-        recognising.recognise_table(NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD))
+        recognising.recognise_tables([NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD)])
 
 
 @pytest.mark.parametrize(
