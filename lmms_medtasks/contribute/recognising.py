@@ -270,7 +270,7 @@ def _check_named_pictures(request: NewTaskRequest, table: Dataset, columns: Mapp
     for name in table.column_names if files.names else ():
         cells = [] if name in used else [str(cell).strip() for cell in table[name][:] if isinstance(cell, str | int)]
         texts = [cell for cell in cells if 0 < len(cell) < _SHOWN]
-        if 2 * len(texts) >= len(table) and (places := files.suggest(texts, least=0.5)):
+        if 2 * len(texts) >= len(table) and (places := files.suggest_places(texts, least=0.5)):
             ways.append(f"{places[0].count} of them in `{name}`. {describe_places(places, name)}")
     if ways:
         raise UserError(
@@ -311,7 +311,7 @@ def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str, files: P
 
 def _names_file(files: PictureFiles, text: str) -> bool:
     try:
-        return files.find(text) is not None
+        return files.find_file(text) is not None
     except UserError:  # told where images are read
         return PurePath(text).suffix.lower() in SUFFIXES
 

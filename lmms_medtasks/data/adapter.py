@@ -30,8 +30,8 @@ from lmms_medtasks.data.table_cells import (
 )
 from lmms_medtasks.data.table_pictures import TablePictures
 from lmms_medtasks.errors import UserError, unknown_name_error
-from lmms_medtasks.pictures import SUFFIXES, read_encoded
 from lmms_medtasks.pictures import image_id as digest_of
+from lmms_medtasks.pictures import read_encoded
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -40,7 +40,6 @@ REFERENCES = "references"  # The column of documents with all references of an o
 TAGS = ("modality", "degradation", "severity", "question_id", "grid")
 """Columns that our hooks know: kept where the data has them."""
 _LIST_AS_TEXT = re.compile(r"""\[\s*(['"]).*\1\s*,?\s*\]""", re.DOTALL)
-_PLACEHOLDER = re.compile(r"<image[ _]?([0-9]*)>")
 _OPTIONS_ARE_TEXTS = 'Write the options of a question as a list of texts: ["cat", "dog"].'
 
 
@@ -207,7 +206,8 @@ class TableDocuments:
         # One row at a time: a table's pictures may be larger than memory likes.
         shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
         for row, (text, (images, _)) in enumerate(zip(self._required_texts(columns.question), shown, strict=True)):
-            self._check_question(text, images, row)
+            if problem := table_cells.question_problem(text, images if columns.images(self._names) else None):
+                raise UserError(f"{self._cell_location(columns.question, row)}: {problem}")
         questions = self._questions()
         if self._lists_options and columns.rows != "without_options":
             questions = [question for question, _ in self._listed_options()]
@@ -309,21 +309,6 @@ class TableDocuments:
         files = PictureFiles(columns.folder, columns.images_in, _column_names(columns.image_ending or None))
         pictures = TablePictures(self._table, names, files, known, self._row_location).columns()
         return pictures.select(self._rows) if columns.rows else pictures
-
-    def _check_question(self, question: str, images: int, row: int) -> None:
-        """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""
-        name = self._columns.question
-        marks = _PLACEHOLDER.findall(question) if self._columns.images(self._names) else []
-        amount = _images_text(images)
-        for number in marks:
-            if number and int(number) > images:
-                location = self._cell_location(name, row)
-                raise UserError(f"{location}: it speaks of <image {number}>, the row has {amount}.")
-        if marks.count("") > images:
-            location = self._cell_location(name, row)
-            raise UserError(f"{location}: it holds <image> {marks.count('')} times, the row has {amount}.")
-        if _is_file_name(question):
-            raise UserError(f"{self._cell_location(name, row)}: {question!r} is an image's name, no question.")
 
     def _check_names(self) -> None:
         columns = self._columns
@@ -456,11 +441,3 @@ class TableDocuments:
 
 def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     return len(images), digest_of([read_encoded(image) or b"" for image in images]) if images else ""
-
-
-def _images_text(count: int) -> str:
-    return f"{count or 'no'} image{'' if count == 1 else 's'}"
-
-
-def _is_file_name(text: str) -> bool:
-    return text.lower().endswith(SUFFIXES) and not re.search(r"\s|^\.\w+$", text)
