@@ -375,6 +375,13 @@ class TableDocuments:
 
     def _read_references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
         name = self._columns.answer
+        lost = (row for row, value in enumerate(values) if re.fullmatch(r"\(?[A-J][).]?", str(value).strip()))
+        if self._columns.rows and (row := next(lost, -1)) >= 0:
+            raise UserError(
+                f"{self._cell_location(name, row)}: a row without options has the answer {values[row]!r}, an option's "
+                "letter. Give it its options. If it is an open question, put the open ones into a second table, and "
+                "name both: --dataset once for each."
+            )
         if self._columns.several != "any":
             texts = [self._cell_text(value, name, row) for row, value in enumerate(values)]
             return [self._check_reference(text, row) for row, text in enumerate(texts)], []
