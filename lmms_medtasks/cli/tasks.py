@@ -12,16 +12,18 @@ import typer
 from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
 
+Datasets = Annotated[
+    list[str],
+    typer.Option(
+        help="A table in the folder, a hub's owner/name, or medtasks://suite/split. Given again, a second table of the "
+        "same benchmark."
+    ),
+]
+
 
 def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
-    dataset: Annotated[
-        list[str],
-        typer.Option(
-            help="A table in the folder, a hub's owner/name, or medtasks://suite/split. Given again, a second table of "
-            "the same benchmark."
-        ),
-    ],
+    dataset: Datasets,
     template: Annotated[
         str,
         typer.Option(

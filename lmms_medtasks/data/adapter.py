@@ -379,8 +379,8 @@ class TableDocuments:
         if self._columns.rows and (row := next(lost, -1)) >= 0:
             raise UserError(
                 f"{self._cell_location(name, row)}: a row without options has the answer {values[row]!r}, an option's "
-                "letter. Give it its options. If it is an open question, put the open ones into a second table, and "
-                "name both: --dataset once for each."
+                "letter. Give it its options. If it is an open question, put such questions into a table without "
+                "columns of options, and name both tables: --dataset once for each."
             )
         if self._columns.several != "any":
             texts = [self._cell_text(value, name, row) for row, value in enumerate(values)]
