@@ -15,14 +15,14 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
+from PIL import Image, PngImagePlugin
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import own, own_modalities
 from lmms_medtasks.degradations.base import is_custom_degradation
 from lmms_medtasks.degradations.threads import thread_count
 from lmms_medtasks.errors import UserError, unknown_name_error
-from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
+from lmms_medtasks.pictures import WindowWarning, open_image, shown_as, window_info
 from lmms_medtasks.progress import progress_bar
 from lmms_medtasks.writing import atomic_write
 
@@ -72,6 +72,10 @@ class FolderOutcome:
     problems: list[tuple[Path, str]]
     skipped: int
 
+    def __add__(self, other: FolderOutcome) -> FolderOutcome:
+        problems = [*self.problems, *other.problems]
+        return FolderOutcome([*self.records, *other.records], problems, self.skipped + other.skipped)
+
 
 @dataclass(frozen=True)
 class _Job:
@@ -116,36 +120,6 @@ def degrade_files(
     return FolderOutcome(records, problems, skipped)
 
 
-def open_image(path: Path) -> Image.Image:
-    """The image in ``path``, upright, fully read.
-
-    Raises UserError for a missing or damaged file, several frames, or more pixels than Pillow takes for safe.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(path)
-        frames = int(getattr(image, "n_frames", 1))
-        if frames > 1:
-            raise UserError(f"It has {frames} frames; a degradation takes one image. Split it first.")
-        with refusing_truncated():
-            image.load()
-        # Only where there is something to turn: it drops what Pillow knows of the file otherwise.
-        return ImageOps.exif_transpose(image) if image.getexif().get(274, 1) != 1 else image
-    except FileNotFoundError as error:
-        raise UserError(f"There is no file {path}.") from error
-    except UnidentifiedImageError as error:
-        raise UserError("It is no image, or in a format that Pillow does not know.") from error
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise UserError(
-            f"It has more than {Image.MAX_IMAGE_PIXELS:,} pixels and may be a decompression bomb; it was not opened."
-        ) from error
-    except UserError:
-        raise
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise UserError(f"It could not be read to its end ({error}); it is truncated or damaged.") from error
-
-
 def _plan_jobs(source: Path, output: Path, order: FileDegradation, pattern: str, existing: str) -> list[_Job]:
     if not source.exists():
         raise UserError(f"There is no file or folder {source}.")
@@ -181,11 +155,17 @@ def _iter_folder_jobs(
 
 
 def _unique_stems(files: list[Path]) -> list[Path]:
-    """Names without suffix; where two agree (a.jpg beside a.png), the suffix joins the name, and so on."""
-    stems = [path.with_suffix("") for path in files]
-    while len(set(stems)) < len(stems):
-        counts = Counter(stems)
-        stems = [stem if counts[stem] == 1 else path for path, stem in zip(files, stems, strict=True)]
+    """Where to write, without suffix. Of files that become PNG, the suffix joins a name that another has: a.jpg.png."""
+    taken = Counter(path.with_suffix("") for path in files)
+    stems = []
+    for path in files:
+        stem = path.with_suffix("")
+        if path.suffix.lower() not in KEPT_FORMATS and taken[stem] > 1:
+            stem = path
+            while taken[stem]:
+                stem = stem.with_name(stem.name + path.suffix)
+            taken[stem] += 1
+        stems.append(stem)
     return stems
 
 
@@ -230,7 +210,7 @@ def _run_job(job: _Job) -> dict[str, Any] | str | None:
 
 
 def _degrade_file(job: _Job) -> dict[str, Any] | None:
-    image = open_image(job.source)
+    image = open_image(job.source, "It")
     suffix = job.suffix if job.suffix.lower() in KEPT_FORMATS else ".tif" if image.mode in _TIFF_MODES else ".png"
     if image.mode in _TIFF_MODES and KEPT_FORMATS[suffix.lower()] != "TIFF":
         raise UserError(f"An image of mode {image.mode!r} can only be stored as TIFF; give a name that ends in .tif.")

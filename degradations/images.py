@@ -32,6 +32,7 @@ from PIL import Image
 from lmms_medtasks.degradations.base import Annotations, Channels, FloatImage, Rounding
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import (
+    MODES,
     WIDE_MODES,
     Window,
     flatten_alpha,
@@ -40,8 +41,6 @@ from lmms_medtasks.pictures import (
     window_info,
     window_of,
 )
-
-PIL_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I;16B", "I;16L", "I", "F")
 
 # A few float32 operations are wrong by a few 1e-7 together; without this margin 100/255 would floor to 99.
 _ROUNDING_MARGIN = 1e-6
@@ -257,8 +256,8 @@ def _check_unit_range(values: NDArray[Any], label: str) -> None:
 
 def _decode_pil(image: Image.Image) -> DecodedImage:
     mode = image.mode
-    if mode not in PIL_MODES:
-        raise UserError(f"Images of mode {mode!r} are not supported, only {', '.join(PIL_MODES)}. Convert it first.")
+    if mode not in MODES:
+        raise UserError(f"Images of mode {mode!r} are not supported, only {', '.join(MODES)}. Convert it first.")
     try:
         with refusing_truncated():
             image.load()

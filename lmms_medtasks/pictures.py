@@ -1,6 +1,7 @@
-"""Pictures as a runner gets them: 8-bit RGB, whatever they were stored as.
+"""Pictures: opened in one way wherever they come in, and given to runners as 8-bit RGB, whatever they were stored as.
 
-Two rules hold wherever a picture enters, for what is shown and for what is degraded:
+:func:`open_image` is the only way in: upright by the EXIF tag, DICOM in its window, one frame, within one limit on
+pixels, read to the end. Two more rules hold wherever a picture enters, for what is shown and for what is degraded:
 
 - **Window** of a 16-bit grey picture (:func:`window_of`): the DICOM window that its file states (``WindowCenter`` and
   ``WindowWidth`` in stored values, as PNG texts or in ``Image.info``); else, if no value reaches half of the full
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lmms_medtasks import dicom
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,21 +36,42 @@ if TYPE_CHECKING:
 
 _SWITCH = threading.RLock()
 WIDE_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")  # Grey modes of more than 8 bits
+MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", *WIDE_MODES, "F")
+"""What :func:`open_image` gives; other modes are converted to 8-bit RGB."""
 
 Window = tuple[float, float]
 FULL_WINDOW: Window = (0.0, 65535.0)
 
-SHOWN_AS = "ShownAs"  # The text of a PNG made of a DICOM file that tells its window, as JSON
+SHOWN_AS = "ShownAs"  # The key in ``Image.info``, and in a PNG's texts, that tells a DICOM file's window, as JSON
 _CENTRE, _WIDTH = "WindowCenter", "WindowWidth"
 _TIFF_DESCRIPTION = 270
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 
-FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
-"""What may be decoded: the formats of medical image sets; others have parsers that untrusted bytes should not meet."""
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM", "JPEG2000")
+"""What may be decoded beside DICOM: the formats of medical image sets. Others have parsers that untrusted bytes should
+not meet."""
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".jp2", ".dcm")
+"""How names of pictures end: by this a name is told from other texts. What a file is, its content tells."""
+
+_OTHER_FORMS: tuple[tuple[bytes, int, str], ...] = (
+    (b"ftyp", 4, "a video, or HEIC or AVIF. Write the frame that is asked about as PNG"),
+    (b"\x1aE\xdf\xa3", 0, "a video (Matroska, WebM). Write the frame that is asked about as PNG"),
+    (b"AVI ", 8, "a video (AVI). Write the frame that is asked about as PNG"),
+    (b"\x00\x00\x01\xba", 0, "a video (MPEG). Write the frame that is asked about as PNG"),
+    (b"%PDF", 0, "a PDF. Write the page out as PNG"),
+    (b"\x1f\x8b", 0, "compressed (gzip), as NIfTI volumes are. Write the slice that is asked about as PNG"),
+    (b"\x5c\x01\x00\x00", 0, "a NIfTI volume. Write the slice that is asked about as PNG"),
+    (b"PK\x03\x04", 0, "a zip. Unpack it"),
+    (b"\x93NUMPY", 0, "a NumPy array. Write it out as PNG"),
+    (b"version https://git-lfs", 0, "a pointer of Git LFS, not the file itself. Fetch it: git lfs pull"),
+)
 
 DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
 
 MAX_PIXELS = 100_000_000  # An image with more pixels is taken for a decompression bomb
+MAX_BYTES = 2**30  # Such an image takes less, whatever its format
+_ORIENTATION = 0x0112
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_UP = 2  # the filter's number in the PNG specification: each row as its difference from the row above
@@ -59,51 +82,154 @@ class WindowWarning(UserWarning):
     """A picture uses a part of its 16 bits only; its own values decided which."""
 
 
-def open_image(picture: Any) -> Image:
-    """A picture of a document (PIL image, encoded bytes, {"bytes": …} or {"path": …}) as a PIL image, read to its end.
+def open_image(picture: Any, label: str = "") -> Image:
+    """A picture, upright and read to its end: the one way in for what is shown, degraded, measured or stored.
 
-    Raises UserError for anything else, no image, a truncated one, or more pixels than Pillow takes for safe.
+    ``picture``: a PIL image, encoded bytes, ``{"bytes": ...}``, ``{"path": ...}`` or a path. A file is of a format of
+    :data:`FORMATS` or DICOM, and holds one picture; of a phone's JPEG with a preview it is the first. The result's mode
+    is one of :data:`MODES`; ``info`` tells the window of a DICOM file. ``label``: how messages call the picture.
+
+    Raises UserError for anything else, no image, several frames, a truncated one, or more than :data:`MAX_PIXELS`.
     """
-    from PIL import Image, UnidentifiedImageError
-
-    data = read_encoded(picture) if isinstance(picture, Mapping) else picture
-    if not isinstance(data, bytes | Image.Image):
-        raise UserError(f"An image must be a PIL image or its bytes, got {type(picture).__name__}.")
+    held = {"path": str(picture)} if isinstance(picture, Path) else picture
     try:
-        with refusing_truncated():
-            image = Image.open(io.BytesIO(data)) if isinstance(data, bytes) else data
-            image.load()
-    except UnidentifiedImageError as error:
-        raise UserError("An image is in no image format that Pillow knows.") from error
-    except Image.DecompressionBombError as error:
-        raise UserError(f"An image may be a decompression bomb: {error}") from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise UserError(f"An image could not be read to its end, it is truncated or damaged: {error}") from error
-    return image
+        return _open_held(held)
+    except UserError as error:
+        path = held.get("path") if isinstance(held, Mapping) and held.get("bytes") is None else None
+        raise UserError(f"{label or (f'The image {path!r}' if path else 'An image')} {error}") from error
+
+
+def image_problem(picture: bytes | Mapping[str, Any]) -> str:
+    """Why an encoded picture can't be shown, and the way out, to follow its name: "is a PDF. ..."; "" if it can."""
+    try:
+        image = _open_held(picture)
+        if image.mode in (*WIDE_MODES, "F"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", WindowWarning)  # said where it is shown
+                to_rgb8(image)
+    except UserError as error:
+        return str(error)
+    return ""
 
 
 def read_encoded(picture: Mapping[str, Any]) -> bytes | None:
-    """The bytes of ``{"bytes": ...}`` or of the file in ``{"path": ...}``. UserError: it can't be read."""
+    """The bytes of ``{"bytes": ...}`` or of the file in ``{"path": ...}``. UserError: it can't be read, or is huge."""
+    try:
+        return _read_held(picture)
+    except UserError as error:
+        raise UserError(f"The image {str(picture['path'])!r} {error}") from error
+
+
+# What follows raises messages that go on after a picture's name.
+
+
+def _open_held(held: Any) -> Image:
+    from PIL.Image import Image
+
+    data = _read_held(held) if isinstance(held, Mapping) else held
+    if not isinstance(data, bytes | Image):
+        raise UserError(f"must be a PIL image or its bytes, got {type(data).__name__}.")
+    return _decode_image(data)
+
+
+def _read_held(picture: Mapping[str, Any]) -> bytes | None:
     if picture.get("bytes") is not None or not picture.get("path"):
         return picture.get("bytes")
+    path = Path(picture["path"])
     try:
-        return Path(picture["path"]).read_bytes()
+        size = path.stat().st_size
+        if size <= MAX_BYTES:
+            return path.read_bytes()
     except OSError as error:
-        raise UserError(f"The image {picture['path']!r} cannot be read: {error.strerror}.") from error
+        raise UserError(f"cannot be read: {error.strerror}.") from error
+    limit = f"the limit is {MAX_BYTES:,}: no single picture has as many"
+    raise UserError(f"has {size:,} bytes, {limit}. Write the frame or slice that is meant as PNG.")
+
+
+def _decode_image(data: bytes | Image) -> Image:
+    from PIL import UnidentifiedImageError
+
+    try:
+        with refusing_truncated():
+            if isinstance(data, bytes) and dicom.is_dicom(data):
+                image, view = dicom.read_dicom(data, MAX_PIXELS)
+                image.info.update({SHOWN_AS: json.dumps(view)} if view else {})
+                return image
+            image = _open_encoded(data) if isinstance(data, bytes) else data
+            _check_pixels(image)
+            image.load()
+            if image.mode not in MODES:
+                image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+            return _turn_upright(image)
+    except UserError:
+        raise
+    except UnidentifiedImageError as error:
+        raise UserError(_describe_other_form(data if isinstance(data, bytes) else b"")) from error
+    except Exception as error:  # Pillow's parsers raise many kinds (struct.error, IndexError ...) on broken bytes
+        problem = f"does not decode: {type(error).__name__}: {error}"
+        raise UserError(f"{problem}. It is truncated or damaged: fetch it again.") from error
+
+
+def _open_encoded(data: bytes) -> Image:
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(data), formats=FORMATS)
+    _check_pixels(image)
+    frames = 1 if image.format == "MPO" else getattr(image, "n_frames", 1)  # MPO: a phone's picture and its preview
+    if frames > 1:
+        raise UserError(f"holds {frames} frames, where one is expected. Write out the one that is meant, as PNG.")
+    if image.format == "PNG":
+        image.verify()  # checksums that are not looked at when pixels are read
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+    return image
+
+
+def _check_pixels(image: Image) -> None:
+    if image.width * image.height > MAX_PIXELS:
+        raise UserError(
+            f"has {image.width:,} x {image.height:,} pixels, the limit is {MAX_PIXELS:,}. Write it smaller, or cut out "
+            "the part that is asked about."
+        )
+
+
+def _turn_upright(image: Image) -> Image:
+    from PIL import ImageOps
+
+    # Only where there is something to turn: it drops what Pillow knows of the file otherwise.
+    return ImageOps.exif_transpose(image) if image.getexif().get(_ORIENTATION) in range(2, 9) else image
+
+
+def _describe_other_form(data: bytes) -> str:
+    """What ``data`` is, which is no picture, and the way out."""
+    for sign, offset, form in _OTHER_FORMS:
+        if data[offset : offset + len(sign)] == sign:
+            return f"is {form}."
+    start = data[:4096].lstrip().lower()
+    if not data:
+        return "is empty. Fetch it again."
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "is a web page. Download the image itself."
+    if b"<svg" in start:
+        return "is SVG. Write it out as PNG."
+    size = f"{len(data):,} bytes; DICOM has the mark DICM after 128 bytes"
+    return f"is none of {', '.join(FORMATS)} and DICOM ({size}). Write it as PNG, or fetch it again."
 
 
 @contextmanager
 def refusing_truncated() -> Iterator[None]:
-    """Have Pillow refuse truncated images, although the harness tells it not to; one thread at a time."""
-    from PIL import ImageFile
+    """Have Pillow refuse truncated images, although the harness tells it not to; one thread at a time.
+
+    Its own limit on pixels, of another height and with a warning below it, is off: there is :data:`MAX_PIXELS`.
+    """
+    from PIL import Image, ImageFile
 
     with _SWITCH:
-        before = ImageFile.LOAD_TRUNCATED_IMAGES
-        ImageFile.LOAD_TRUNCATED_IMAGES = False
+        before = ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS
+        ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS = False, None
         try:
             yield
         finally:
-            ImageFile.LOAD_TRUNCATED_IMAGES = before
+            ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS = before
 
 
 def to_rgb8(image: Image) -> Image:
@@ -163,7 +289,9 @@ def window_of(image: Image | np.ndarray) -> Window:
 
 
 def window_info(image: Image) -> dict[str, str]:
-    """``Image.info`` for a picture made of ``image``, so that it is shown in the same window."""
+    """``Image.info`` for a picture made of ``image``, so that it is shown, and said to be shown, in the same window."""
+    if SHOWN_AS in image.info:
+        return {SHOWN_AS: image.info[SHOWN_AS]}
     if image.mode not in WIDE_MODES:
         return {}
     low, high = window_of(image)
@@ -247,27 +375,6 @@ def _grey_levels(values: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.rint(np.clip(levels, 0.0, 255.0)).astype(np.uint8)
 
 
-def image_problem(data: bytes) -> str | None:
-    """Why ``data`` is not an image that decodes to its end, or None if it is one."""
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings(), refusing_truncated():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-                width, height = image.size
-                if width * height > MAX_PIXELS:
-                    return f"image has {width} x {height} pixels, the limit is {MAX_PIXELS:,}"
-                image.verify()
-            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-                image.load()
-    except Image.UnidentifiedImageError:
-        return f"image is none of {', '.join(FORMATS)} ({len(data)} bytes)"
-    except Exception as error:  # Pillow's parsers raise many kinds (struct.error, IndexError ...) on broken bytes
-        return f"image does not decode: {type(error).__name__}: {error}"
-    return None
-
-
 def from_base64(text: str) -> bytes:
     """The bytes of base64 text, also of a data URL; ValueError if it is none."""
     return base64.b64decode(re.sub(r"\s", "", DATA_URL.sub("", text, count=1)), validate=True)
@@ -283,9 +390,24 @@ def image_id(images: Sequence[bytes]) -> str:
 
 def stored_images(images: Sequence[bytes]) -> dict[str, Any]:
     """The fields ``image``, ``images`` and ``image_id`` of a document with these images, one or several."""
-    cells = [{"bytes": data, "path": None} for data in images]
+    cells = [{"bytes": _encode_dicom(data) if dicom.is_dicom(data) else data, "path": None} for data in images]
     one = len(cells) == 1
     return {"image": cells[0] if one else None, "images": [] if one else cells, "image_id": image_id(images)}
+
+
+def _encode_dicom(data: bytes) -> bytes:
+    """The PNG of a DICOM file, which ``datasets`` does not open; ``data`` if it can't be read, which is said later."""
+    from PIL.PngImagePlugin import PngInfo
+
+    try:
+        image = _decode_image(data)
+    except UserError:
+        return data
+    info, held = PngInfo(), io.BytesIO()
+    for key, value in window_info(image).items():
+        info.add_text(key, value)
+    image.save(held, "PNG", pnginfo=info, compress_level=1)
+    return held.getvalue()
 
 
 def encode_png(image: Image) -> bytes:

@@ -178,9 +178,10 @@ def test_pictures_of_a_document_are_read_to_their_end(monkeypatch):
 def test_a_decompression_bomb_is_refused(monkeypatch):
     buffer = io.BytesIO()
     Image.new("1", (3000, 3000)).save(buffer, "PNG")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
-    with pytest.raises(UserError, match="bomb"):
-        pictures.open_image(buffer.getvalue())
+    monkeypatch.setattr(pictures, "MAX_PIXELS", 3000 * 3000 - 1)
+    for held in (buffer.getvalue(), Image.open(io.BytesIO(buffer.getvalue()))):
+        with pytest.raises(UserError, match="An image has 3,000 x 3,000 pixels, the limit is 8,999,999"):
+            pictures.open_image(held)
 
 
 def test_the_switch_is_safe_between_threads(monkeypatch):
@@ -209,21 +210,20 @@ def encoded(kind: str, size: int = 64) -> bytes:
 
 @pytest.mark.parametrize("kind", pictures.FORMATS)
 def test_whole_images_pass(kind: str) -> None:
-    assert image_problem(encoded(kind)) is None
+    assert not image_problem(encoded(kind))
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "BMP", "TIFF", "WEBP", "GIF"])
 @pytest.mark.parametrize("part", [0.3, 0.9])
 def test_truncated_images_do_not(kind: str, part: float) -> None:
     data = encoded(kind)
-    reason = image_problem(data[: int(len(data) * part)])
-    assert reason is not None and reason.startswith("image ")
+    assert "fetch it again" in image_problem(data[: int(len(data) * part)])
 
 
 def test_a_library_that_tolerates_truncation_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
     data = encoded("JPEG")
-    assert image_problem(data[: len(data) // 2]) is not None
+    assert image_problem(data[: len(data) // 2])
     assert ImageFile.LOAD_TRUNCATED_IMAGES is True
 
 
@@ -231,22 +231,21 @@ def test_a_library_that_tolerates_truncation_changes_nothing(monkeypatch: pytest
     "data", [b"", b"no image", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", b"\x89PNG\r\n"]
 )
 def test_other_bytes_do_not(data: bytes) -> None:
-    reason = image_problem(data)
-    assert reason is not None and reason.startswith("image ")
+    assert image_problem(data).startswith(("is none of PNG", "is empty"))
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     header = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 0, 0, 0, 0)
     chunk = b"IHDR" + header
     data = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
-    reason = image_problem(data + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT")))
-    assert reason is not None and ("100000 x 100000" in reason or "decompression bomb" in reason)
+    problem = image_problem(data + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT")))
+    assert "100,000 x 100,000 pixels" in problem
 
 
 def test_the_limit_on_pixels_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "MAX_PIXELS", 4095)
-    assert image_problem(encoded("PNG", 64)) == "image has 64 x 64 pixels, the limit is 4,095"
-    assert image_problem(encoded("PNG", 63)) is None
+    assert image_problem(encoded("PNG", 64)).startswith("has 64 x 64 pixels, the limit is 4,095. Write it smaller")
+    assert not image_problem(encoded("PNG", 63))
 
 
 def test_image_id_depends_on_bytes_and_order(png: Callable[..., bytes]) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.degradations.files import FileDegradation
 
 SeedOption = Annotated[str, typer.Option(help="What random draws depend on: a number, or any text.")]
 ModalityOption = Annotated[
@@ -28,9 +32,15 @@ def degrade(
     source: Annotated[Path, typer.Argument(metavar="IN", help="An image file, or a folder of them (searched whole).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File or folder to write to.")],
     name: Annotated[
-        str, typer.Option(help="The degradation: gaussian_noise, or your own: parts.py:NAME, module:NAME.")
+        str,
+        typer.Option(
+            help="The degradation: gaussian_noise, or your own: parts.py:NAME, module:NAME. Several, also with their "
+            "levels, as in `run --degrade`: gaussian_noise:2,motion_blur:1,2, all:2 (all of --modality)."
+        ),
     ],
-    severity: Annotated[int | None, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe).")] = None,
+    severity: Annotated[
+        int | None, typer.Option(help="0 (untouched), 1 (mild) or 2 (severe); both levels if no level is given.")
+    ] = None,
     strength: Annotated[
         float | None, typer.Option(help="Instead of --severity: a number from 0 to 3, through both levels (1 and 2).")
     ] = None,
@@ -49,11 +59,12 @@ def degrade(
 ) -> None:
     """Degrade an image, or all images of a folder.
 
+    Of several degradations or levels each has its folder in --output: gaussian_noise.2.
     Pixels are stored without loss: PNG, TIFF and BMP files stay what they are, all others become PNG (CMYK and float
     images TIFF). The parameters stand in the written file too (PNG: the text "degradation", TIFF: the description; BMP
     has no place for them).
-    Rotation by an EXIF tag is applied first. Files that fail are listed, the others are written, and the exit status
-    is 1.
+    Photographs are turned upright first, DICOM files are shown in their window. Files that fail are listed, the others
+    are written, and the exit status is 1.
     """
     from lmms_medtasks.degradations import files, modality_files
 
@@ -66,8 +77,18 @@ def degrade(
         force=force,
         vary=vary,
     )
+    orders = _list_orders(order)
+    if len(orders) > 1 and (output.is_file() or output.suffix.lower() in files.KEPT_FORMATS):
+        raise UserError(f"{len(orders)} images of each are asked for ({', '.join(orders)}): {output} must be a folder, "
+                        "or give one degradation with --severity 1 or --severity 2.")  # fmt: skip
+    outcome = files.FolderOutcome([], [], 0)
+    options: dict[str, Any] = {"pattern": pattern, "workers": workers, "existing": existing}
     try:
-        outcome = files.degrade_files(source, output, order, pattern=pattern, workers=workers, existing=existing)
+        for folder, single_order in orders.items():
+            target = output / folder if len(orders) > 1 else output
+            if len(orders) > 1 and source.exists():
+                target.mkdir(parents=True, exist_ok=True)
+            outcome += files.degrade_files(source, target, single_order, **options)
     except KeyboardInterrupt:
         typer.echo("Interrupted. Every file written is whole; --existing skip goes on from here.", err=True)
         raise typer.Exit(130) from None
@@ -87,6 +108,40 @@ def degrade(
         raise typer.Exit(1)
 
 
+def _list_orders(order: FileDegradation) -> dict[str, FileDegradation]:
+    """The order of each degradation and level that --name has, under the name of its folder: gaussian_noise.2.
+
+    Raises UserError for an unknown name, `all` without a modality, and levels that are given twice or are no numbers.
+    """
+    from lmms_medtasks import degradations
+    from lmms_medtasks.harness import degraded_names
+
+    orders = {}
+    is_given = order.severity is not None or order.strength is not None
+    for head, levels in degraded_names.split_items(order.name, "--name"):
+        if levels and is_given:
+            raise UserError(f"--name {order.name!r} has its levels: leave --severity and --strength out.")
+        if head == "all" and order.modality is None:
+            raise UserError("--name all takes those that there are for the images' modality: give --modality, one of "
+                            f"{', '.join(degradations.modalities())}.")  # fmt: skip
+        for name in degradations.for_modality(str(order.modality)) if head == "all" else [head]:
+            given = [(order.severity, order.strength)] if is_given else []
+            for severity, strength in given or map(_parse_level, levels or map(str, degradations.levels_of(name))):
+                folder = f"{degradations.title(name)}.{strength if severity is None else severity}".replace(":", ".")
+                orders[folder] = replace(order, name=name, severity=severity, strength=strength).checked()
+    return orders
+
+
+def _parse_level(text: str) -> tuple[int | None, float | None]:
+    """Severity and strength, one of them None."""
+    if text in ("0", "1", "2"):
+        return int(text), None
+    try:
+        return None, float(text)
+    except ValueError:
+        raise UserError(f"--name: {text!r} is no level here. Allowed: 0, 1, 2, or a strength from 0 to 3.") from None
+
+
 def _view_notes(records: list[dict[str, Any]]) -> list[str]:
     """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
     views = [record.get("shown_as", {}) for record in records]
@@ -94,7 +149,7 @@ def _view_notes(records: list[dict[str, Any]]) -> list[str]:
     lines = []
     if windows:
         lines.append(
-            f"{windows} image(s) have 16 bits and use a part of them: degraded in the window that the file states, or "
+            f"{windows} image(s) are DICOM or use a part of 16 bits: degraded in the window that the file states, or "
             "else from their smallest to their largest value (shown_as in --json)."
         )
     if laid:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ from PIL import Image
 from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations import own
 from lmms_medtasks.degradations.base import is_custom_degradation
-from lmms_medtasks.degradations.files import open_image
 from lmms_medtasks.degradations.gallery import GalleryRow, GallerySection, GalleryTile, describe_distance, psnr
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import progress_bar
@@ -53,7 +51,9 @@ def make_preview_sections(
         warnings.simplefilter("ignore", pictures.WindowWarning)  # stands under the picture
         for path in paths:
             try:
-                shown.append(_make_section((path.name, open_image(path), canonical), chosen, seed, levels, step))
+                shown.append(
+                    _make_section((path.name, pictures.open_image(path, "It"), canonical), chosen, seed, levels, step)
+                )
             except UserError as error:
                 failed.append((path, str(error)))
         shown += [_make_section(subject, chosen, seed, levels, step) for subject in subjects]
@@ -113,4 +113,4 @@ def _iter_mini_images(modality: str | None) -> Iterator[Subject]:
                     first[mini_modality] = table["image"][row].as_py()["bytes"]
     for name in degradations.modalities():
         if name in first and modality in (None, name):
-            yield name, Image.open(io.BytesIO(first[name])), name
+            yield name, pictures.open_image(first[name]), name

@@ -33,8 +33,13 @@ def new(
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
     image: Annotated[str | None, typer.Option(help="The column with the image, or several: a,b,c.")] = None,
+    images_in: Annotated[str, typer.Option(help="The folder in the task's folder where names of images start.")] = "",
+    image_ending: Annotated[str, typer.Option(help="What is put behind names of images: .jpg, or .jpg,.png.")] = "",
+    no_image: Annotated[bool, typer.Option("--no-image", help="No image is shown, though some lie there.")] = False,
     question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
-    options: Annotated[str | None, typer.Option(help="The column with all options, or their columns: a,b,c.")] = None,
+    options: Annotated[
+        str | None, typer.Option(help="The column with all options (also the question's), or their columns: a,b,c.")
+    ] = None,
     answer: Annotated[str | None, typer.Option(help="The column with the correct answer.")] = None,
     answer_is: Annotated[str, typer.Option(help="letter, text, index (from 0) or number (from 1).")] = "",
     several: Annotated[
@@ -70,6 +75,8 @@ def new(
 
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
+    if no_image:
+        settings["no_image"] = True
     if shift:
         settings["shift"] = _parse_shift(shift)
     request = NewTaskRequest(
@@ -81,6 +88,8 @@ def new(
         columns={key: value for key, value in columns.items() if value},
         answer_is=answer_is,
         several=several,
+        images_in=images_in,
+        image_ending=image_ending,
         reader={"sheet": sheet} if sheet else {},
         tags=tuple(filter(None, tags.split(","))),
         settings={key: value for key, value in settings.items() if value is not None},

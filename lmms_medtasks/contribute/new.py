@@ -12,10 +12,10 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.data import any_tables, text_tables
+from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
 from lmms_medtasks.data.table_cells import RowKind
-from lmms_medtasks.errors import UserError, unknown_name_error
+from lmms_medtasks.errors import UserError, nearest_path, unknown_name_error
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -28,6 +28,8 @@ PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
 _STATED = ("degradation", "severity", "judge", "parser", "no_image", "seed_trials")
 """Settings of a template that a new YAML repeats, since contributors may want to change them."""
 
+_TOLD = ("question", "answer", "image")  # Columns that conversations stand for
+
 _TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
@@ -38,9 +40,10 @@ class NewTaskRequest:
     ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
     name -> the table's, where they differ ("options" and "image" may have several, joined by commas;
     "conversations" is one in place of question and answer). ``settings``: what goes into the YAML. ``card``: paper,
-    licence, terms, deviations. ``reader``: options of the reader of the table (``sep``, ``sheet``). ``rows``: the rows
-    of a table with both kinds of questions (:class:`lmms_medtasks.data.adapter.Columns`). ``part``: what the task is
-    called in a benchmark of several, whose group then has the name.
+    licence, terms, deviations. ``images_in``, ``image_ending``: before and behind the names of images (of several
+    endings, joined by commas, the one that gives a file). ``reader``: options of the reader (``sep``, ``sheet``).
+    ``rows``: the rows of a table with both kinds of questions (:class:`lmms_medtasks.data.adapter.Columns`). ``part``:
+    what the task is called in a benchmark of several, whose group then has the name.
     """
 
     name: str
@@ -55,6 +58,8 @@ class NewTaskRequest:
     card: Mapping[str, str] = field(default_factory=dict)
     several: str = ""
     lettered: bool = False
+    images_in: str = ""
+    image_ending: str = ""
     reader: Mapping[str, str] = field(default_factory=dict)
     rows: RowKind = ""
     part: str = ""
@@ -94,15 +99,18 @@ class NewTaskRequest:
                 f"--dataset {self.dataset!r} is a folder. Name one table in it: {', '.join(tables[:10]) or '(none)'}."
             )
         if not path.is_file():
+            inside = self.folder / path
+            there = f" There is {inside}: say --dataset {inside}." if inside.is_file() else nearest_path(path)
             raise UserError(
-                f"--dataset {self.dataset!r}: no such file. Allowed: a table in {self.folder}/ "
+                f"--dataset {self.dataset!r}: no such file.{there} Allowed: a table in {self.folder}/ "
                 f"({', '.join(text_tables.LOADERS)}), a hub's owner/name, or medtasks://suite/split."
             )
         text_tables.dataset_loader_name(path)
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise UserError(
                 f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its images there first, so "
-                "that the task finds them wherever the folder goes."
+                f"that the task finds them wherever the folder goes (mkdir -p {self.folder}; mv {path} {self.folder}/; "
+                f"then --dataset {self.folder / path.name}), or write the task beside them: --folder {path.parent}."
             )
         return path
 
@@ -112,7 +120,8 @@ def adapter_arguments(request: NewTaskRequest) -> dict[str, Any]:
     arguments: dict[str, Any] = {key: value for key, value in request.columns.items() if value != key}
     if "conversations" in request.columns:
         arguments["conversations"] = request.columns["conversations"]
-    for key in ("options", "image"):
+    arguments |= {key: value for key in ("images_in", "image_ending") if (value := getattr(request, key))}
+    for key in ("options", "image", "image_ending"):
         if "," in arguments.get(key, ""):
             arguments[key] = arguments[key].split(",")
     if arguments.get("image") == "images":
@@ -167,10 +176,10 @@ def _table_columns(request: NewTaskRequest) -> list[str] | None:
     path = request.table
     if path is None:
         return None
-    loader = text_tables.dataset_loader_name(path)
-    if loader == "parquet":
-        return list(any_tables.read_table_columns(path))
-    return list(text_tables.read_text_columns(path, loader, request.reader))
+    names: list[str] = text_tables.read_text_table(
+        path, text_tables.dataset_loader_name(path), request.reader
+    ).column_names
+    return names
 
 
 def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, have: Sequence[str] | None) -> None:
@@ -182,10 +191,10 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
     reads_yes_no = request.settings.get("parser") == "yes_no"
     for ours in dict.fromkeys((*template.columns, *request.columns)):
         optional = ours == "image" and (request.settings.get("no_image") or "images" in have)
-        optional |= (talks and ours in ("question", "answer")) or (ours == "options" and reads_yes_no)
+        optional |= (talks and ours in _TOLD) or (ours == "options" and reads_yes_no)
         optional &= ours not in request.columns
         for theirs in request.columns.get(ours, ours).split(","):
-            if theirs in have or optional:
+            if theirs in have or optional or (talks and theirs in _TOLD):
                 continue
             if ours not in request.columns:
                 listed = ", ".join(map(repr, have))

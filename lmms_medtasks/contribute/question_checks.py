@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from lmms_medtasks import parsing, pictures
 from lmms_medtasks.contribute.loaded import LoadedTask
 from lmms_medtasks.data import picture_checks
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.table_cells import fold_cell, leading_letters, sign_name
+from lmms_medtasks.data.listed_options import split_listed_options
+from lmms_medtasks.data.picture_files import PictureFiles
+from lmms_medtasks.data.table_cells import fold_cell, leading_letters, place_of, sign_name
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 _ENOUGH_SAME_LETTER = 10
 """Questions from which equal correct letters are no coincidence."""
@@ -28,7 +30,7 @@ def check_questions(task: LoadedTask) -> None:
     """Check the questions of a task on a template whose documents are well-formed."""
     if task.template is None:
         return
-    docs = [task.scored[row] for row in range(len(task.scored))]
+    docs = task.scored.to_list()
     _check_has_images(task)
     _check_repeated_questions(task, docs)
     _check_placeholders(task, docs)
@@ -66,6 +68,23 @@ def _check_has_images(task: LoadedTask) -> None:
     elif without:
         first = task.documents["id"][without[0]]
         _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}")
+
+
+def check_pictures_beside(folder: Path, tasks: Sequence[LoadedTask], log: ValidationLog) -> None:
+    """Warn of images in a folder whose tasks show none; those that its card shows do not count."""
+    if any(task.template is None or {"image", "images"} & set(task.documents.column_names) for task in tasks):
+        return
+    card = folder / "README.md"
+    card_text = card.read_text("utf-8", errors="replace") if card.is_file() else ""
+    names = [
+        name for name in PictureFiles(folder).names if PurePath(name).suffix and PurePath(name).name not in card_text
+    ]
+    if tasks and names:
+        message = (
+            f"no question has an image, and {len(names)} lie in the folder ({names[0]} first). If questions are about "
+            'them, name the column that tells which: from_columns(image="COLUMN") in adapter.py. Else take them out'
+        )
+        log.add(folder.name, message, key="questions", level="warning")
 
 
 def _check_repeated_questions(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
@@ -240,6 +259,13 @@ def _listed_options(doc: Document) -> str:
     return "a model gets them twice, once from the prompt. Take them out of the question" if lettered else ""
 
 
+def _unread_options(doc: Document) -> str:
+    split = None if doc["options"] else split_listed_options(str(doc["question"]))
+    if split is None or all(place_of(doc["answer"], split[1], kind) is None for kind in ("letter", "text")):
+        return ""
+    return f'{" | ".join(split[1])}. With options="question" in adapter.py a letter is asked for'
+
+
 _GIVEN_AWAY = "hold the text of their correct option and of no other"
 _TEXT_PROBLEMS: Mapping[str, Callable[[Document], str]] = {
     "have texts whose encoding is damaged": _damaged_text,
@@ -249,6 +275,7 @@ _TEXT_PROBLEMS: Mapping[str, Callable[[Document], str]] = {
     "say their right answer": _stated_answer,
     _GIVEN_AWAY: _contained_answer,
     "list their options": _listed_options,
+    "end with options, and are asked as open questions": _unread_options,
 }
 """Message -> function that returns the reason for a document, "" if it does not apply."""
 
@@ -259,13 +286,10 @@ LOOKED_AT = 100
 """Number of images that are checked, the first ones."""
 SMALLEST = 28
 """Pixels that the shorter side must have for Qwen2-VL and similar models."""
-_ORIENTATION = 0x0112
 
 _IMAGE_PROBLEMS = {
     "window": "have more than 8 bits and state no window: each is shown from its own darkest to its own brightest "
     "value. State the window in the files: WindowCenter and WindowWidth (DICOM fields, texts of a PNG)",
-    "turned": "say in their EXIF data that they are to be turned: models get them as they are stored. Turn the pixels "
-    "themselves",
     "small": f"have a side of fewer than {SMALLEST} pixels: several models refuse them",
     "plain": "show one colour and nothing else, as after an export that failed",
 }
@@ -301,20 +325,15 @@ def _first_images(rows: Any, ids: list[str]) -> Iterator[tuple[str, Mapping[str,
 
 def _image_problems(picture: Mapping[str, Any]) -> list[str]:
     """The keys of :data:`_IMAGE_PROBLEMS` that apply to a decodable image."""
-    from PIL import Image
-
-    data = picture.get("bytes") or Path(str(picture["path"])).read_bytes()
-    with Image.open(io.BytesIO(data)) as image:
-        image.load()
-        view = image.info.get(pictures.SHOWN_AS, "")
-        wide = image.mode in pictures.WIDE_MODES and "WindowCenter" not in image.info
-        wide = wide and image.getextrema()[1] <= pictures.FULL_WINDOW[1] // 2
-        extremes = image.getextrema()
-        bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
-        facts = {
-            "window": wide or "own smallest" in view,
-            "turned": image.getexif().get(_ORIENTATION, 1) not in (0, 1),
-            "small": min(image.size) < SMALLEST,
-            "plain": image.mode != "P" and all(low == high for low, high in bands),
-        }
+    image = pictures.open_image(picture)
+    view = image.info.get(pictures.SHOWN_AS, "")
+    extremes: Any = image.getextrema()
+    wide = image.mode in pictures.WIDE_MODES and "WindowCenter" not in image.info
+    wide = wide and extremes[1] <= pictures.FULL_WINDOW[1] // 2
+    bands = extremes if isinstance(extremes[0], tuple) else (extremes,)
+    facts = {
+        "window": wide or "own smallest" in view,
+        "small": min(image.size) < SMALLEST,
+        "plain": image.mode != "P" and all(low == high for low, high in bands),
+    }
     return [kind for kind, true in facts.items() if true]

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import table_cells
+from lmms_medtasks.data.conversations import PLACEHOLDERS, questions_from_conversations
 from lmms_medtasks.data.documents import FIELDS, images_of
+from lmms_medtasks.data.listed_options import split_listed_options
+from lmms_medtasks.data.picture_files import PictureFiles, is_inside_path
 from lmms_medtasks.data.table_cells import (
     ANSWER_IS,
     KINDS,
@@ -22,7 +25,6 @@ from lmms_medtasks.data.table_cells import (
     AnswerIs,
     RowKind,
     Several,
-    as_questions,
     not_text_problem,
     with_label_names,
 )
@@ -54,7 +56,8 @@ class Columns:
             their order. "image" is also a column `images`. None, or an empty cell: no picture.
         question: The question's text, or a whole number: other values can be written in several ways.
         options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
-            Options that are empty at the end of a row are left out.
+            Options that are empty at the end of a row are left out. The question's own column: its text ends with them,
+            as in "Which side? (a) left (b) right".
         answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
             from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must if several fit.
             Without options: one reference, which the judge compares with.
@@ -67,7 +70,10 @@ class Columns:
             references of an open question.
         lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt adds them.
         rows: Of a table with both kinds of questions those taken: "with_options" or the open ones, "without_options".
-        conversations: A column with question and answer as LLaVA's files have them, in place of these columns.
+        conversations: A column with question and answer as LLaVA's files have them, in place of these columns, or with
+            `messages`; the images in them too if the data has no column of images.
+        images_in: The folder, from the YAML's on, where the names of images start.
+        image_ending: What is put behind the names of images, such as ".jpg"; of several, the one that gives a file.
         folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
             (:mod:`lmms_medtasks.harness.template_hooks.binding`).
 
@@ -87,6 +93,8 @@ class Columns:
     lettered: bool = False
     rows: RowKind = ""
     conversations: str | None = None
+    images_in: str = ""
+    image_ending: str | Sequence[str] = ""
     folder: str = ""
 
     def __post_init__(self) -> None:
@@ -96,7 +104,15 @@ class Columns:
             raise unknown_name_error("several", self.several, ("all", "any"), "from_columns")
         if self.rows and self.rows not in KINDS:
             raise unknown_name_error("rows", self.rows, KINDS, "from_columns")
-        for name in ("image", "options", "tags"):
+        for ending in _column_names(self.image_ending or None):
+            if "." not in ending or "/" in ending:
+                raise UserError(f"--image-ending {ending!r} (image_ending in adapter.py): expected one such as .jpg.")
+        if not is_inside_path(self.images_in):
+            raise UserError(
+                f"--images-in {self.images_in!r} (images_in in adapter.py) leads out of the task's folder. Put the "
+                "images into a folder in it, and name that."
+            )
+        for name in ("image", "image_ending", "options", "tags"):
             if not isinstance(listed := getattr(self, name), str | None):
                 object.__setattr__(self, name, tuple(listed))
 
@@ -110,8 +126,9 @@ class Columns:
         labelled = with_label_names(dataset)
         if self.conversations is None:
             return TableDocuments(self, labelled).documents()
-        questions = as_questions(labelled, self.conversations)
-        return TableDocuments(replace(self, question="question", answer="answer", options=None), questions).documents()
+        questions = questions_from_conversations(labelled, self.conversations, bool(self.images(labelled.column_names)))
+        answer = self.answer if self.answer in labelled.column_names else "answer"
+        return TableDocuments(replace(self, question="question", answer=answer), questions).documents()
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
@@ -189,9 +206,9 @@ class TableDocuments:
         pictures = self._picture_columns()
         # One row at a time: a table's pictures may be larger than memory likes.
         shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
-        questions = self._required_texts(columns.question)
-        for row, (question, (images, _)) in enumerate(zip(questions, shown, strict=True)):
-            self._check_question(question, images, row)
+        for row, (text, (images, _)) in enumerate(zip(self._required_texts(columns.question), shown, strict=True)):
+            self._check_question(text, images, row)
+        questions = [question for question, _ in self._listed_options()] if self._lists_options else self._questions()
         answers, references = self._read_answers(options)
         fields: dict[str, Any] = {
             "id": ids,
@@ -211,8 +228,37 @@ class TableDocuments:
         # Joined as they are: the bytes of an image column are not copied.
         return made if pictures is None else datasets.concatenate_datasets([made, pictures], axis=1)
 
+    @property
+    def _lists_options(self) -> bool:
+        """Whether options stand in the questions' texts."""
+        return self._columns.options == self._columns.question
+
+    def _questions(self) -> list[str]:
+        """The questions' texts as they are asked: those of conversations without ``<image>`` at their ends."""
+        texts = self._required_texts(self._columns.question)
+        if self._columns.conversations is None:
+            return texts
+        questions = [PLACEHOLDERS.sub("", text) for text in texts]
+        if "" in questions:
+            raise UserError(f"Row {questions.index('') + 1}: the conversation asks nothing beside its image.")
+        return questions
+
+    def _listed_options(self) -> list[tuple[str, list[str]]]:
+        """Each question without the options that its text ends with, and these."""
+        name, split = self._columns.question, []
+        for row, text in enumerate(self._questions()):
+            split.append(split_listed_options(text))
+            if split[row] is None:
+                raise UserError(
+                    f"{self._cell_location(name, row)}: {text[-80:]!r} ends with no list of options, expected one such "
+                    'as "(a) left (b) right". An open question? Put those into a second table: --dataset once for each.'
+                )
+        return split  # type: ignore[return-value]  # None was refused
+
     def _option_cells(self) -> list[list[Any]]:
         """The cells of each row's options, which may be empty; none without a column of options."""
+        if self._lists_options:
+            return [options for _, options in self._listed_options()]
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
             return []
@@ -230,11 +276,10 @@ class TableDocuments:
         )
 
     def options(self) -> list[list[str]]:
-        names = self._columns.options
         rows = [] if self._columns.rows == "without_options" else self._option_cells()
         if not rows:
             return [[] for _ in range(len(self._dataset))]
-        column_label = ", ".join(_column_names(names))
+        column_label = ", ".join(_column_names(self._columns.options))
         all_options = []
         for row, cells in enumerate(rows):
             location = functools.partial(self._cell_location, column_label, row)
@@ -255,7 +300,8 @@ class TableDocuments:
             return None
         # Of all rows: a cell may hold the id of a row of the other kind.
         known = [str(value).strip() for value in self._table[id_column][:]] if id_column in self._names else ()
-        pictures = TablePictures(self._table, names, columns.folder, known, self._row_location).columns()
+        files = PictureFiles(columns.folder, columns.images_in, _column_names(columns.image_ending or None))
+        pictures = TablePictures(self._table, names, files, known, self._row_location).columns()
         return pictures.select(self._rows) if columns.rows else pictures
 
     def _check_question(self, question: str, images: int, row: int) -> None:
@@ -270,7 +316,7 @@ class TableDocuments:
         if marks.count("") > images:
             location = self._cell_location(name, row)
             raise UserError(f"{location}: it holds <image> {marks.count('')} times, the row has {amount}.")
-        if _is_file_name(question):
+        if table_cells.is_file_name(question):
             raise UserError(f"{self._cell_location(name, row)}: {question!r} is an image's name, no question.")
 
     def _check_names(self) -> None:
@@ -291,18 +337,11 @@ class TableDocuments:
     def _tag_values(self, name: str) -> list[Any]:
         values = self._column_values(name)
         if name == "severity":
-            return [self._parse_severity(value, row) for row, value in enumerate(values)]
+            return [
+                table_cells.parse_severity(value, functools.partial(self._cell_location, name, row))
+                for row, value in enumerate(values)
+            ]
         return ["" if value is None else str(value) for value in values]
-
-    def _parse_severity(self, value: Any, row: int) -> Any:
-        if not isinstance(value, str):
-            return value
-        text = value.strip()
-        if not text:
-            return None
-        if not table_cells.WHOLE.fullmatch(text):
-            raise UserError(f"{self._cell_location('severity', row)}: {value!r}, expected a whole number from 0 to 2.")
-        return int(text)
 
     def _cell_location(self, name: str, row: int) -> str:
         return self._row_location(name, self._rows[row])
@@ -325,10 +364,9 @@ class TableDocuments:
             return [str(row) for row in self._rows]
         ids = self._required_texts(name)
         seen: dict[str, int] = {}
-        for row, each in enumerate(ids):
+        for row, each in zip(self._rows, ids, strict=True):
             if each in seen:
-                rows = f"row {self._rows[seen[each]] + 1} and of row {self._rows[row] + 1}"
-                raise UserError(f"Column {name!r}: {each!r} is the id of {rows}.")
+                raise UserError(f"Column {name!r}: {each!r} is the id of row {seen[each] + 1} and of row {row + 1}.")
             seen[each] = row
         return ids
 
@@ -375,12 +413,12 @@ class TableDocuments:
 
     def _read_references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
         name = self._columns.answer
-        lost = (row for row, value in enumerate(values) if re.fullmatch(r"\(?[A-J][).]?", str(value).strip()))
-        if self._columns.rows and (row := next(lost, -1)) >= 0:
+        for row, value in enumerate(values if self._columns.rows else ()):
+            table_cells.check_no_letter(value, functools.partial(self._cell_location, name, row))
+        if self._columns.several == "all":
             raise UserError(
-                f"{self._cell_location(name, row)}: a row without options has the answer {values[row]!r}, an option's "
-                "letter. Give it its options. If it is an open question, put such questions into a table without "
-                "columns of options, and name both tables: --dataset once for each."
+                f'Column {name!r}: several="all" is for options that are right together, and these questions are open. '
+                'Say several="any" where each reference is right by itself, or write all that is expected as one text.'
             )
         if self._columns.several != "any":
             texts = [self._cell_text(value, name, row) for row, value in enumerate(values)]
@@ -410,7 +448,3 @@ def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
 
 def _images_text(count: int) -> str:
     return f"{count or 'no'} image{'' if count == 1 else 's'}"
-
-
-def _is_file_name(text: str) -> bool:
-    return re.fullmatch(r"\S+\.(png|jpe?g|bmp|gif|tiff?|webp|dcm)", text, re.IGNORECASE) is not None

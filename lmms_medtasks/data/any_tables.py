@@ -127,18 +127,15 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
             f"{path.name} holds no list of records, it is an object with the keys {', '.join(keys[:_KEYS])}{more}. "
             "Write a list of objects, one for each row (pandas: to_json(orient='records'))."
         )
+    tables = [str(key) for key, value in lists.items() if any(isinstance(record, dict) for record in value)]
+    if len(tables) > 1 and decoder is AS_WRITTEN:  # a task's table: nothing says which is asked
+        raise UserError(
+            f"{path.name} holds several lists: {', '.join(tables)}. Which of them is asked? Keep one list "
+            "in the file, and put the others into files of their own."
+        )
     for key, value in lists.items():
         for record in value:
             yield {SECTION: key, **record} if isinstance(record, dict) else None
-
-
-def json_list_keys(path: Path) -> list[str]:
-    """The keys of the lists in a JSON file that is one object; [] for any other."""
-    try:
-        content = PLAIN.decode(path.read_text("utf-8-sig"))
-    except ValueError:
-        return []
-    return [str(key) for key, value in content.items() if isinstance(value, list)] if isinstance(content, dict) else []
 
 
 @contextlib.contextmanager
@@ -169,7 +166,10 @@ def _parse_line(line: str, name: str, number: int, decoder: json.JSONDecoder) ->
     except UserError as error:
         raise UserError(f"{name}, line {number}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{name}, line {number} is not JSON: {error}. It is cut short or damaged.") from error
+        raise UserError(
+            f"{name}, line {number} is not JSON: {error}. Expected one whole record in each line, or a list of them "
+            "in a file called .json; or it is cut short."
+        ) from error
 
 
 def iter_json_items(path: PurePath, content: bytes | None = None) -> Iterator[Any]:

@@ -151,7 +151,7 @@ def _reason_against(document: dict[str, Any], data: Data, suite: DataSource, ids
     # The reader looks at files that stay where they are, once a file.
     stored = [image for image in documents.images_of(document) if not documents.is_reference(image)]
     problems = (image_problem(image["bytes"]) for image in stored)
-    return next((reason for reason in problems if reason is not None), None)
+    return next((f"image {problem}" for problem in problems if problem), None)
 
 
 class _RowGroup:

@@ -7,41 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
-import re
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks import pictures, progress
+from lmms_medtasks import progress
 from lmms_medtasks.data import store
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import MAX_PIXELS, image_problem
+from lmms_medtasks.pictures import image_problem
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 FOLDER = "checked_pictures"
-_VERSION = b"1"  # of what is checked
+_VERSION = b"2"  # of what is checked
 _NAMED = 10
 _AT_ONCE = 100
-_FIRST = 4096
-
-_PICTURES: tuple[tuple[bytes, int, str], ...] = (
-    (b"DICM", 128, "DICOM in a column of images. Name files by their paths, or store them in a column of bytes"),
-    (b"ftyp", 4, "a video, or HEIC or AVIF. Write the frame that is asked about as PNG"),
-    (b"\x1aE\xdf\xa3", 0, "a video (Matroska, WebM). Write the frame that is asked about as PNG"),
-    (b"AVI ", 8, "a video (AVI). Write the frame that is asked about as PNG"),
-    (b"\x00\x00\x01\xba", 0, "a video (MPEG). Write the frame that is asked about as PNG"),
-    (b"%PDF", 0, "a PDF. Write the page out as PNG"),
-    (b"\x1f\x8b", 0, "compressed (gzip), as NIfTI volumes are. Write the slice that is asked about as PNG"),
-    (b"\x5c\x01\x00\x00", 0, "a NIfTI volume. Write the slice that is asked about as PNG"),
-    (b"PK\x03\x04", 0, "a zip. Unpack it"),
-    (b"\x93NUMPY", 0, "a NumPy array. Write it out as PNG"),
-    (b"version https://git-lfs", 0, "a pointer of Git LFS, not the file itself. Fetch it: git lfs pull"),
-)
 
 
 def check_images(documents: Dataset, folder: Path | None = None) -> int:
@@ -140,7 +122,7 @@ def _check_all(documents: Dataset, rows: Dataset, count: int, folder: Path | Non
                 state = _picture_state(picture)
                 if state not in known:
                     before = remembered.has(state)
-                    known[state] = "" if before else image_fault(picture)
+                    known[state] = "" if before else image_problem(picture)
                     if not known[state] and not before:
                         remembered.add(state)
                 if known[state]:
@@ -168,58 +150,3 @@ def _picture_label(picture: Mapping[str, Any], name: str, folder: Path | None) -
         return name
     inside = folder is not None and Path(path).is_relative_to(folder)
     return Path(path).relative_to(folder).as_posix() if inside and folder is not None else str(path)
-
-
-def image_fault(picture: Mapping[str, Any]) -> str:
-    """Why an encoded picture can't be shown to a model, with the way out; "" if it can."""
-    data = picture.get("bytes")
-    if data is None:
-        try:
-            data = Path(str(picture.get("path"))).read_bytes()
-        except OSError as error:
-            return f"cannot be read: {error.strerror}"
-    form = picture_form(data)
-    why = image_problem(data)
-    if why is None:
-        return _unshown_problem(data)
-    if form:
-        return f"is {form}"
-    if "pixels" in why:
-        bomb = re.search(r"DecompressionBomb.*\(([0-9]+) pixels\)", why)
-        size = f"has {int(bomb[1]):,} pixels, the limit is {MAX_PIXELS:,}" if bomb else why.removeprefix("image ")
-        return f"{size}. Write it smaller, or cut out the part that is asked about"
-    cure = "" if "none of" in why else ". It is truncated or damaged: fetch it again"
-    return f"{why.removeprefix('image ')}{cure}"
-
-
-def _unshown_problem(data: bytes) -> str:
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as image:
-        frames = getattr(image, "n_frames", 1) if image.format in ("GIF", "TIFF", "WEBP", "PNG") else 1
-        if frames > 1:
-            return f"holds {frames} frames, of which a model would get the first. Write out the one that is asked about"
-        if image.mode in ("1", "L", "P", "RGB", "RGBA", "LA", "CMYK"):
-            return ""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", pictures.WindowWarning)  # said where it is shown
-                pictures.to_rgb8(image)
-        except UserError as error:
-            return str(error)
-    return ""
-
-
-def picture_form(data: bytes) -> str:
-    """What ``data`` is, if it is no picture, and the way out; "" if unknown."""
-    for sign, offset, form in _PICTURES:
-        if data[offset : offset + len(sign)] == sign:
-            return form
-    start = data[:_FIRST].lstrip().lower()
-    if not data:
-        return "empty"
-    if start.startswith((b"<!doctype html", b"<html")):
-        return "a web page. Download the image itself"
-    if b"<svg" in start:
-        return "SVG. Write it out as PNG"
-    return ""

@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from lmms_medtasks import dicom
 from lmms_medtasks.data.releases import MissingFileError, Release, ZipFolder, checked_name
 from lmms_medtasks.data.row_reader import RejectedRow
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import DATA_URL, from_base64, image_id, image_problem, stored_images
+from lmms_medtasks.pictures import DATA_URL, SUFFIXES, from_base64, image_id, image_problem, read_encoded, stored_images
 
 _REMEMBERED = 16
 _DIGEST = re.compile("[0-9a-f]{16}")
 
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _LONGEST_PATH = 1000  # characters; what is longer is base64
 _SHOWN = 80
 
@@ -47,11 +47,11 @@ class StoredImages:
         """The bytes of an image; RejectedRow if there is none. UserError: its zip is damaged."""
         try:
             file = checked_name(self._place(name))
-            return self._files.read(file) if isinstance(self._files, ZipFolder) else self._files.file(file).read_bytes()
+            if isinstance(self._files, ZipFolder):
+                return self._files.read(file)
+            return _read_file(self._files.file(file))
         except MissingFileError as error:
             raise RejectedRow(f"{self._field} {name[:200]!r}: {error}") from error
-        except OSError as error:
-            raise RejectedRow(f"{self._field} {name[:200]!r} cannot be read: {error.strerror}") from error
 
     def fields(self, name: str) -> dict[str, Any]:
         """The fields ``image``, ``images`` and ``image_id`` of a document with this one image."""
@@ -92,12 +92,17 @@ class ReferredImages:
                 return " is a link out of the folder of images; it was not followed", ""
             if not path.is_file():
                 return " is not in the folder of images", ""
-            problem = image_problem(data := path.read_bytes()) if self._read else None
+            data = (read_encoded({"path": str(path)}) or b"") if self._read else b""
+            problem = image_problem(data) if self._read else ""
+            if dicom.is_dicom(data):
+                problem = problem or "is DICOM, which is not shown from where it lies. Write it as PNG."
+        except UserError as error:
+            return f": {error}", ""
         except MissingFileError as error:
             return f": {error}", ""
         except OSError as error:
             return f" cannot be read: {error.strerror}", ""
-        return (f": {problem}", "") if problem else ("", image_id([data]) if self._read else "")
+        return (f" {problem}", "") if problem else ("", image_id([data]) if self._read else "")
 
 
 Images = StoredImages | ReferredImages
@@ -199,14 +204,12 @@ class ImageCells:
         name = _release_name(path)
         try:
             checked_name(name)
-            return self._release.file(self._find_name(name, table)).read_bytes()
+            return _read_file(self._release.file(self._find_name(name, table)))
         except MissingFileError as error:
             if zip_and_name := self._find_in_zips(name):
                 zipped, inside = zip_and_name
                 return zipped.read(inside)
             raise RejectedRow(f"image {path[:_SHOWN]!r}: {error}") from error
-        except OSError as error:
-            raise RejectedRow(f"image {path[:_SHOWN]!r} cannot be read: {error.strerror}") from error
 
     def _find_name(self, name: str, table: str) -> str:
         """The release's name of an image: as given, beside the table, or the only one that ends so."""
@@ -218,6 +221,13 @@ class ImageCells:
         if len(ends) > 1:
             raise RejectedRow(f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}")
         return ends[0] if ends else name
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return read_encoded({"path": str(path)}) or b""
+    except UserError as error:
+        raise RejectedRow(str(error)) from error
 
 
 def _release_name(path: str) -> str:
@@ -250,16 +260,16 @@ def _split_paths(text: str) -> list[str]:
             listed = re.findall(r"'([^']*)'", text)  # as Python writes a list
         if isinstance(listed, list) and listed and all(isinstance(each, str) for each in listed):
             return [each.strip() for each in listed if each.strip()]
-        if not text.lower().endswith(_SUFFIXES):
+        if not text.lower().endswith(SUFFIXES):
             raise RejectedRow(f"image starts like a list of texts and is none: {text[:_SHOWN]!r}")
     if len(text) > _LONGEST_PATH and not re.search(r"[;|\n]", text):
         return [text]
     parts = [part.strip() for part in re.split(r"[;|\n]|,(?!\S*base64)", text) if part.strip()]
-    return parts if all(part.lower().endswith(_SUFFIXES) for part in parts) else [text]
+    return parts if all(part.lower().endswith(SUFFIXES) for part in parts) else [text]
 
 
 def _is_base64(text: str) -> bool:
-    return bool(DATA_URL.match(text)) or (len(text) > 64 and not text.lower().endswith(_SUFFIXES))
+    return bool(DATA_URL.match(text)) or (len(text) > 64 and not text.lower().endswith(SUFFIXES))
 
 
 def _decode_base64(text: str) -> bytes:

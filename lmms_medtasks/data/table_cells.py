@@ -1,4 +1,4 @@
-"""What stands in the cells of a table of questions: texts, options, answers, label names, conversations."""
+"""What stands in the cells of a table of questions: texts, options, answers, label names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import SUFFIXES
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 SEVERAL = (
     'Where options can be right together, say several="all" and `parser: several_letters`: a reply then must name all '
-    'of them and no other. Where any of them is right, say several="any": with options and `parser: any_letter`, or '
-    "for an open question with several references."
+    'of them and no other. Where any of them is right, say several="any" and `parser: any_letter`, or several="any" '
+    "alone for an open question with several references."
 )
 _NAMED = 3
 
@@ -50,12 +51,6 @@ SAYS_OR = re.compile(rf"{_LETTER}(?:\s*,\s*{_LETTER})*\s*,?\s*\bor\b\s*{_LETTER}
 """An answer that names several letters and says that either is right."""
 SAYS_NEITHER = re.compile(rf"{_LETTER}(?:\s*[/|]\s*{_LETTER})+")
 """Several letters with a sign between them that some mean as "and" and others as "or"."""
-
-_ASKING = ("human", "user")
-
-_ANSWERING = ("gpt", "assistant", "model")
-
-_PICTURE = re.compile(r"^\s*(?:<image>\s*)+|(?:\s*<image>)+\s*$")
 
 
 def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
@@ -262,9 +257,10 @@ def answer_kind(values: list[str], options: list[list[str]], column: str) -> str
         raise UserError(f"Column {column!r} holds whole numbers such as {values[0]!r}. {_COUNTS}")
     others = [kind for kind in ("index", "number") if kind in fitting and places[kind] != places.get("text")]
     if whole and others:
+        kinds = " or ".join(f'answer_is="{kind}"' for kind in ("text", *others))
         raise UserError(
             f"Column {column!r} holds whole numbers such as {values[0]!r}, which could be options' texts or count "
-            f'options. Say answer_is="text"{"".join(f" or answer_is={kind!r}" for kind in others)}.'
+            f"options. Say {kinds}."
         )
     letters = sum(index is not None for index in places["letter"])
     return "text" if "text" in fitting or letters < len(pairs) / 2 else "letter"
@@ -333,40 +329,26 @@ def _label_names(value: Any, names: list[str]) -> Any:
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
 
-def as_questions(dataset: Dataset, column: str) -> Dataset:
-    """``dataset`` with the columns ``question`` and ``answer`` in place of conversations.
-
-    ``<image>`` at either end of a question is left out: the harness puts pictures. Raises UserError for a missing
-    column, or a conversation of more than one question.
-    """
-    if column not in dataset.column_names:
-        raise UserError(f"The data has no column {column!r}. It has: {', '.join(dataset.column_names)}.")
-    turns = [_read_turns(value, column, row) for row, value in enumerate(dataset[column])]
-    for name in ("question", "answer"):
-        if name in dataset.column_names:
-            dataset = dataset.remove_columns([name])
-    questions = dataset.remove_columns([column]).add_column("question", [question for question, _ in turns])
-    return questions.add_column("answer", [answered for _, answered in turns])
+def parse_severity(value: Any, locate: Place) -> Any:
+    """A severity as a number, None for an empty cell; what is no text is left to others."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text and not WHOLE.fullmatch(text):
+        raise UserError(f"{locate()}: {value!r}, expected a whole number from 0 to 2.")
+    return int(text) if text else None
 
 
-def _read_turns(value: Any, column: str, row: int) -> tuple[str, str]:
-    where = f"Column {column!r}, row {row + 1}"
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise UserError(f"{where}: expected a list of turns, got {value[:80]!r}.") from error
-    if isinstance(value, Mapping):  # a list of mappings, as some versions of `datasets` turn it round
-        value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
-    turns = [(str(each.get("from", each.get("role"))), each.get("value", each.get("content")))
-             for each in value or () if isinstance(each, Mapping)]  # fmt: skip
-    turns = [(who, text) for who, text in turns if who != "system"]
-    if len(turns) != 2 or turns[0][0] not in _ASKING or turns[1][0] not in _ANSWERING:
-        speakers = ", ".join(who for who, _ in turns) or "nothing"
+def check_no_letter(value: Any, locate: Place) -> None:
+    """Refuse a letter as the answer of a row without options, in a table that has them: they may have been lost."""
+    if re.fullmatch(r"\(?[A-J][).]?", str(value).strip()):
         raise UserError(
-            f"{where}: expected one turn of human and one of gpt, got {speakers}. Write one row for each question: "
-            "each is asked by itself."
+            f"{locate()}: a row without options has the answer {value!r}, an option's letter. Give it its options. If "
+            "it is an open question, put such questions into a table without columns of options, and name both tables: "
+            "--dataset once for each."
         )
-    if not all(isinstance(text, str) for _, text in turns):
-        raise UserError(f"{where}: a turn is no text.")
-    return _PICTURE.sub("", turns[0][1]), turns[1][1]
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a text is the name of an image's file."""
+    return text.lower().endswith(SUFFIXES) and not re.search(r"\s|^\.\w+$", text)

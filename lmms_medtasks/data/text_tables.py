@@ -2,7 +2,8 @@
 
 ``datasets`` would guess types, drop ``NA`` and ``None``, make dates of texts, and can't read Excel. So the harness gets
 a parquet file with columns of text (or lists of texts), which lies in the data folder under the digest of what the
-table holds.
+table holds. Readers of other libraries were tried: pyarrow takes two rows for one after a quotation mark that is not
+closed and drops marks inside of a cell, ijson reads 1e3 as 1E+3 and the second of two equal keys.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ AS_TEXT = "a table is read as text in UTF-8, every cell as it stands"
 FOLDER = "tables"
 _VERSION = 1  # of what is made of a table
 _BATCH = 256
+_UNPACK = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 Kind = Literal["text", "list"]
@@ -48,11 +50,16 @@ Row = Mapping[str, Any]
 
 
 def dataset_loader_name(path: Path) -> str:
-    if path.suffix.lower() == ".xls":
+    ending = path.suffix.lower()
+    if ending == ".xls":
         raise UserError(f"The table {str(path)!r} is of Excel before 2007. Save it as .xlsx, or as CSV UTF-8.")
-    if path.suffix.lower() not in LOADERS:
+    if ending in _UNPACK:
+        raise UserError(
+            f"The table {str(path)!r} is packed. Unpack it ({_UNPACK[ending]} {path}), and name the table in it."
+        )
+    if ending not in LOADERS:
         raise UserError(f"The table {str(path)!r} ends in {path.suffix!r}. Allowed: {', '.join(LOADERS)}.")
-    return LOADERS[path.suffix.lower()]
+    return LOADERS[ending]
 
 
 def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> Iterator[Row]:
@@ -67,12 +74,6 @@ def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None
         return excel_sheets.iter_sheet_rows(path, str(options.get("sheet") or ""))
     tsv_records.check_table(path)
     return _of_json(path) if how == "json" else _of_csv(path, _chosen_separator(path, options))
-
-
-def read_text_columns(path: Path, how: str, kwargs: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    if how == "csv":
-        return TsvTable(path, _chosen_separator(path, kwargs or {})).columns
-    return tuple(dict.fromkeys(name for row in iter_text_rows(path, how, kwargs) for name in row))
 
 
 def named_separator(path: Path) -> str:
@@ -122,18 +123,11 @@ def _of_csv(path: Path, separator: str) -> Iterator[Row]:
 
 
 def _of_json(path: Path) -> Iterator[Row]:
-    lists: dict[str, None] = {}
     for number, record in enumerate(any_tables.json_rows(path, any_tables.AS_WRITTEN), start=1):
         if record is None:
             raise UserError(
                 f"{path.name}, row {number}: no record. Expected a JSON object for each row, not a list for each "
                 "column (pandas: to_json(orient='records'))."
-            )
-        lists[str(record.get(any_tables.SECTION, ""))] = None
-        if len(lists) == 2 and len(any_tables.json_list_keys(path)) > 1:
-            raise UserError(
-                f"{path.name} holds several lists: {', '.join(lists)} and perhaps more. Which of them is asked? Keep "
-                "one list in the file, and put the others into files of their own."
             )
         yield record
 
@@ -239,7 +233,7 @@ def _made_once(
 
 
 def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], where: str) -> dict[str, Kind]:
-    """Column -> what its cells are in all tables of a task; each table is read once to its end."""
+    """Column -> what its cells are in all tables of a task. JSON is read to its end: a later row may have others."""
     kinds_of_table: dict[Path, dict[str, Kind]] = {}
     for path in tables:
         of_table: dict[str, Kind] = {}
@@ -247,6 +241,8 @@ def _column_kinds(tables: Sequence[Path], how: str, kwargs: Mapping[str, Any], w
             for name, value in row.items():
                 if of_table.get(name) != "list":
                     of_table[name] = "list" if _is_plain_list(value) else "text"
+            if how != "json":
+                break
         if not of_table:
             raise UserError(f"{path.name} has no rows.")
         kinds_of_table[path] = of_table
@@ -284,8 +280,14 @@ def _write_parquet(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mappi
     with writing.atomic_write(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
         rows = progress.iter_with_progress(iter_text_rows(path, how, kwargs), None, f"storing {path.name}")
         while batch := list(itertools.islice(rows, _BATCH)):
-            cells = [{name: _typed_cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
-            writer.write_table(pa.Table.from_pylist(cells, schema))
+            cells = [[_typed_cell(row.get(name), kind) for row in batch] for name, kind in kinds.items()]
+            try:
+                writer.write_table(pa.table(cells, schema))
+            except UnicodeEncodeError as error:
+                raise UserError(
+                    f"{path.name}: the text {error.object[:60]!r} holds {error.object[error.start]!r}, half of a "
+                    "character, which no file of text can hold. Write the character itself, or take it out."
+                ) from error
     return target
 
 

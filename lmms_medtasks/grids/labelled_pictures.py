@@ -15,7 +15,7 @@ from lmms_medtasks import data as sources
 from lmms_medtasks.data.any_tables import iter_table_rows
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids.pool import Picture
-from lmms_medtasks.pictures import image_id, image_problem
+from lmms_medtasks.pictures import image_id, image_problem, read_encoded
 from lmms_medtasks.progress import progress_bar
 
 COLUMNS = ("image", "modality", "anatomy", "view", "finding", "laterality", "up")
@@ -202,12 +202,11 @@ def _check_images(rows: Sequence[LabelledRow], source: str) -> tuple[list[tuple[
         for row in rows:
             step(1)
             try:
-                data = row.data if row.data is not None else (row.path or Path()).read_bytes()
-            except OSError as error:
-                bad.append((row.id, f"cannot be read ({error.strerror or error})"))
-                continue
-            reason = image_problem(data)
-            if reason is not None:
+                data = read_encoded({"bytes": row.data, "path": row.path}) or b""
+                reason = image_problem(data)
+            except UserError as error:
+                reason = str(error)
+            if reason:
                 bad.append((row.id, reason))
                 continue
             good.append((_make_picture(row, spellings, source), image_id([data])))

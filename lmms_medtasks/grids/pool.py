@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from lmms_medtasks import pictures
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_JPEG = b"\xff\xd8\xff"
 NO_FINDING = frozenset({"", "none", "normal", "no finding", "no findings", "negative"})
 """Spellings of the label "finding" (case ignored) that mean there is none."""
 
@@ -56,14 +58,10 @@ class Picture:
 
     def read(self) -> bytes:
         """The encoded bytes. Raises UserError if the file cannot be read."""
-        if self.data is not None:
-            return self.data
-        if self.path is None:
+        data = pictures.read_encoded({"bytes": self.data, "path": self.path})
+        if data is None:
             raise UserError(f"Image {self.id!r} has neither bytes nor a path.")
-        try:
-            return self.path.read_bytes()
-        except OSError as error:
-            raise UserError(f"Image {self.path} cannot be read: {error.strerror or error}.") from error
+        return data
 
 
 class LoadedImage(NamedTuple):
@@ -83,23 +81,18 @@ class SourceFacts(NamedTuple):
 
 
 def load_image(picture: Picture) -> LoadedImage:
-    """A picture as 8-bit RGB, turned as its EXIF tag says, and the facts; its JPEG quality is estimated.
+    """A picture as 8-bit RGB, and the facts; its JPEG quality is estimated.
 
     Raises UserError, naming the picture, if it cannot be read or does not decode.
     """
     from PIL import Image as Images
-    from PIL import ImageOps
-
-    from lmms_medtasks import pictures
 
     data = picture.read()
-    try:
-        image = pictures.to_rgb8(ImageOps.exif_transpose(pictures.open_image(data)))
-    except UserError as error:
-        raise UserError(f"Image {picture.id!r}: {error}") from error
-    with Images.open(io.BytesIO(data)) as encoded:
-        tables = getattr(encoded, "quantization", None)
-    quality = jpeg_quality(tables[0]) if tables else 100
+    image = pictures.to_rgb8(pictures.open_image(data, f"Image {picture.id!r}"))
+    quality = 100
+    if data.startswith(_JPEG):
+        with Images.open(io.BytesIO(data)) as encoded:
+            quality = jpeg_quality(encoded.quantization[0])  # type: ignore[attr-defined]
     return LoadedImage(image, SourceFacts(len(data), image.width, image.height, quality))
 
 

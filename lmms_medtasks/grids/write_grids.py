@@ -177,12 +177,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def _open_image(path: Path) -> Image:
     from lmms_medtasks import pictures
 
-    try:
-        return pictures.to_rgb8(pictures.open_image(path.read_bytes()))
-    except OSError as error:
-        raise UserError(f"{path}, which the manifest names, cannot be read: {error.strerror or error}.") from error
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from error
+    return pictures.to_rgb8(pictures.open_image(path, f"The manifest's image {path}"))
 
 
 def _measure_grid(path: Path, image: Image) -> dict[str, float]:

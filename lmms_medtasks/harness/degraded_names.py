@@ -162,7 +162,7 @@ def degraded_names(tasks: Sequence[str], degrade: str, modality: str | None, see
     canonical = None if modality is None or column else _canonical_modality(modality, "--modality")
     pairs = [
         (what, level)
-        for head, levels in _split_items(degrade)
+        for head, levels in split_items(degrade)
         for what in _expand_item(_benchmark_degradations(head), canonical, column)
         for level in levels or levels_of(what)[: 1 if "." in what else None]
     ]
@@ -248,8 +248,8 @@ def check_modality_allowed(order: DegradationRequest, modality: str, where: str)
         )
 
 
-def _split_items(degrade: str) -> list[tuple[str, list[str]]]:
-    """``a:1,2,b`` -> a with its levels, b with none."""
+def split_items(degrade: str, option: str = "--degrade") -> list[tuple[str, list[str]]]:
+    """``a:1,2,b`` -> a with its levels, b with none. UserError if no degradation is named. ``option``: whose text."""
     items: list[tuple[str, list[str]]] = []
     for token in map(str.strip, degrade.split(",")):
         head, colon, last = token.rpartition(":")
@@ -260,9 +260,7 @@ def _split_items(degrade: str) -> list[tuple[str, list[str]]]:
         else:
             items.append((token, []))
     if not all(head for head, _ in items):
-        raise UserError(
-            f"--degrade {degrade!r} names no degradation. Write --degrade gaussian_noise:2,motion_blur:1,2."
-        )
+        raise UserError(f"{option} {degrade!r} names no degradation. Write {option} gaussian_noise:2,motion_blur:1,2.")
     return items
 
 

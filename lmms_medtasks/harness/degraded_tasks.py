@@ -67,7 +67,7 @@ class ShownImages:
     def _degrade_image(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
         clean = degraded_pictures.open_visual(visual)
         known_as = degraded_pictures.pixel_digest(clean)
-        shown: Any = visual
+        shown: Any = clean  # also of a control: upright, and not compressed again, as the degraded ones
         done: dict[str, Any] = {}
         if not self.order.is_control:
             shown, done = degraded_pictures.degrade_as_requested(

@@ -93,10 +93,11 @@ def join_evaluator(module: Any) -> None:
             _check_draws(lm, drawn)
             _note_encoding(lm, our_configs)
             served = None
-            if drawn and hasattr(lm, "client"):
+            if hasattr(lm, "client"):
                 from lmms_medtasks.harness import chat_servers
 
-                served = chat_servers.server_kind(lm)
+                kind = chat_servers.server_kind(lm)  # asked in every run: a wrong key ends it here
+                served = kind if drawn else None
             cut = reply_endings.CutReplies(dict(zip(our_names, map(vars, our_configs), strict=True)), tags)
             secrets, options = run_secrets.collect_run_secrets(named), named.get("cli_args")
             with (

@@ -75,14 +75,14 @@ class FunctionModel(OwnModel):
         self.name = "function" if name == "<lambda>" else name
 
     def generate_until(self, requests: list[Any]) -> list[str]:
-        from lmms_medtasks.pictures import to_rgb8
+        from lmms_medtasks.pictures import open_image, to_rgb8
 
         replies = []
         for request in tqdm(requests, desc="Answering"):
             prompt, _, doc_to_visual, doc_id, task, split = request.args
             visuals = doc_to_visual(self.task_dict[task][split][doc_id]) or []
             reply = self.function(
-                prompt, [to_rgb8(visual) if hasattr(visual, "getbands") else visual for visual in visuals]
+                prompt, [to_rgb8(open_image(visual)) if hasattr(visual, "getbands") else visual for visual in visuals]
             )
             if not isinstance(reply, str):
                 raise UserError(

@@ -48,7 +48,7 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
     (tmp_path / "in" / "bad.png").write_bytes(b"\x89PNG\r\n")
     result = run("degrade", tmp_path / "in", "-o", tmp_path / "out", "--name", "exposure", "--severity", 1)
     assert result.exit_code == 1
-    assert "bad.png: It is no image" in result.stderr
+    assert "bad.png: It is none of PNG" in result.stderr
     assert "1 image written" in result.stderr and "1 failed" in result.stderr
     assert (tmp_path / "out" / "scan.png").is_file()
 
@@ -62,18 +62,44 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
         (["--name", "exposure", "--strength", "1", "--severity", "1"], "either severity"),
         (["--name", "exposure", "--severity", "1", "--modality", "Xry"], "Did you mean 'X-ray'"),
         (["--name", "sparse_view", "--severity", "1", "--modality", "MRI"], "--force|force=True"),
+        (
+            ["--name", "exposure"],
+            r"2 images of each are asked for .exposure.1, exposure.2.: .* must be a folder, or .* --severity 1",
+        ),
+        (["--name", "exposure:1", "--severity", "1"], "leave --severity and --strength out"),
+        (["--name", "exposure:low"], "'low' is no level here. Allowed: 0, 1, 2, or a strength"),
+        (["--name", "all:2"], "give --modality, one of CT, "),
+        (["--name", ":2"], "--name ':2' names no degradation. Write --name gaussian_noise:2"),
     ],
 )
 def test_mistakes(run, scan, tmp_path, arguments, message):
     result = run("degrade", scan, "-o", tmp_path / "out.png", *arguments)
     assert isinstance(result.exception, UserError)
     assert re.search(message, str(result.exception))
+    assert [path.name for path in tmp_path.iterdir()] == ["scan.png"]
 
 
-def test_severity_has_no_default(run, scan, tmp_path):
-    result = run("degrade", scan, "-o", tmp_path / "out.png", "--name", "exposure")
-    assert isinstance(result.exception, UserError) and "either severity" in str(result.exception)
-    assert not (tmp_path / "out.png").exists()
+def test_several_degradations_and_levels_have_a_folder_each(run, scan, tmp_path):
+    """--name has the form of `run --degrade`: all, levels behind a colon, both levels where none is given."""
+    wanted = {
+        ("exposure",): ["exposure.1", "exposure.2"],
+        ("gaussian_noise:0.5,2,exposure:1",): ["exposure.1", "gaussian_noise.0.5", "gaussian_noise.2"],
+        ("all", "--modality", "CT", "--strength", "1.5"): [
+            f"{name}.1.5" for name in sorted(degradations.for_modality("CT"))
+        ],
+    }
+    for number, (name, folders) in enumerate(wanted.items()):
+        output = tmp_path / str(number)
+        result = run("degrade", scan, "-o", output, "--name", *name)
+        assert result.exit_code == 0, result.output
+        assert sorted(path.relative_to(output).as_posix() for path in output.rglob("*.png")) == [
+            f"{folder}/scan.png" for folder in folders
+        ]
+        assert f"{len(folders)} images written" in result.stderr
+    expected = degradations.apply(Image.open(scan), "gaussian_noise", strength=0.5)
+    assert Image.open(tmp_path / "1" / "gaussian_noise.0.5" / "scan.png").tobytes() == expected.tobytes()
+    one = run("degrade", scan, "-o", tmp_path / "one.png", "--name", "exposure:2")
+    assert one.exit_code == 0 and (tmp_path / "one.png").is_file()
 
 
 def test_strength_is_applied_and_recorded(run, scan, tmp_path):

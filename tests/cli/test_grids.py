@@ -69,7 +69,7 @@ def test_what_is_left_out_is_said(run, folder, tmp_path):
     finally:
         (folder / "CT" / "notes.txt").unlink()
     assert result.exit_code == 0
-    assert "left out: CT/notes.txt: image is none of" in result.stderr
+    assert "left out: CT/notes.txt: is none of" in result.stderr
     assert json.loads((tmp_path / "a" / "manifest.json").read_text())["leak_check"] is None
 
 

@@ -82,7 +82,7 @@ REFUSED = {
     "look-alike": ("t.csv", as_csv(rows(answer="\u0410")), "U+0410 (CYRILLIC CAPITAL LETTER A)"),
     "other case": ("t.csv", as_csv(all_rows("answer", lambda r: r[3].upper())), "letter case or blanks only"),
     "1.0": ("t.csv", as_csv(all_rows("answer", lambda r: "1.0")), "write them without .0"),
-    "counts": ("t.csv", as_csv(all_rows("answer", lambda r: "1")), 'answer_is="number"'),
+    "counts": ("t.csv", as_csv(all_rows("answer", lambda r: "1")), '--answer-is number'),
     "counts or texts": ("t.json", options(lambda o: ["2", "0", "1"]).replace('"A"', '"0"').replace('"B"', '"1"')
                         .replace('"C"', '"2"'), "could be options' texts or count options"),
     "A/B": ("t.csv", as_csv(rows(answer="A/B")), "the answer 'A/B' is not among"),

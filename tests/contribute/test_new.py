@@ -1,6 +1,7 @@
 """The folder that ``lmms-medtasks new`` writes."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -91,7 +92,20 @@ def test_a_table_elsewhere_is_not_taken(example_data, tmp_path):
     wanted = NewTaskRequest(
         "a_task", "multiple_choice", str(example_data / "chest_side" / "questions.csv"), tmp_path / "a_task"
     )
-    assert "Put the table and its images there first" in said(lambda: write_task_folder(wanted))
+    text = said(lambda: write_task_folder(wanted))
+    assert "Put the table and its images there first" in text and f"mv {wanted.dataset} {wanted.folder}/" in text
+    assert f"then --dataset {wanted.folder / 'questions.csv'})" in text
+    assert f"--folder {example_data / 'chest_side'}." in text
+
+
+def test_a_table_named_without_its_folder_is_found(example_data, monkeypatch):
+    monkeypatch.chdir(example_data)
+    for dataset, there in {
+        "questions.csv": "There is chest_side/questions.csv: say --dataset chest_side/questions.csv.",
+        "chest_side/question.csv": "Did you mean 'chest_side/questions.csv'?",
+    }.items():
+        wanted = NewTaskRequest("a_task", "multiple_choice", dataset, Path("chest_side"))
+        assert there in said(lambda wanted=wanted: write_task_folder(wanted))
 
 
 def test_data_on_a_hub_and_of_ours(tmp_path):
@@ -114,11 +128,12 @@ def test_columns_of_tables(tmp_path):
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8")
         path = tmp_path / name
-        assert text_tables.read_text_columns(path, text_tables.dataset_loader_name(path)) == ("x", "y")
+        assert text_tables.read_text_table(path, text_tables.dataset_loader_name(path)).column_names == ["x", "y"]
     (tmp_path / "a.jsonl").write_text("no json\n", "utf-8")
-    assert "line 1 is not JSON" in said(lambda: text_tables.read_text_columns(tmp_path / "a.jsonl", "json"))
+    assert "line 1 is not JSON" in said(lambda: text_tables.read_text_table(tmp_path / "a.jsonl", "json"))
     assert "Allowed: .csv" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.ods"))
     assert "Save it as .xlsx" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.xls"))
+    assert "Unpack it (gunzip q.jsonl.gz)" in said(lambda: text_tables.dataset_loader_name(Path("q.jsonl.gz")))
 
 
 def test_no_variant_that_is_the_task_itself(make):

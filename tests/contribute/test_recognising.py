@@ -2,50 +2,18 @@
 
 import base64
 import csv
-import io
-import json
 
 import datasets
 import pytest
-from PIL import Image
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.contribute import recognising
 from lmms_medtasks.contribute.new import NewTaskRequest, adapter_arguments, make_adapter, write_task_folder
+from lmms_medtasks.data import table_cells
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
-from tests.contributed_tables import CARD, errors, load
-
-
-def png(level):
-    held = io.BytesIO()
-    Image.new("RGB", (32, 32), (level, level, 9)).save(held, "PNG")
-    return held.getvalue()
-
-
-def table(tmp_path, records, name="asked.jsonl"):
-    """A table with these records in a folder `asked` that has three pictures."""
-    folder = tmp_path / "asked"
-    folder.mkdir()
-    for number in range(3):
-        (folder / f"p{number}.png").write_bytes(png(number * 40))
-    (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    return folder / name
-
-
-def looked(path, **more):
-    request = NewTaskRequest("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more)
-    [found] = recognising.recognise_tables([request])
-    return found
-
-
-def made(path, **more):
-    """The found task, written, without an error; and its documents."""
-    found = looked(path, **more)
-    write_task_folder(found.wanted)
-    assert errors(path.parent) == []
-    return found, load(path.parent).documents
+from tests.contributed_tables import CARD, load, looked, made, png, table
 
 
 def vlmevalkit(tmp_path):
@@ -152,8 +120,8 @@ def test_conversations_are_open_questions_without_their_placeholder(turns, tmp_p
 
 def test_a_conversation_of_several_questions_is_refused(tmp_path):
     turns = [{"from": who, "value": "x"} for who in ("human", "gpt", "human", "gpt")]
-    problem = looked(table(tmp_path, [{"image": "p0.png", "conversations": turns}])).problem
-    assert "row 1" in problem and "got human, gpt, human, gpt" in problem
+    with pytest.raises(UserError, match="row 1: .*got human, gpt, human, gpt"):
+        looked(table(tmp_path, [{"image": "p0.png", "conversations": turns}]))
 
 
 def test_answers_that_are_yes_or_no_are_read_without_a_judge(tmp_path):
@@ -367,3 +335,28 @@ def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
     ]
     with pytest.raises(UserError, match="--template: which one"):
         recognising.recognise_tables([NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD)])[0]
+
+
+@pytest.mark.parametrize(
+    ("record", "more", "said"),
+    [
+        ({"options": ["1", "2", "3"], "answer": "1"}, {}, "Say --answer-is text or --answer-is index."),
+        ({"answer": ["x", "y"]}, {"several": "all"}, "--several all is for options that are right together"),
+        ({"answer": "x"}, {"several": "al"}, "Unknown --several 'al'. Did you mean 'all'? Allowed: all, any."),
+        ({"answer": "x"}, {"answer_is": "txt"}, "Unknown --answer-is 'txt'. Did you mean 'text'?"),
+    ],
+)
+def test_messages_name_the_options_of_the_command(record, more, said, tmp_path):
+    """They named arguments of from_columns, which nobody types at `new`."""
+    path = table(tmp_path, [{"id": "a", "question": "Which?", **record}])
+    try:
+        message = looked(path, **more).problem
+    except UserError as error:
+        message = str(error)
+    assert said in message
+    assert not any(text in message for text in ("answer_is", 'several="', "parser", "from_columns"))
+
+
+def test_the_option_for_several_answers_brings_its_parser():
+    message = recognising._name_options(table_cells.SEVERAL)
+    assert "say --several all: a reply" in message and "say --several any, or --several any alone" in message

@@ -1,5 +1,6 @@
 """The same table in every form that a task may have gives the same questions, to the character."""
 
+import collections
 import csv
 import json
 
@@ -151,6 +152,14 @@ def test_sheets_merged_cells_and_hidden_rows_are_refused(tmp_path):
         ("q.csv", b"a,b\n", "has no rows"),
         ("q.json", b'[{"a": 1, "a": 2}]', "record 1: A record has the key 'a' twice"),
         ("q.jsonl", b'{"a": NaN}\n', "line 1: A record holds NaN"),
+        # Libraries take these without a word: two rows for one, another text, no character at all.
+        ("q.csv", b'a,b\n1,"x\n2,"y"\n', "after record 0: ',' expected after '\"'"),
+        ("q.csv", b'a,b\n"x\\"y",2\n', 'a quotation mark is written twice ("")'),
+        ("q.csv", b"a,b\r1,2\r", "Its lines end in a carriage return alone"),
+        ("q.jsonl", b'{"a": "x\\ud800"}\n', r"'x\ud800' holds '\ud800', half of a character"),
+        ("q.jsonl", b'{"a": 1} {"a": 2}\n', "Expected one whole record in each line, or a list of them"),
+        ("q.json", b'{"x": [{"a": 1}], "n": [], "y": [{"a": 2}]}', "several lists: x, y. Which of them"),
+        ("q.json", b'{"a": ["x", "y"], "b": ["z", "w"]}', "not a list for each column (pandas: to_json"),
         ("q.json", b'[{"a": "x"}, 3]', "row 2: no record"),
     ],
 )
@@ -160,6 +169,17 @@ def test_a_file_that_is_something_else_is_named_with_the_cure(name, content, sai
     with pytest.raises(UserError) as error:
         text_tables.read_text_table(path, text_tables.dataset_loader_name(path))
     assert said in str(error.value)
+
+
+def test_a_table_of_a_million_rows_is_read_and_its_last_row_named(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("a,b\n" + "x,\n" * (10**6 - 1) + "last,7\n", "utf-8")
+    table = text_tables.read_text_table(path, "csv")
+    assert (len(table), table[-1]) == (10**6, {"a": "last", "b": "7"})
+    with path.open("a", encoding="utf-8") as file:
+        file.write("x,y,z\n")
+    with pytest.raises(UserError, match=r"q\.csv, row 1000001: 3 cells, the header has 2"):
+        collections.deque(text_tables.iter_text_rows(path, "csv"), maxlen=0)
 
 
 def test_lists_in_json_are_lists_and_a_single_text_among_them_a_list_of_one(tmp_path):

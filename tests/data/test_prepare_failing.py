@@ -93,7 +93,7 @@ def test_a_disk_that_is_full_halfway(
         """
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
         try:
-            prepare("medq_deg", source=source)
+            prepare_splits("medq_deg", source=source)
         except UserError as error:
             sys.exit(f"user error: {error}")
         """,
@@ -119,7 +119,7 @@ def test_a_killed_preparation_leaves_nothing_that_looks_whole_and_is_resumed(
                 os.kill(os.getpid(), signal.SIGKILL)
             return check(data)
         committing.image_problem = dying
-        prepare("medq_deg", source=source)
+        prepare_splits("medq_deg", source=source)
         """,
         release,
         tmp_path,
@@ -198,7 +198,7 @@ def test_a_second_process_waits_and_finds_it_done(release: Path, tmp_path: Path)
                 time.sleep(0.01)
             return check(data)
         committing.image_problem = slow
-        prepare("medq_deg", source=source)
+        prepare_splits("medq_deg", source=source)
         """,
         release,
         tmp_path,
@@ -209,7 +209,7 @@ def test_a_second_process_waits_and_finds_it_done(release: Path, tmp_path: Path)
             if (work / "busy").exists():
                 break
             time.sleep(0.01)
-        prepare("medq_deg", source=source)
+        prepare_splits("medq_deg", source=source)
         """,
         release,
         tmp_path,

@@ -2,13 +2,13 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from lmms_medtasks import degradations, pictures
-from lmms_medtasks.degradations import files
 from lmms_medtasks.degradations.files import FileDegradation, degrade_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import seeded_generator
@@ -37,7 +37,7 @@ def written(output):
 
 def test_a_folder_keeps_its_shape_and_nothing_is_compressed_with_loss(folder, tmp_path):
     outcome = degrade_files(folder, tmp_path / "out", BLUR, workers=1)
-    assert written(tmp_path / "out") == ["a.png", "sub/b.bmp.bmp", "sub/b.jpg.png", "sub/c.tif"]
+    assert written(tmp_path / "out") == ["a.png", "sub/b.bmp", "sub/b.jpg.png", "sub/c.tif"]
     assert not outcome.problems and len(outcome.records) == 4
     for record in outcome.records:
         with Image.open(folder / record["file"]) as clean, Image.open(record["written"]) as result:
@@ -93,7 +93,7 @@ def test_the_window_is_recorded_and_stays_with_the_file(tmp_path, suffix):
     record = degrade_files(tmp_path / f"scan{suffix}", tmp_path / f"out{suffix}", order).records[0]
     values = np.asarray(scan)
     assert record["shown_as"] == {"window": [values.min(), values.max()]}
-    clean, read = (pictures.to_rgb8(files.open_image(tmp_path / f"{name}{suffix}")) for name in ("scan", "out"))
+    clean, read = (pictures.to_rgb8(pictures.open_image(tmp_path / f"{name}{suffix}")) for name in ("scan", "out"))
     assert np.abs(np.asarray(read).astype(int) - np.maximum(np.asarray(clean).astype(int) - 113, 0)).max() <= 1
 
 
@@ -115,26 +115,10 @@ def test_bad_files_are_listed_and_the_rest_is_done(folder, tmp_path):
     problems = {path.name: text for path, text in outcome.problems}
     assert sorted(problems) == ["cut.bmp", "cut.png", "empty.png", "film.gif", "notes.txt"]
     assert "truncated" in problems["cut.png"] and "truncated" in problems["cut.bmp"]
-    assert "no image" in problems["notes.txt"] and "no image" in problems["empty.png"]
-    assert "2 frames" in problems["film.gif"]
+    assert "It is none of PNG" in problems["notes.txt"] and "It is empty" in problems["empty.png"]
+    assert "It holds 2 frames" in problems["film.gif"]
     assert len(outcome.records) == 4
     assert not [name for name in written(tmp_path / "out") if "/." in name or name.startswith(".")]
-
-
-@pytest.mark.parametrize("pixels", [15 * 15, 10 * 10])  # Pillow warns above its bound, and refuses above twice of it
-def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, pixels):
-    Image.new("L", (16, 16)).save(tmp_path / "bomb.png")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", pixels)
-    with pytest.raises(UserError, match="decompression bomb"):
-        files.open_image(tmp_path / "bomb.png")
-
-
-def test_an_exif_rotation_is_applied(tmp_path):
-    image = Image.new("RGB", (30, 20), "white")
-    exif = image.getexif()
-    exif[274] = 6  # turn by 90 degrees
-    image.save(tmp_path / "turned.jpg", exif=exif)
-    assert files.open_image(tmp_path / "turned.jpg").size == (20, 30)
 
 
 def test_files_that_are_there(folder, tmp_path):
@@ -163,7 +147,7 @@ def test_vary_draws_for_each_file(folder, tmp_path):
 
 def test_pattern(folder, tmp_path):
     degrade_files(folder, tmp_path / "out", BLUR, pattern="b.*")
-    assert written(tmp_path / "out") == ["sub/b.bmp.bmp", "sub/b.jpg.png"]
+    assert written(tmp_path / "out") == ["sub/b.bmp", "sub/b.jpg.png"]
 
 
 @pytest.mark.parametrize(
@@ -212,14 +196,19 @@ def test_written_files_have_ordinary_permissions(folder, tmp_path):
 
 
 def test_no_output_takes_the_place_of_another(tmp_path):
-    """a.jpg becomes a.png, beside a.png that stays one; then a.jpg.gif would become a.jpg.png too."""
+    """a.jpg becomes PNG, beside a.png that keeps its name; a.jpg.gif would become a.jpg.png too."""
     folder = tmp_path / "in"
     folder.mkdir()
-    for name in ("a.jpg", "a.png", "a.jpg.gif"):
+    for name in ("a.jpg", "a.png", "a.tif", "a.jpg.gif"):
         picture().save(folder / name)
     outcome = degrade_files(folder, tmp_path / "out", BLUR, workers=1)
     assert outcome.problems == []
-    assert len({record["written"] for record in outcome.records}) == len(list((tmp_path / "out").iterdir())) == 3
+    assert {record["file"]: Path(record["written"]).name for record in outcome.records} == {
+        "a.jpg": "a.jpg.jpg.png",
+        "a.jpg.gif": "a.jpg.png",
+        "a.png": "a.png",
+        "a.tif": "a.tif",
+    }
 
 
 def test_skip_does_not_take_another_orders_file_for_its_own(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.data import dicom_pictures, picture_checks, store, text_tables
+from lmms_medtasks.data import picture_checks, store, text_tables
 from lmms_medtasks.endpoints import PRIVATE_HOSTS
 from lmms_medtasks.harness import journal_files
 from lmms_medtasks.judges import cache, withheld
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "privacy.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("folder", [dicom_pictures.FOLDER, picture_checks.FOLDER, text_tables.FOLDER, "journal"])
+@pytest.mark.parametrize("folder", [picture_checks.FOLDER, text_tables.FOLDER, "journal"])
 def test_every_folder_of_the_data_folder_is_named(folder):
     assert f"`{folder}/`" in PAGE
 
@@ -31,7 +31,7 @@ def test_code_keeps_data_in_no_place_that_the_page_does_not_name():
     files = [path for folder in ("lmms_medtasks", "judges") for path in sorted((ROOT / folder).rglob("*.py"))]
     using = {path.name for path in files if re.search(r"store\.\w*home\(\)", path.read_text("utf-8"))}
     assert using == {
-        "cache.py", "data.py", "dicom_pictures.py", "journal.py", "leaderboard.py",
+        "cache.py", "data.py", "journal.py", "leaderboard.py",
         "picture_checks.py", "prepare.py", "text_tables.py", "withheld.py",
     }  # fmt: skip
 

@@ -87,8 +87,8 @@ def test_non_images_are_listed_and_skipped_only_when_told(place):
         labelled_pictures.read_labelled_images(str(place))
     message = str(caught.value)
     assert "3 of 4 files" in message and "--skip-bad" in message
-    assert "notes.txt: image is none of PNG" in message and "gone.png: cannot be read" in message
-    assert "cut.png: image does not decode" in message
+    assert "notes.txt: is none of PNG" in message and "gone.png' cannot be read" in message
+    assert "cut.png: does not decode" in message
     found = labelled_pictures.read_labelled_images(str(place), skip_bad=True)
     assert [picture.id for picture in found.pictures] == ["a.png"]
     assert [name for name, _ in found.skipped] == ["notes.txt", "cut.png", "gone.png"]

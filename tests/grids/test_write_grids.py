@@ -115,5 +115,5 @@ def test_check_of_what_is_no_set(pictures, tmp_path):
         write_grids.check_set(tmp_path)
     folder = write(pictures, tmp_path / "out", items=1).folder
     next((folder / "benchmark_refined").rglob("*_0_grid.png")).unlink()
-    with pytest.raises(UserError, match="which the manifest names, cannot be read"):
+    with pytest.raises(UserError, match="cannot be read: No such file"):
         write_grids.check_set(folder)

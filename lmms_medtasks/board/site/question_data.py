@@ -37,7 +37,7 @@ from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import MARK
 from lmms_medtasks.samples.runs import list_task_splits, task_settings
 
-_FORM = f"webp lossless {question_pictures.LONGEST} 1"
+_FORM = f"webp lossless {question_pictures.LONGEST} 2"
 """Changes when the same source gives another file."""
 
 _BESIDE = ("shown_as", "name", "picture")

@@ -346,7 +346,7 @@ def test_the_real_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         )
         assert found["degradation"] == "" and found["severity"] == 0
         assert documents.document_problem({**found, "data": "sample"}, MEDQ_DEG.tags) is None
-        assert image_problem(found["image"]["bytes"]) is None
+        assert not image_problem(found["image"]["bytes"])
     assert len(degraded) == 38 and {found["severity"] for found in degraded} == {1, 2}
     assert len({found["degradation"] for found in degraded}) == 18  # 19 triples, motion_blur twice
 

@@ -55,7 +55,7 @@ def test_ovqa_image_that_is_no_image(write, rows_of):
     folder = write("ovqa", {"test": [rows_of["ovqa"](1), rows_of["ovqa"](2), rows_of["ovqa"](3, image_name="2.jpg")]})
     (folder / "img/2.jpg").write_bytes(b"no image")
     assert [row["id"] for row in prepared("sure_ovqa", folder)] == ["test/1"]
-    assert ["'2.jpg': image is none of" in line["reason"] for line in rejected("sure_ovqa")] == [True, True]
+    assert ["'2.jpg' is none of" in line["reason"] for line in rejected("sure_ovqa")] == [True, True]
 
 
 def test_ovqa_link_out_of_the_images(write, rows_of, tmp_path, png):

@@ -1,21 +1,19 @@
 """DICOM files as a model is shown them, against pydicom's own transforms."""
 
 import io
-import json
 import warnings
 
 import datasets
 import numpy as np
 import pydicom
 import pytest
-from PIL import Image
 from pydicom.dataset import Dataset, FileMetaDataset
 from pydicom.pixels import apply_modality_lut, apply_voi_lut
-from pydicom.uid import MPEG4HP41, ExplicitVRLittleEndian, JPEGLSLossless, RLELossless
+from pydicom.uid import MPEG4HP41, DeflatedExplicitVRLittleEndian, ExplicitVRLittleEndian, JPEGLSLossless, RLELossless
 
 from lmms_medtasks import pictures
-from lmms_medtasks.data import dicom_pictures
 from lmms_medtasks.data.adapter import from_columns
+from lmms_medtasks.dicom import read_dicom as read_with_limit
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
@@ -53,6 +51,10 @@ def dicom(values=None, syntax=ExplicitVRLittleEndian, bits=12, **fields):
     return held.getvalue()
 
 
+def read_dicom(data):
+    return read_with_limit(data, pictures.MAX_PIXELS)
+
+
 def by_pydicom(data):
     """(H, W) uint8: pydicom's transforms, then its output range on 0 to 255."""
     file = pydicom.dcmread(io.BytesIO(data))
@@ -79,31 +81,42 @@ def by_pydicom(data):
 @pytest.mark.filterwarnings("ignore:overflow encountered in exp")
 def test_windows_are_those_of_pydicom(kind, fields):
     data = dicom(PhotometricInterpretation=kind, **fields)
-    image, view = dicom_pictures.read_dicom(data)
+    image, view = read_dicom(data)
     assert image.mode == "L"
     assert np.abs(np.asarray(image).astype(int) - by_pydicom(data)).max() <= (1 if "SIGMOID" in str(fields) else 0)
     assert view["window_from"].startswith("the file") and view.get("inverted", False) is (kind == "MONOCHROME1")
 
 
+def test_a_window_of_small_values_is_that_of_exact_numbers():
+    """A dose in Gy: PS3.3 has no LINEAR window of a width below 1; and one of 1 has no value between its ends."""
+    data = dicom(RescaleSlope=0.0001, RescaleIntercept=0, WindowCenter=0.2, WindowWidth=0.25)
+    image, view = read_dicom(data)
+    shares = (ramp(12) * 0.0001 - 0.075) / 0.25
+    assert np.abs(np.asarray(image).astype(int) - np.rint(np.clip(shares, 0, 1) * 255)).max() <= 1
+    assert view["window"] == pytest.approx([0.075, 0.325])
+    step = dicom(WindowCenter=2000, WindowWidth=1)
+    assert np.array_equal(np.asarray(read_dicom(step)[0]), by_pydicom(step))
+
+
 def test_the_window_is_recorded_in_modality_values():
     fields = {"WindowCenter": 40, "WindowWidth": 400, "RescaleSlope": 1, "RescaleIntercept": -1024}
-    assert dicom_pictures.read_dicom(dicom(**fields))[1]["window"] == [-160.0, 239.0]
+    assert read_dicom(dicom(**fields))[1]["window"] == [-160.0, 239.0]
 
 
 def test_a_voi_table_is_pydicoms():
     table = Dataset()
     table.LUTDescriptor, table.LUTData = [4096, 0, 16], np.linspace(65535, 0, 4096).astype("<u2").tobytes()
     data = dicom(VOILUTSequence=[table])
-    image, view = dicom_pictures.read_dicom(data)
+    image, view = read_dicom(data)
     file = pydicom.dcmread(io.BytesIO(data))
     assert np.array_equal(np.asarray(image), np.rint(apply_voi_lut(file.pixel_array, file) / 65535 * 255))
     assert view == {"window_from": "the file's VOI table"}
 
 
 def test_without_a_window_eight_bits_are_shown_whole_and_more_from_their_own_range():
-    image, view = dicom_pictures.read_dicom(dicom(np.full((4, 4), 100, np.uint8), bits=8))
+    image, view = read_dicom(dicom(np.full((4, 4), 100, np.uint8), bits=8))
     assert np.asarray(image).max() == 100 and view["window"] == [0.0, 255.0]
-    image, view = dicom_pictures.read_dicom(dicom(ramp(12) // 2 + 50, bits=16))
+    image, view = read_dicom(dicom(ramp(12) // 2 + 50, bits=16))
     assert view == {"window": [50.0, 2097.0], "window_from": "its own smallest and largest value"}
     assert np.asarray(image).min() == 0 and np.asarray(image).max() == 255
 
@@ -112,20 +125,29 @@ def test_padding_does_not_count_for_the_own_range():
     values = ramp(12, signed=True) + 3000
     values[0] = -2000
     padded = dicom(values, bits=16, PixelPaddingValue=-2000)
-    assert dicom_pictures.read_dicom(padded)[1]["window"][0] == values[1:].min()
+    assert read_dicom(padded)[1]["window"][0] == values[1:].min()
 
 
 def test_colours_and_lossless_compression_are_read_as_they_are():
     colours = np.random.default_rng(0).integers(0, 256, (6, 5, 3), dtype=np.uint8)
     more = {"SamplesPerPixel": 3, "PhotometricInterpretation": "RGB", "PlanarConfiguration": 0}
-    image, view = dicom_pictures.read_dicom(dicom(colours, bits=8, **more))
+    image, view = read_dicom(dicom(colours, bits=8, **more))
     assert np.array_equal(np.asarray(image), colours) and view == {}
     file = pydicom.dcmread(io.BytesIO(dicom(WindowCenter=2000, WindowWidth=900)))
-    plain = dicom_pictures.read_dicom(dicom(WindowCenter=2000, WindowWidth=900))[0]
+    plain = read_dicom(dicom(WindowCenter=2000, WindowWidth=900))[0]
     file.compress(RLELossless)
     held = io.BytesIO()
     file.save_as(held)
-    assert dicom_pictures.read_dicom(held.getvalue())[0].tobytes() == plain.tobytes()
+    assert read_dicom(held.getvalue())[0].tobytes() == plain.tobytes()
+
+
+def test_a_file_that_is_deflated_as_a_whole_is_unpacked_up_to_a_limit():
+    data = dicom(syntax=DeflatedExplicitVRLittleEndian, WindowCenter=2000, WindowWidth=900, ImageComments="a" * 9000)
+    assert len(data) < 2000
+    plain = read_dicom(dicom(WindowCenter=2000, WindowWidth=900))[0]
+    assert read_dicom(data)[0].tobytes() == plain.tobytes()
+    with pytest.raises(UserError, match="unpacks to more than 2,560 bytes"):
+        read_with_limit(data, 320)
 
 
 @pytest.mark.parametrize(
@@ -142,21 +164,17 @@ def test_colours_and_lossless_compression_are_read_as_they_are():
 )  # fmt: skip
 def test_what_cannot_be_shown_is_named_with_the_way_out(data, named):
     with pytest.raises(UserError) as error:
-        dicom_pictures.read_dicom(data)
+        read_dicom(data)
     assert named in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["scan.dcm", "IM0001", "scan.DCM"])
-def test_a_table_may_name_dicom_files_whatever_their_ending(name, tmp_path, monkeypatch):
-    """The picture is made once, its window is in the question's record, and no name of a patient goes along."""
-    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
+def test_a_table_may_name_dicom_files_whatever_their_ending(name, tmp_path):
+    """Its window is in the question's record."""
     data = dicom(WindowCenter=40, WindowWidth=400, RescaleSlope=1, RescaleIntercept=-1024)
     (tmp_path / name).write_bytes(data)
     rows = datasets.Dataset.from_dict({"image": [name, name], "question": ["q1", "q2"], "answer": ["x", "y"]})
     documents = from_columns().in_folder(tmp_path)(rows)
-    made = list((tmp_path / "home" / dicom_pictures.FOLDER).iterdir())
-    assert len(made) == 1 and b"Somebody" not in made[0].read_bytes()
-    assert json.loads(Image.open(made[0]).info[pictures.SHOWN_AS])["window"] == [-160.0, 239.0]
     hooks.RENDERED.reset(documents["id"])
     shown = hooks.doc_to_visual(documents[0])
     assert np.array_equal(np.asarray(shown[0])[..., 0], by_pydicom(data))
@@ -167,9 +185,8 @@ def test_a_table_may_name_dicom_files_whatever_their_ending(name, tmp_path, monk
 
 def test_a_name_of_dicom_files_for_something_else_is_refused(tmp_path):
     (tmp_path / "scan.dcm").write_bytes(b"\0" * 200)
-    rows = datasets.Dataset.from_dict({"image": ["scan.dcm"], "question": ["q1"], "answer": ["x"]})
-    with pytest.raises(UserError, match="row 1: scan.dcm is called as DICOM files are, and has no mark DICM"):
-        from_columns().in_folder(tmp_path)(rows)
+    with pytest.raises(UserError, match=r"scan.dcm' is none of PNG.* and DICOM \(200 bytes; DICOM has the mark"):
+        pictures.open_image(tmp_path / "scan.dcm")
 
 
 def test_a_clean_variant_has_no_parameters_of_the_degraded_one():

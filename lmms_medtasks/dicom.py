@@ -5,33 +5,25 @@ transform (DICOM PS3.3, C.11.2): the first window that it states, or its VOI tab
 0 to the largest value of its bits if these are 8 or fewer, else from its own smallest to its own largest value, without
 padding. MONOCHROME1 is inverted, so that large values are dark.
 
-The PNG lies in the data folder, under the digest of the DICOM file. Its text ``ShownAs`` names the window, which each
-question's record repeats. Nothing else of the file goes along, such as names.
+Nothing else of a file goes along with its pixels, such as names. :func:`lmms_medtasks.pictures.open_image` calls this
+module for whatever has the mark of a DICOM file.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import warnings
-from pathlib import Path
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmms_medtasks import pictures, writing
-from lmms_medtasks.data import store
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FOLDER = "dicom_pictures"
-SUFFIXES = (".dcm", ".dicom")
-START = 132  # Bytes from which on a file tells whether it is DICOM
-
-_VERSION = 1  # of what is made of a file
+_DEFLATED = b"1.2.840.10008.1.2.1.99"  # Deflated Explicit VR Little Endian
 _AS_PNG = "Write the image that is asked about as PNG"
 _DECODERS = (
     "Install decoders (pip install pylibjpeg pylibjpeg-libjpeg pylibjpeg-openjpeg), or write the file uncompressed "
@@ -41,31 +33,17 @@ _DECODERS = (
 
 def is_dicom(start: bytes) -> bool:
     """Whether a file that begins so is DICOM: it has the mark ``DICM`` after 128 bytes."""
-    return start[128:START] == b"DICM"
+    return start[128:132] == b"DICM"
 
 
-def png_of(data: bytes) -> dict[str, Any]:
-    """A DICOM file's PNG, made unless it is there; its bytes if it can't be written. As :func:`read_dicom`."""
-    name = hashlib.sha256(b"%d" % _VERSION + data).hexdigest()[:32]
-    target = store.data_home() / FOLDER / f"{name}.png"
-    if target.is_file():
-        return {"bytes": None, "path": str(target)}
-    made = _encode_png(*read_dicom(data))
-    try:
-        writing.write_bytes_atomically(target, made)
-    except UserError:
-        return {"bytes": made, "path": None}
-    return {"bytes": None, "path": str(target)}
-
-
-def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
+def read_dicom(data: bytes, max_pixels: int) -> tuple[Image, dict[str, Any]]:
     """The picture in a DICOM file, mode L or RGB, and its view: ``{"window": [low, high], "window_from": ...}``.
 
     The window is in modality values (CT: Hounsfield units); the view of a colour picture is empty.
 
     Raises:
-        UserError: several frames, video, no pixels, colours of another kind, more than 8 bits of colour, compression
-            that no installed decoder reads, a window that is none, a damaged file.
+        UserError: several frames, video, no pixels, more than ``max_pixels``, colours of another kind, more than 8 bits
+            of colour, compression that no installed decoder reads, a window that is none, a damaged file.
     """
     import pydicom
     from PIL import Image
@@ -73,8 +51,9 @@ def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd values in fields that are not read here
+            _check_deflated(data, 8 * max_pixels)
             file = pydicom.dcmread(io.BytesIO(data))
-            _check_decodable(file)
+            _check_decodable(file, max_pixels)
             stored = pydicom.pixels.pixel_array(file)
             if stored.ndim == 3:
                 if stored.dtype != np.uint8:
@@ -89,7 +68,20 @@ def read_dicom(data: bytes) -> tuple[Image, dict[str, Any]]:
     return Image.fromarray(levels), view
 
 
-def _check_decodable(file: Any) -> None:
+def _check_deflated(data: bytes, limit: int) -> None:
+    """Raise UserError for a file that is compressed as a whole and unpacks to more than ``limit`` bytes."""
+    if _DEFLATED not in data[:1024]:
+        return
+    unpacker, size = zlib.decompressobj(-zlib.MAX_WBITS), 0
+    packed = data[144 + int.from_bytes(data[140:144], "little") :]  # behind the group that names the compression
+    while packed and size <= limit:
+        size += len(unpacker.decompress(packed, 2**24))
+        packed = unpacker.unconsumed_tail
+    if size > limit:
+        raise UserError(f"is DICOM that unpacks to more than {limit:,} bytes, the limit for one picture. {_AS_PNG}.")
+
+
+def _check_decodable(file: Any, max_pixels: int) -> None:
     from pydicom.pixels import get_decoder
 
     syntax = file.file_meta.TransferSyntaxUID
@@ -101,6 +93,8 @@ def _check_decodable(file: Any) -> None:
     frames = int(file.get("NumberOfFrames") or 1)
     if frames > 1:
         raise UserError(f"is DICOM with {frames} frames. Write the one that is asked about as PNG.")
+    if file.Rows * file.Columns > max_pixels:
+        raise UserError(f"is DICOM of {file.Columns:,} x {file.Rows:,} pixels, the limit is {max_pixels:,}. {_AS_PNG}.")
     kind = str(file.get("PhotometricInterpretation"))
     if kind not in ("MONOCHROME1", "MONOCHROME2", "RGB") and not kind.startswith("YBR_"):
         raise UserError(
@@ -138,23 +132,28 @@ def _grey_levels(file: Any, stored: np.ndarray) -> tuple[np.ndarray, dict[str, A
 
 
 def _apply_window(file: Any, values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """The values in the first window that the file states as shares, 0 black and 1 white (PS3.3, C.11.2.1.2, 1.3)."""
+    """The values in the first window that the file states as shares, 0 black and 1 white (PS3.3, C.11.2.1.2, 1.3).
+
+    A width below 1 is none of a LINEAR window, whose values are whole numbers: it is read as LINEAR_EXACT, as files
+    mean it whose values are doses or other small numbers.
+    """
     centres, widths = (_parse_numbers(file[name].value) for name in ("WindowCenter", "WindowWidth"))
     centre, width = centres[0], widths[0]
     form = str(file.get("VOILUTFunction") or "LINEAR").upper()
-    least = 1.0 if form == "LINEAR" else 0.0
-    if not width > least or form not in ("LINEAR", "LINEAR_EXACT", "SIGMOID"):
+    if not width > 0 or form not in ("LINEAR", "LINEAR_EXACT", "SIGMOID"):
         raise UserError(
             f"is DICOM with the window centre {centre:g}, width {width:g} and VOI function {form}. The width must be "
-            f"above {least:g}, the function LINEAR, LINEAR_EXACT or SIGMOID. {_AS_PNG}."
+            f"above 0, the function LINEAR, LINEAR_EXACT or SIGMOID. {_AS_PNG}."
         )
     low, high = (centre - 0.5 - (width - 1) / 2, centre - 0.5 + (width - 1) / 2)
-    if form != "LINEAR":
+    if form != "LINEAR" or width < 1:
         low, high = centre - width / 2, centre + width / 2
     origin = "the file" if len(centres) == 1 else f"the file, the first of {len(centres)}"
     view: dict[str, Any] = {"window": [low, high], "window_from": origin}
     if form == "SIGMOID":
         return 1.0 / (1.0 + np.exp(-4.0 * (values - centre) / width)), {**view, "function": "SIGMOID"}
+    if low == high:  # a width of 1: one step from black to white
+        return (values > low).astype(float), view
     return (values - low) / (high - low), view
 
 
@@ -172,21 +171,3 @@ def _grey_range(file: Any, stored: np.ndarray, values: np.ndarray) -> tuple[floa
         lowest = -(2 ** (bits - 1)) if file.PixelRepresentation else 0
         return float(lowest), float(lowest + 2**bits - 1), "all values of its bits"
     return low, high, "its own smallest and largest value"
-
-
-def _encode_png(image: Image, view: dict[str, Any]) -> bytes:
-    from PIL.PngImagePlugin import PngInfo
-
-    info = PngInfo()
-    if view:
-        info.add_text(pictures.SHOWN_AS, json.dumps(view))
-    held = io.BytesIO()
-    image.save(held, "PNG", pnginfo=info, compress_level=1)
-    return held.getvalue()
-
-
-def mark_missing(path: Path, start: bytes) -> str:
-    """What is wrong with a file that is named as DICOM and is none; "" for any other."""
-    if path.suffix.lower() in SUFFIXES and start and not is_dicom(start):
-        return "is called as DICOM files are, and has no mark DICM after 128 bytes. Write it again with a DICOM tool."
-    return ""
