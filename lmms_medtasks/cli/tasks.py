@@ -12,16 +12,18 @@ import typer
 from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
 
+Datasets = Annotated[
+    list[str],
+    typer.Option(
+        help="A table in the folder, a hub's owner/name, or medtasks://suite/split. Given again, a second table of the "
+        "same benchmark."
+    ),
+]
+
 
 def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
-    dataset: Annotated[
-        list[str],
-        typer.Option(
-            help="A table in the folder, a hub's owner/name, or medtasks://suite/split. Given again, a second table of "
-            "the same benchmark."
-        ),
-    ],
+    dataset: Datasets,
     template: Annotated[
         str,
         typer.Option(
@@ -93,17 +95,15 @@ def new(
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
-    requests = [replace(request, dataset=_without_hub(each)) for each in dict.fromkeys(dataset)]
-    parts = recognising.recognise_tables(requests)
-    for line in (line for recognised in parts for line in recognised.said):
-        typer.echo(line)
-    if problems := [recognised.problem.rstrip(".") for recognised in parts if recognised.problem]:
+    found = recognising.recognise_tables(
+        [replace(request, dataset=_without_hub(each)) for each in dict.fromkeys(dataset)]
+    )
+    typer.echo("\n".join(line for recognised in found for line in recognised.said))
+    if problems := [recognised.problem.rstrip(".") for recognised in found if recognised.problem]:
         raise UserError(f"{'. '.join(problems)}. Nothing was written.")
-    if look:
-        return
-    for path in write_task_folder(*(recognised.wanted for recognised in parts)):
-        typer.echo(path)
-    typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
+    if not look:
+        typer.echo("\n".join(map(str, write_task_folder(*(recognised.wanted for recognised in found)))))
+        typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
 
 
 def _without_hub(dataset: str) -> str:

@@ -5,8 +5,9 @@ Command-line options win. Only columns that are not named are recognised; ambigu
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -62,11 +63,15 @@ def recognise_tables(requests: Sequence[NewTaskRequest]) -> list[TableRecognitio
     tables = [_read_table(request) for request in requests]
     if len(tables) > 1:
         _keep_own_columns(tables)
-    parts = [part for recognised, table in tables for part in _kinds_of_questions(recognised, table)]
-    for part, table in parts:
-        if table is not None:
-            _recognise_kind(part, table, is_alone=len(parts) == 1)
-    found = [part for part, _ in parts]
+    found: list[TableRecognition] = []
+    for recognised, table in tables:
+        named = None if table is None else _name_columns(recognised, table)
+        if table is None or named is None:
+            found.append(recognised)
+            continue
+        for kind, rows in _split_kinds(recognised, named):
+            found.append(kind)
+            _recognise_kind(kind, named.select(rows) if kind.wanted.rows else named, named, table.column_names)
     if len(found) > 1:
         _name_parts(found)
     return found
@@ -101,87 +106,55 @@ def _keep_own_columns(tables: Sequence[tuple[TableRecognition, Dataset | None]])
         recognised.wanted = replace(recognised.wanted, columns=columns, tags=tags)
 
 
-def _kinds_of_questions(
-    recognised: TableRecognition, table: Dataset | None
-) -> list[tuple[TableRecognition, Dataset | None]]:
-    """What was recognised, for each kind of questions in the table: with options, and without; and the table."""
-    if table is None:
-        return [(recognised, None)]
-    table = _name_columns(recognised, table)
-    return [(part, table) for part in _split_kinds(recognised, table)]
-
-
-def _split_kinds(recognised: TableRecognition, table: Dataset) -> list[TableRecognition]:
-    request = recognised.wanted
-    if request.template or "options" not in request.columns:
-        return [recognised]
-    try:
-        has = adapter.has_options(make_adapter(request), table)
-    except UserError:
-        return [recognised]  # told with the first question
-    if all(has):
-        return [recognised]
-    if not any(has):
+def _split_kinds(recognised: TableRecognition, table: Dataset) -> Iterator[tuple[TableRecognition, Sequence[int]]]:
+    """What was recognised, for each kind of questions in the table, with its rows: with options, and without."""
+    request, has = recognised.wanted, list[bool]()
+    if "options" in request.columns and not request.template:
+        with contextlib.suppress(UserError):  # told with the first question
+            has = adapter.has_options(make_adapter(request), table)
+    without = [row for row, has_options in enumerate(has) if not has_options]
+    if without and len(without) == len(has):
         recognised.said.append(f"{request.columns['options']}: empty in every row, the questions are open")
         recognised.wanted = replace(request, rows="without_options")
-        return [recognised]
+    if not without or len(without) == len(has):
+        yield recognised, without
+        return
+    said = [*recognised.said, f"{len(has) - len(without)} of {len(has)} rows have options"]
+    choice = TableRecognition(replace(request, rows="with_options"), said)
+    yield choice, [row for row, has_options in enumerate(has) if has_options]
     several = "" if request.several == "all" else request.several
-    without = replace(request, rows="without_options", answer_is="", several=several)
-    count = f"of {len(table)} rows"
-    with_options = replace(recognised, wanted=replace(request, rows="with_options"),
-                           said=[*recognised.said, f"{sum(has)} {count} have options"])  # fmt: skip
-    open_ones = TableRecognition(without, [f"{len(has) - sum(has)} {count} have none, and are a task of their own"])
-    _check_lost_options(open_ones, table, has)
-    return [with_options, open_ones]
+    words = replace(request, rows="without_options", answer_is="", several=several)
+    yield (
+        TableRecognition(words, [f"{len(without)} of {len(has)} rows have none, and are a task of their own"]),
+        without,
+    )
 
 
-def _check_lost_options(recognised: TableRecognition, table: Dataset, has: Sequence[bool]) -> None:
-    """Refuse a letter as the answer of a question without options: its options may have been lost."""
-    answers = table[recognised.wanted.columns["answer"]][:] if "answer" in recognised.wanted.columns else []
-    for row, (answer, has_options) in enumerate(zip(answers, has, strict=False), start=1):
-        if not has_options and re.fullmatch(r"\(?[A-J][).]?", str(answer).strip()):
-            recognised.problem = (
-                f"{recognised.wanted.dataset}: row {row} has no options, and its answer {answer!r} is an option's "
-                "letter. Give the row its options. If it is an open question, put the open ones into a second table: "
-                "--dataset FIRST --dataset SECOND"
-            )
-            return
-
-
-def _recognise_kind(recognised: TableRecognition, table: Dataset, is_alone: bool) -> None:
-    request = recognised.wanted
-    rows = table
-    if request.rows:
-        has = adapter.has_options(make_adapter(request), table)
-        wanted = request.rows == "with_options"
-        rows = table.select([row for row, has_options in enumerate(has) if has_options == wanted])
+def _recognise_kind(recognised: TableRecognition, rows: Dataset, table: Dataset, names: Sequence[str]) -> None:
+    """Complete the request from the ``rows`` of its kind in ``table``; ``names``: of the columns that a user sees."""
     recognise_answers(recognised, rows)
     _choose_template(recognised, rows)
-    settings = recognised.wanted.settings
-    if not is_alone and "judge" in settings and templates.get(recognised.wanted.template).kind == "choice":
-        others = {key: value for key, value in settings.items() if key != "judge"}
-        recognised.wanted = replace(recognised.wanted, settings=others)
-    _report_columns(recognised, table.column_names)
+    _report_columns(recognised, names)
     _report_splits(recognised, rows)
     _report_first_question(recognised, table)
 
 
 def _name_parts(found: Sequence[TableRecognition]) -> None:
-    """Name the tasks of a benchmark by their kinds, else by their tables. Raises UserError where both are the same."""
+    """Name the tasks of a benchmark by their kinds, and where that does not do by their tables and kinds.
 
-    def kind(request: NewTaskRequest) -> str:
-        if request.settings.get("parser") == "yes_no":
-            return "yes_no"
-        return "choice" if templates.get(request.template).kind == "choice" else "open"
-
-    def table(request: NewTaskRequest) -> str:
-        return re.sub(r"[^a-z0-9]+", "_", Path(request.dataset).stem.lower()).strip("_")
-
-    for name in (kind, table, lambda request: f"{table(request)}_{kind(request)}"):
-        names = [name(recognised.wanted) for recognised in found]
-        if len(set(names)) == len(names) and all(names):
-            break
-    else:
+    A judge is left out of the settings of tasks without one. Raises UserError for two tasks of one name.
+    """
+    kinds, tables = list[str](), list[str]()
+    for recognised in found:
+        request = recognised.wanted
+        is_open = templates.get(request.template).kind == "open"
+        kinds.append("open" if is_open else "yes_no" if request.settings.get("parser") == "yes_no" else "choice")
+        tables.append(re.sub(r"[^a-z0-9]+", "_", Path(request.dataset).stem.lower()).strip("_"))
+        settings = {key: value for key, value in request.settings.items() if is_open or key != "judge"}
+        recognised.wanted = replace(request, settings=settings)
+    names = [f"{table}_{kind}" for table, kind in zip(tables, kinds, strict=True)]
+    names = kinds if len(set(kinds)) == len(kinds) else names
+    if len(set(names)) < len(names):
         raise UserError(f"Two tables give the same name {names[0]!r} to their tasks. Rename one of the files.")
     for part, recognised in zip(names, found, strict=True):
         recognised.wanted = replace(recognised.wanted, part=part)
@@ -355,10 +328,10 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     used.add((request.settings.get("shift") or {}).get("column", ""))
     counted = f" ({request.answer_is})" if request.answer_is else ""
     for ours, theirs in request.columns.items():
-        if ours == "options" and not request.has_options:
-            continue
-        if "conversations" in request.columns and ours == theirs and ours in ("question", "answer", "image"):
-            continue
+        if (ours == "options" and not request.has_options) or (
+            "conversations" in request.columns and theirs not in names
+        ):
+            continue  # of the other kind, or made of the conversations
         recognised.said.append(f"{ours}: column {theirs}{counted if ours == 'answer' else ''}")
     left = [name for name in names if name not in used and name not in TAGS]
     if left:
@@ -384,17 +357,16 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
     try:
         adapt = make_adapter(recognised.wanted)
-        documents = adapt.in_folder(recognised.wanted.folder)(table)
+        made = adapt.in_folder(recognised.wanted.folder)(table)
     except UserError as error:
         recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return
-    first_question = documents[0]
-    ids = zip(documents["id"], documents["image_id"], strict=True)
-    without = [question_id for question_id, image_id in ids if image_id.startswith("none-")]
-    if 0 < len(without) < len(documents):
-        recognised.said.append(f"{len(without)} of {len(documents)} rows have no image, the first is {without[0]!r}")
+    first_question = made[0]
+    without = [int(match[1]) + 1 for each in made["image_id"] if (match := re.fullmatch("none-([0-9]+)", each))]
+    if 0 < len(without) < len(made):
+        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}")
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
-    recognised.said.append(f"{len(documents)} rows; the first question (id {first_question['id']!r}):")
+    recognised.said.append(f"{len(made)} rows; the first question (id {first_question['id']!r}):")
     recognised.said.append(f"  {first_question['question'][:_SHOWN]}")
     recognised.said += [
         f"  {letter}. {text[:_SHOWN]}" for letter, text in zip(letters, first_question["options"], strict=True)

@@ -253,7 +253,7 @@ class TableDocuments:
             if split[row] is None:
                 raise UserError(
                     f"{self._cell_location(name, row)}: {text[-80:]!r} ends with no list of options, expected one such "
-                    'as "(a) left (b) right". An open question? Those go into a table and a task of their own.'
+                    'as "(a) left (b) right". An open question? Put those into a second table: --dataset once for each.'
                 )
         return split  # type: ignore[return-value]  # None was refused
 
@@ -278,14 +278,13 @@ class TableDocuments:
         )
 
     def options(self) -> list[list[str]]:
-        names = self._columns.options
         rows: list[list[Any]] = []
         if self._columns.rows != "without_options":
             listed = self._listed_options() if self._lists_options else []
             rows = [options for _, options in listed] or self._option_cells()
         if not rows:
             return [[] for _ in range(len(self._dataset))]
-        column_label = ", ".join(_column_names(names))
+        column_label = ", ".join(_column_names(self._columns.options))
         all_options = []
         for row, cells in enumerate(rows):
             location = functools.partial(self._cell_location, column_label, row)
@@ -328,18 +327,11 @@ class TableDocuments:
     def _tag_values(self, name: str) -> list[Any]:
         values = self._column_values(name)
         if name == "severity":
-            return [self._parse_severity(value, row) for row, value in enumerate(values)]
+            return [
+                table_cells.parse_severity(value, functools.partial(self._cell_location, name, row))
+                for row, value in enumerate(values)
+            ]
         return ["" if value is None else str(value) for value in values]
-
-    def _parse_severity(self, value: Any, row: int) -> Any:
-        if not isinstance(value, str):
-            return value
-        text = value.strip()
-        if not text:
-            return None
-        if not table_cells.WHOLE.fullmatch(text):
-            raise UserError(f"{self._cell_location('severity', row)}: {value!r}, expected a whole number from 0 to 2.")
-        return int(text)
 
     def _cell_location(self, name: str, row: int) -> str:
         return self._row_location(name, self._rows[row])
@@ -362,10 +354,9 @@ class TableDocuments:
             return [str(row) for row in self._rows]
         ids = self._required_texts(name)
         seen: dict[str, int] = {}
-        for row, each in enumerate(ids):
+        for row, each in zip(self._rows, ids, strict=True):
             if each in seen:
-                rows = f"row {self._rows[seen[each]] + 1} and of row {self._rows[row] + 1}"
-                raise UserError(f"Column {name!r}: {each!r} is the id of {rows}.")
+                raise UserError(f"Column {name!r}: {each!r} is the id of row {seen[each] + 1} and of row {row + 1}.")
             seen[each] = row
         return ids
 
@@ -412,6 +403,8 @@ class TableDocuments:
 
     def _read_references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
         name = self._columns.answer
+        for row, value in enumerate(values if self._columns.rows else ()):
+            table_cells.check_no_letter(value, functools.partial(self._cell_location, name, row))
         if self._columns.several == "all":
             raise UserError(
                 f'Column {name!r}: several="all" is for options that are right together, and these questions are open. '

@@ -344,3 +344,23 @@ def _label_names(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
         return [_label_names(each, names) for each in value]
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+
+
+def parse_severity(value: Any, locate: Place) -> Any:
+    """A severity as a number, None for an empty cell; what is no text is left to others."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text and not WHOLE.fullmatch(text):
+        raise UserError(f"{locate()}: {value!r}, expected a whole number from 0 to 2.")
+    return int(text) if text else None
+
+
+def check_no_letter(value: Any, locate: Place) -> None:
+    """Refuse a letter as the answer of a row without options, in a table that has them: they may have been lost."""
+    if re.fullmatch(r"\(?[A-J][).]?", str(value).strip()):
+        raise UserError(
+            f"{locate()}: a row without options has the answer {value!r}, an option's letter. Give it its options. If "
+            "it is an open question, put such questions into a table without columns of options, and name both tables: "
+            "--dataset once for each."
+        )

@@ -106,7 +106,7 @@ def test_two_tables_of_one_kind_have_their_files_names(tmp_path):
     folder = write_folder(tmp_path, ("Part one.csv", header, rows), ("part_2.csv", header, rows))
     new(folder, "--dataset", folder / "Part one.csv", "--dataset", folder / "part_2.csv")
     assert errors(folder) == []
-    assert {"both_part_one.yaml", "both_part_2.yaml"} <= {path.name for path in folder.iterdir()}
+    assert {"both_part_one_open.yaml", "both_part_2_open.yaml"} <= {path.name for path in folder.iterdir()}
 
 
 def test_rows_without_options_whose_answers_are_yes_or_no_need_no_judge(tmp_path):
@@ -146,7 +146,11 @@ def change(rows, number, **cells):
 @pytest.mark.parametrize(
     ("rows", "arguments", "message"),
     [
-        (change(mixed_rows(), 104, answer="B"), (), "row 5 has no options, and its answer 'B' is an option's letter"),
+        (
+            change(mixed_rows(), 104, answer="B"),
+            (),
+            "Column 'answer', row 5 (id '104'): a row without options has the answer 'B'",
+        ),
         (
             change(mixed_rows(), 103, B=""),
             (),
