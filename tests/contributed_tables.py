@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.contribute import loaded, static
+import io
+import json
+
+from PIL import Image
+
+from lmms_medtasks.contribute import loaded, recognising, static
+from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
 from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.task_yaml.problems import ValidationLog
 
@@ -24,8 +30,40 @@ def errors(folder):
     return [str(each) for each in validate_folder(folder, write=True).errors]
 
 
-def load(folder):
+def load(folder, name=""):
     found = ValidationLog()
-    task = loaded.load_task(static.check_static(folder / f"{folder.name}.yaml", found)[0], found)
+    task = loaded.load_task(static.check_static(folder / f"{name or folder.name}.yaml", found)[0], found)
     assert task is not None, found.errors
     return task
+
+
+def png(level):
+    """A PNG of one colour."""
+    held = io.BytesIO()
+    Image.new("RGB", (32, 32), (level, level, 9)).save(held, "PNG")
+    return held.getvalue()
+
+
+def table(tmp_path, records, name="asked.jsonl"):
+    """A table with these records in a folder `asked` that has three pictures."""
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"p{number}.png").write_bytes(png(number * 40))
+    (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+    return folder / name
+
+
+def looked(path, **more):
+    """What `new` recognises in a table of the folder `asked`."""
+    request = NewTaskRequest("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more)
+    [found] = recognising.recognise_tables([request])
+    return found
+
+
+def made(path, **more):
+    """The found task, written, without an error; and its documents."""
+    found = looked(path, **more)
+    write_task_folder(found.wanted)
+    assert errors(path.parent) == []
+    return found, load(path.parent).documents

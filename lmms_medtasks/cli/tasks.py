@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +12,18 @@ import typer
 from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
 
+Datasets = Annotated[
+    list[str],
+    typer.Option(
+        help="A table in the folder, a hub's owner/name, or medtasks://suite/split. Given again, a second table of the "
+        "same benchmark."
+    ),
+]
+
 
 def new(
     name: Annotated[str, typer.Argument(help="The task's name, and its folder's.")],
-    dataset: Annotated[str, typer.Option(help="A table in the folder, a hub's owner/name, or medtasks://suite/split.")],
+    dataset: Datasets,
     template: Annotated[
         str,
         typer.Option(
@@ -24,8 +33,13 @@ def new(
     folder: Annotated[Path | None, typer.Option(help="Where to write; a folder called NAME here.")] = None,
     split: Annotated[str, typer.Option(help="The hub data set's split.")] = "test",
     image: Annotated[str | None, typer.Option(help="The column with the image, or several: a,b,c.")] = None,
+    images_in: Annotated[str, typer.Option(help="The folder in the task's folder where names of images start.")] = "",
+    image_ending: Annotated[str, typer.Option(help="What is put behind names of images: .jpg, or .jpg,.png.")] = "",
+    no_image: Annotated[bool, typer.Option("--no-image", help="No image is shown, though some lie there.")] = False,
     question: Annotated[str | None, typer.Option(help="The column with the question.")] = None,
-    options: Annotated[str | None, typer.Option(help="The column with all options, or their columns: a,b,c.")] = None,
+    options: Annotated[
+        str | None, typer.Option(help="The column with all options (also the question's), or their columns: a,b,c.")
+    ] = None,
     answer: Annotated[str | None, typer.Option(help="The column with the correct answer.")] = None,
     answer_is: Annotated[str, typer.Option(help="letter, text, index (from 0) or number (from 1).")] = "",
     several: Annotated[
@@ -51,6 +65,9 @@ def new(
 
     Columns that no option names are recognised by their names and values, and shown with the first question.
 
+    A table with multiple-choice and open questions, or several tables, become one benchmark: NAME is the group of its
+    tasks, NAME_choice and NAME_open.
+
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """
     from lmms_medtasks.contribute import recognising
@@ -58,32 +75,35 @@ def new(
 
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
+    if no_image:
+        settings["no_image"] = True
     if shift:
         settings["shift"] = _parse_shift(shift)
     request = NewTaskRequest(
         name=name,
         template=template,
-        dataset=_without_hub(dataset),
+        dataset="",
         folder=folder or Path(name),
         split=split,
         columns={key: value for key, value in columns.items() if value},
         answer_is=answer_is,
         several=several,
+        images_in=images_in,
+        image_ending=image_ending,
         reader={"sheet": sheet} if sheet else {},
         tags=tuple(filter(None, tags.split(","))),
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
-    recognised = recognising.recognise_table(request)
-    for line in recognised.said:
-        typer.echo(line)
-    if recognised.problem:
-        raise UserError(f"{recognised.problem.rstrip('.')}. Nothing was written.")
-    if look:
-        return
-    for path in write_task_folder(recognised.wanted):
-        typer.echo(path)
-    typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
+    found = recognising.recognise_tables(
+        [replace(request, dataset=_without_hub(each)) for each in dict.fromkeys(dataset)]
+    )
+    typer.echo("\n".join(line for recognised in found for line in recognised.said))
+    if problems := [recognised.problem.rstrip(".") for recognised in found if recognised.problem]:
+        raise UserError(f"{'. '.join(problems)}. Nothing was written.")
+    if not look:
+        typer.echo("\n".join(map(str, write_task_folder(*(recognised.wanted for recognised in found)))))
+        typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)
 
 
 def _without_hub(dataset: str) -> str:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import parsing
 from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import adapter, table_cells
+from lmms_medtasks.data.conversations import PLACEHOLDERS
+from lmms_medtasks.data.listed_options import SPEAKS_OF_OPTIONS, split_listed_options
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "image": ("image", "images", "img", "picture", "photo", "imagepath", "imgpath", "imagepaths", "imagefile",
               "filename", "imagename", "imgname", "imagefilename", "figurepath", "file"),
     "question": ("question", "query", "questiontext", "q", "problem", "text"),
-    "options": ("options", "choices", "candidates", "answeroptions", "answerchoices"),
+    "options": ("options", "choices", "candidates", "answeroptions", "answerchoices", "possibleanswers",
+                "candidateanswers", "answercandidates", "alternatives", "optionlist", "choicelist"),
     "answer": ("answer", "answerindex", "answeridx", "answerid", "answerlabel", "answerletter", "answerkey",
                "correctanswer", "correctindex", "correctidx", "correctoption", "correctchoice", "correct", "label",
                "groundtruth", "gt", "gtanswer", "target", "cop", "reference", "multiplechoiceanswer", "answers"),
@@ -38,6 +41,18 @@ _OPTION = re.compile(r"(?:option|choice|opt|op|candidate)?([a-z]|[0-9]{1,2})")
 def fold_column_name(name: str) -> str:
     """A column's name in lower case, letters and digits only."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def image_columns(table: Dataset) -> list[str]:
+    """Columns of images, or of lists of these, which are not to be decoded here."""
+    import datasets
+
+    inner = {name: getattr(feature, "feature", feature) for name, feature in table.features.items()}
+    return [
+        name
+        for name, feature in inner.items()
+        if isinstance(feature, datasets.Image) or (isinstance(feature, dict) and {"bytes", "path"} <= set(feature))
+    ]
 
 
 def column_candidates(names: Sequence[str], ours: str) -> list[str]:
@@ -78,12 +93,81 @@ class TableRecognition:
     problem: str = ""
 
 
+def find_options(recognised: TableRecognition, table: Dataset, columns: dict[str, str]) -> None:
+    """Name the column whose lists, or the question whose text, has every row's answer among options.
+
+    What could be options and has not every answer is said. Raises UserError if several columns do.
+    """
+    names = dict.fromkeys(filter(None, [columns.get("answer"), *column_candidates(table.column_names, "answer")]))
+    answers = [table[name][:] for name in names]
+    used = {*columns.values(), *image_columns(table)}
+    cells = {name: [_list_in(value) for value in table[name][:]] for name in table.column_names if name not in used}
+    lists = {name: rows for name, rows in cells.items() if all(rows)}
+    found = [name for name, rows in lists.items() if _are_answered(answers, rows, ("letter", "text"))]
+    if len(found) > 1:
+        raise UserError(
+            f"{recognised.wanted.dataset}: {', '.join(found)} hold lists with the answers in them. Say which are the "
+            "options: --options COLUMN."
+        )
+    if found:
+        columns["options"] = found[0]
+    elif "question" in columns:
+        _find_listed_options(recognised, table, columns, answers)
+    if "options" not in columns:
+        counted = [name for name, rows in lists.items() if _are_answered(answers, rows, ("index", "number"))]
+        recognised.said += [
+            f"`{name}` holds lists that the answers could count: options? (--options {name})" for name in counted
+        ]
+        if answers and all(table_cells.letter_and_text(str(value)) for value in answers[0]):
+            recognised.said.append(
+                f"answers begin with letters ({answers[0][0]!r}), and no options were found: say --options COLUMN"
+            )
+
+
+def _find_listed_options(
+    recognised: TableRecognition, table: Dataset, columns: dict[str, str], answers: Sequence[Sequence[Any]]
+) -> None:
+    texts = [PLACEHOLDERS.sub("", str(text)) for text in table[columns["question"]][:]]
+    listed = {row: split[1] for row, text in enumerate(texts) if (split := split_listed_options(text))}
+    their_answers = [[values[row] for row in listed] for values in answers]
+    is_whole = len(listed) == len(texts) or not recognised.wanted.template
+    if listed and is_whole and _are_answered(their_answers, list(listed.values()), ("letter", "text")):
+        columns["options"] = columns["question"]
+        recognised.said.append("questions end with their options, which are taken out: the prompt puts them")
+    elif speaking := [row for row, text in enumerate(texts) if row in listed or SPEAKS_OF_OPTIONS.search(text)]:
+        recognised.said.append(
+            f"{len(speaking)} of {len(texts)} questions seem to list options, the first is row {speaking[0] + 1}: a "
+            "model answers in its own words. Where they end with a list as (a) left (b) right, and answers are in it, "
+            f"--options {columns['question']} makes options of it"
+        )
+
+
+def _list_in(value: Any) -> list[str]:
+    """Two or more different texts in a cell with a list; [] for any other."""
+    if not isinstance(value, list) and not (isinstance(value, str) and value.strip()[:1] in ("[", "{")):
+        return []
+    with contextlib.suppress(UserError):
+        texts = [str(text).strip() for text in table_cells.parse_options(value, str) if text is not None]
+        return texts if len(set(texts)) == len(texts) > 1 else []
+    return []
+
+
+def _are_answered(answers: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]], kinds: Sequence[str]) -> bool:
+    """Whether a column of ``answers`` names one of each row's options in one of these ways."""
+
+    def is_option(value: Any, row: Sequence[str]) -> bool:
+        places = (table_cells.place_of(table_cells.one_of_one(value), row, kind) for kind in kinds)
+        return any(place is not None for place in places)
+
+    return any(all(map(is_option, column, rows)) for column in answers)
+
+
 def recognise_answers(recognised: TableRecognition, table: Dataset) -> None:
     """Find the answer column and how its answers are written, if exactly one reading fits."""
     request = recognised.wanted
-    if "conversations" in request.columns or "answer" not in request.columns:
+    if "answer" not in request.columns:
         return
-    if "options" not in request.columns:
+    if not request.has_options:
         _find_references(recognised, table)
         return
     _find_option_letters(recognised, table)
@@ -154,7 +238,14 @@ def _report_disagreement(
 
 
 def _find_references(recognised: TableRecognition, table: Dataset) -> None:
-    values = table[recognised.wanted.columns["answer"]][:]
+    columns = recognised.wanted.columns
+    if recognised.wanted.rows:
+        # A table of both kinds may have a column of letters and one of references.
+        listed = [columns["answer"], *column_candidates(table.column_names, "answer")]
+        filled = (name for name in listed if all(str(value or "").strip() for value in table[name][:]))
+        columns = {**columns, "answer": next(filled, columns["answer"])}
+        recognised.wanted = replace(recognised.wanted, columns=columns)
+    values = table[columns["answer"]][:]
     if not recognised.wanted.several and any(len(table_cells.parse_references(value)) > 1 for value in values):
         recognised.wanted = replace(recognised.wanted, several="any")
         recognised.said.append("questions have several references, each of which is right: the nearest counts")

@@ -14,6 +14,7 @@ from typing import Any
 
 from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
+from lmms_medtasks.data.table_cells import RowKind
 from lmms_medtasks.errors import UserError, nearest_path, unknown_name_error
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
@@ -27,6 +28,8 @@ PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
 _STATED = ("degradation", "severity", "judge", "parser", "no_image", "seed_trials")
 """Settings of a template that a new YAML repeats, since contributors may want to change them."""
 
+_TOLD = ("question", "answer", "image")  # Columns that conversations stand for
+
 _TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
@@ -37,7 +40,10 @@ class NewTaskRequest:
     ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
     name -> the table's, where they differ ("options" and "image" may have several, joined by commas;
     "conversations" is one in place of question and answer). ``settings``: what goes into the YAML. ``card``: paper,
-    licence, terms, deviations. ``reader``: options of the reader of the table (``sep``, ``sheet``).
+    licence, terms, deviations. ``images_in``, ``image_ending``: before and behind the names of images (of several
+    endings, joined by commas, the one that gives a file). ``reader``: options of the reader (``sep``, ``sheet``).
+    ``rows``: the rows of a table with both kinds of questions (:class:`lmms_medtasks.data.adapter.Columns`). ``part``:
+    what the task is called in a benchmark of several, whose group then has the name.
     """
 
     name: str
@@ -52,7 +58,31 @@ class NewTaskRequest:
     card: Mapping[str, str] = field(default_factory=dict)
     several: str = ""
     lettered: bool = False
+    images_in: str = ""
+    image_ending: str = ""
     reader: Mapping[str, str] = field(default_factory=dict)
+    rows: RowKind = ""
+    part: str = ""
+
+    @property
+    def task(self) -> str:
+        """The task's name."""
+        return f"{self.name}_{self.part}" if self.part else self.name
+
+    @property
+    def has_options(self) -> bool:
+        """Whether its questions have options."""
+        return "options" in self.columns and self.rows != "without_options"
+
+    def part_file(self, name: str) -> str:
+        """The name of a file that each task of a benchmark has, "prompt.txt": "prompt_open.txt"."""
+        stem, ending = Path(name).stem, Path(name).suffix
+        return f"{stem}_{self.part}{ending}" if self.part else name
+
+    @property
+    def template_file(self) -> str:
+        """The name of the file with its template's lines."""
+        return f"_{self.part}{templates.FILE}" if self.part else templates.FILE
 
     @property
     def table(self) -> Path | None:
@@ -90,12 +120,13 @@ def adapter_arguments(request: NewTaskRequest) -> dict[str, Any]:
     arguments: dict[str, Any] = {key: value for key, value in request.columns.items() if value != key}
     if "conversations" in request.columns:
         arguments["conversations"] = request.columns["conversations"]
-    for key in ("options", "image"):
+    arguments |= {key: value for key in ("images_in", "image_ending") if (value := getattr(request, key))}
+    for key in ("options", "image", "image_ending"):
         if "," in arguments.get(key, ""):
             arguments[key] = arguments[key].split(",")
     if arguments.get("image") == "images":
         del arguments["image"]  # the standard name stands for both
-    for key in ("answer_is", "several", "lettered"):
+    for key in ("answer_is", "several", "lettered", "rows"):
         if getattr(request, key):
             arguments[key] = getattr(request, key)
     if request.tags:
@@ -108,26 +139,31 @@ def make_adapter(request: NewTaskRequest) -> Columns:
     return from_columns(**adapter_arguments(request))
 
 
-def write_task_folder(request: NewTaskRequest) -> list[Path]:
-    """Write the task's folder and return its files; nothing is overwritten.
+def write_task_folder(*requests: NewTaskRequest) -> list[Path]:
+    """Write the folder of a task, or of the tasks of one benchmark, and return its files; nothing is overwritten.
+
+    ``requests``: of one name and folder, and each with a part of its own if they are several.
 
     Raises:
         UserError: a bad name, an unknown template, column or setting, a table that is elsewhere, files in the way.
     """
-    _check_name(request.name)
-    template = templates.get(request.template)
-    schema.check_task_settings(request.settings, "new")
-    schema.check_fit({**template.settings, **request.settings}, template, "new")
-    have = _table_columns(request)
-    _check_columns(request, template, have)
-    files = _make_files(request, template)
-    taken = [name for name in files if (request.folder / name).exists()]
+    for request in requests:
+        _check_name(request.task)
+        template = templates.get(request.template)
+        schema.check_task_settings(request.settings, "new")
+        schema.check_fit({**template.settings, **request.settings}, template, "new")
+        _check_columns(request, template, _table_columns(request))
+    folder, files = requests[0].folder, _make_files(requests)
+    taken = [name for name in files if (folder / name).exists()]
     if taken:
-        raise UserError(f"{request.folder / taken[0]} is there already. Nothing was written; choose another name.")
-    request.folder.mkdir(parents=True, exist_ok=True)
+        raise UserError(
+            f"{folder / taken[0]} is there already. Nothing was written; choose another name. Several tables become "
+            "one benchmark where `lmms-medtasks new` gets them together: --dataset once for each."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (request.folder / name).write_text(text, "utf-8")
-    return [request.folder / name for name in files]
+        (folder / name).write_text(text, "utf-8")
+    return [folder / name for name in files]
 
 
 def _check_name(name: str) -> None:
@@ -155,10 +191,10 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
     reads_yes_no = request.settings.get("parser") == "yes_no"
     for ours in dict.fromkeys((*template.columns, *request.columns)):
         optional = ours == "image" and (request.settings.get("no_image") or "images" in have)
-        optional |= (talks and ours in ("question", "answer")) or (ours == "options" and reads_yes_no)
+        optional |= (talks and ours in _TOLD) or (ours == "options" and reads_yes_no)
         optional &= ours not in request.columns
         for theirs in request.columns.get(ours, ours).split(","):
-            if theirs in have or optional:
+            if theirs in have or optional or (talks and theirs in _TOLD):
                 continue
             if ours not in request.columns:
                 listed = ", ".join(map(repr, have))
@@ -171,35 +207,47 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
             raise unknown_name_error("column", name, have, request.dataset)
 
 
-def _make_files(request: NewTaskRequest, template: templates.TaskTemplate) -> dict[str, str]:
-    main = {**template.settings, **request.settings}
-    variants: dict[str, Mapping[str, Any]] = {"": {}}
-    # Not what the task itself is already: severe, beside a task of severity 2.
-    variants |= {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
-    names = {ending: f"{request.name}{ending}" for ending in variants}
-    prompt = PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))
-    files = {
-        **{f"{names[ending]}.yaml": _task_yaml(request, template, ending, new) for ending, new in variants.items()},
-        templates.FILE: templates.template_yaml(template.name),
-        "prompt.txt": templates.builtin_prompt(prompt) + "\n",
-        "adapter.py": _adapter_code(request),
-        "README.md": _make_card(request, template, list(names.values())),
-    }
-    return {name: text for name, text in files.items() if text}
+def _make_files(requests: Sequence[NewTaskRequest]) -> dict[str, str]:
+    files: dict[str, str] = {}
+    if len(requests) > 1:
+        members = "".join(f"  - {request.task}\n" for request in requests)
+        about = "# All kinds of questions in one run, one row each.\n"
+        files[f"{requests[0].name}.yaml"] = (
+            f"{about}group: {requests[0].name}\ntask:\n{members}metadata:\n  version: 1.0\n"
+        )
+    tasks: list[str] = []
+    for request in requests:
+        template = templates.get(request.template)
+        main = {**template.settings, **request.settings}
+        # Not what the task itself is already: severe, beside a task of severity 2.
+        changes = {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
+        variants: dict[str, Mapping[str, Any]] = {"": {}, **changes}
+        files |= {
+            f"{request.task}{ending}.yaml": _task_yaml(request, template, ending, new)
+            for ending, new in variants.items()
+        }
+        tasks += [f"{request.task}{ending}" for ending in variants]
+        prompt = PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))
+        files[request.template_file] = templates.template_yaml(template.name)
+        files[request.part_file("prompt.txt")] = templates.builtin_prompt(prompt) + "\n"
+    if lines := "".join(filter(None, map(_adapter_line, requests))):
+        files["adapter.py"] = f"from lmms_medtasks.data.adapter import from_columns\n\n{lines}"
+    return {**files, "README.md": _make_card(requests, tasks)}
 
 
 def _task_yaml(
     request: NewTaskRequest, template: templates.TaskTemplate, ending: str, changed: Mapping[str, Any]
 ) -> str:
     stated = {key: value for key, value in template.settings.items() if key in _STATED}
-    settings = {**stated, **request.settings, **changed, "prompt": "prompt.txt"}
+    settings = {**stated, **request.settings, **changed, "prompt": request.part_file("prompt.txt")}
     lines = [
-        f"include: {request.name}.yaml" if ending else f"include: {templates.FILE}",
-        f"task: {request.name}{ending}",
+        f"include: {request.task}.yaml" if ending else f"include: {request.template_file}",
+        f"task: {request.task}{ending}",
     ]
     if not ending:
         lines += _data_lines(request)
-        lines += ["process_docs: !function adapter.documents"] if _adapter_code(request) else []
+        documents = f"process_docs: !function adapter.{request.part_file('documents')}"
+        lines += [documents] if adapter_arguments(request) else []
     lines += ["lmms_eval_specific_kwargs:", "  default:"]
     lines += [f"    {key}: {_inline_yaml(value)}" for key, value in sorted(settings.items())]
     lines += ["metadata:", f"  template: {template.name}", "  version: 1.0"]
@@ -220,13 +268,10 @@ def _data_lines(request: NewTaskRequest) -> list[str]:
     return [f"dataset_path: {request.dataset}", f"test_split: {request.split}"]
 
 
-def _adapter_code(request: NewTaskRequest) -> str:
-    """The code of adapter.py; "" if all columns have our names."""
-    values = adapter_arguments(request)
-    if not values:
-        return ""
-    arguments = ", ".join(f"{key}={_python_literal(value)}" for key, value in values.items())
-    return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
+def _adapter_line(request: NewTaskRequest) -> str:
+    """The task's line of adapter.py; "" if all columns have our names."""
+    arguments = ", ".join(f"{key}={_python_literal(value)}" for key, value in adapter_arguments(request).items())
+    return f"{request.part_file('documents')} = from_columns({arguments})\n" if arguments else ""
 
 
 def _python_literal(value: Any) -> str:
@@ -238,21 +283,35 @@ def _inline_yaml(value: Any) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_.-]*", value) else json.dumps(value)
 
 
-def _make_card(request: NewTaskRequest, template: templates.TaskTemplate, tasks: Sequence[str]) -> str:
+def _make_card(requests: Sequence[NewTaskRequest], tasks: Sequence[str]) -> str:
     text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
     missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
-    renamed_columns = [f"`{theirs}` as `{ours}`" for ours, theirs in request.columns.items() if ours != theirs]
-    same_columns = [f"`{column}`" for column in template.columns if request.columns.get(column, column) == column]
-    tag_columns = [f"`{tag}` (kept)" for tag in request.tags]
-    metrics = request.settings.get("metrics") or template.metrics
+    first, metrics, built_on, columns = requests[0], dict[str, None](), list[str](), list[str]()
+    for request in requests:
+        template = templates.get(request.template)
+        listed = request.settings.get("metrics") or template.metrics
+        metrics |= dict.fromkeys([listed] if isinstance(listed, str) else listed)
+        of_part = f" of `{request.task}`" if request.part else ""
+        built_on.append(f"Template{of_part}: `{template.name}` of lmms-medtasks. {template.about}")
+        columns.append(f"Columns{of_part}: {_card_columns(request, template)}.")
+    data = dict.fromkeys(Path(request.dataset).name if request.table else request.dataset for request in requests)
     return Text(text).substitute(
-        {**missing, **{key: value for key, value in request.card.items() if value}},
-        name=request.name,
-        data=f"`{Path(request.dataset).name if request.table else request.dataset}`",
+        {**missing, **{key: value for key, value in first.card.items() if value}},
+        name=first.name,
+        data=", ".join(f"`{name}`" for name in data),
         tasks="\n".join(f"- `{task}`" for task in tasks),
-        template=template.name,
-        template_about=template.about,
-        metrics="\n".join(f"- `{metric}`" for metric in ([metrics] if isinstance(metrics, str) else metrics)),
-        columns=", ".join([*same_columns, *renamed_columns, *tag_columns]),
-        prepare="nothing, the table lies in this folder" if request.table else "the harness loads it",
+        templates="\n\n".join(built_on),
+        metrics="\n".join(f"- `{metric}`" for metric in metrics),
+        columns="\n".join(columns),
+        prepare="nothing, the table lies in this folder" if first.table else "the harness loads it",
     )
+
+
+def _card_columns(request: NewTaskRequest, template: templates.TaskTemplate) -> str:
+    # Options that say which rows are the task's are none of its own.
+    columns = {ours: theirs for ours, theirs in request.columns.items() if ours != "options" or request.has_options}
+    return ", ".join([
+        *(f"`{column}`" for column in template.columns if columns.get(column, column) == column),
+        *(f"`{theirs}` as `{ours}`" for ours, theirs in columns.items() if ours != theirs),
+        *(f"`{tag}` (kept)" for tag in request.tags),
+    ])  # fmt: skip

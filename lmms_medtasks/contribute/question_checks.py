@@ -7,13 +7,17 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
 from lmms_medtasks import parsing, pictures
 from lmms_medtasks.contribute.loaded import LoadedTask
 from lmms_medtasks.data import picture_checks
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.data.table_cells import fold_cell, leading_letters, sign_name
+from lmms_medtasks.data.listed_options import split_listed_options
+from lmms_medtasks.data.picture_files import PictureFiles
+from lmms_medtasks.data.table_cells import fold_cell, leading_letters, place_of, sign_name
+from lmms_medtasks.task_yaml.problems import ValidationLog
 
 _ENOUGH_SAME_LETTER = 10
 """Questions from which equal correct letters are no coincidence."""
@@ -64,6 +68,23 @@ def _check_has_images(task: LoadedTask) -> None:
     elif without:
         first = task.documents["id"][without[0]]
         _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}")
+
+
+def check_pictures_beside(folder: Path, tasks: Sequence[LoadedTask], log: ValidationLog) -> None:
+    """Warn of images in a folder whose tasks show none; those that its card shows do not count."""
+    if any(task.template is None or {"image", "images"} & set(task.documents.column_names) for task in tasks):
+        return
+    card = folder / "README.md"
+    card_text = card.read_text("utf-8", errors="replace") if card.is_file() else ""
+    names = [
+        name for name in PictureFiles(folder).names if PurePath(name).suffix and PurePath(name).name not in card_text
+    ]
+    if tasks and names:
+        message = (
+            f"no question has an image, and {len(names)} lie in the folder ({names[0]} first). If questions are about "
+            'them, name the column that tells which: from_columns(image="COLUMN") in adapter.py. Else take them out'
+        )
+        log.add(folder.name, message, key="questions", level="warning")
 
 
 def _check_repeated_questions(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
@@ -238,6 +259,13 @@ def _listed_options(doc: Document) -> str:
     return "a model gets them twice, once from the prompt. Take them out of the question" if lettered else ""
 
 
+def _unread_options(doc: Document) -> str:
+    split = None if doc["options"] else split_listed_options(str(doc["question"]))
+    if split is None or all(place_of(doc["answer"], split[1], kind) is None for kind in ("letter", "text")):
+        return ""
+    return f'{" | ".join(split[1])}. With options="question" in adapter.py a letter is asked for'
+
+
 _GIVEN_AWAY = "hold the text of their correct option and of no other"
 _TEXT_PROBLEMS: Mapping[str, Callable[[Document], str]] = {
     "have texts whose encoding is damaged": _damaged_text,
@@ -247,6 +275,7 @@ _TEXT_PROBLEMS: Mapping[str, Callable[[Document], str]] = {
     "say their right answer": _stated_answer,
     _GIVEN_AWAY: _contained_answer,
     "list their options": _listed_options,
+    "end with options, and are asked as open questions": _unread_options,
 }
 """Message -> function that returns the reason for a document, "" if it does not apply."""
 

@@ -117,7 +117,7 @@ def _check_file_name(chain: IncludeChain, wrong_keys: Collection[str], log: Vali
 
 def _check_copy(chain: IncludeChain, log: ValidationLog) -> None:
     template = keys.template_of(chain)
-    copy = next((path for path in chain.files if path.name == templates.FILE), None)
+    copy = next((path for path in chain.files if path.match(templates.FILES)), None)
     if template is not None and copy is not None and copy.read_text("utf-8") != templates.template_yaml(template.name):
         log.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
                 "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import live, static
+from lmms_medtasks.contribute import live, question_checks, static
 from lmms_medtasks.contribute.loaded import LoadedTask, call_reporting_errors
 from lmms_medtasks.report import reported_suites
 from lmms_medtasks.suites import registry
@@ -73,6 +73,8 @@ def _check_live(path: Path, chains: list[IncludeChain], show: Path | None, write
         pages.append((chain.path.stem, questions))
         if task is not None:
             tasks.append(task)
+    if path.is_dir() and len(tasks) == len(chains):
+        question_checks.check_pictures_beside(folder.resolve(), tasks, log)
     if (folder / "report.py").is_file():
 
         def read_report() -> None:

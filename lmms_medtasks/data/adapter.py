@@ -14,20 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.data import table_cells
+from lmms_medtasks.data.conversations import PLACEHOLDERS, questions_from_conversations
 from lmms_medtasks.data.documents import FIELDS, images_of
+from lmms_medtasks.data.listed_options import split_listed_options
+from lmms_medtasks.data.picture_files import PictureFiles, is_inside_path
 from lmms_medtasks.data.table_cells import (
     ANSWER_IS,
+    KINDS,
     SEVERAL,
     AnswerIs,
+    RowKind,
     Several,
-    as_questions,
     not_text_problem,
     with_label_names,
 )
 from lmms_medtasks.data.table_pictures import TablePictures
 from lmms_medtasks.errors import UserError, unknown_name_error
-from lmms_medtasks.pictures import SUFFIXES, read_encoded
 from lmms_medtasks.pictures import image_id as digest_of
+from lmms_medtasks.pictures import read_encoded
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -36,7 +40,6 @@ REFERENCES = "references"  # The column of documents with all references of an o
 TAGS = ("modality", "degradation", "severity", "question_id", "grid")
 """Columns that our hooks know: kept where the data has them."""
 _LIST_AS_TEXT = re.compile(r"""\[\s*(['"]).*\1\s*,?\s*\]""", re.DOTALL)
-_PLACEHOLDER = re.compile(r"<image[ _]?([0-9]*)>")
 _OPTIONS_ARE_TEXTS = 'Write the options of a question as a list of texts: ["cat", "dog"].'
 
 
@@ -52,7 +55,8 @@ class Columns:
             their order. "image" is also a column `images`. None, or an empty cell: no picture.
         question: The question's text, or a whole number: other values can be written in several ways.
         options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
-            Options that are empty at the end of a row are left out.
+            Options that are empty at the end of a row are left out. The question's own column: its text ends with them,
+            as in "Which side? (a) left (b) right".
         answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
             from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must if several fit.
             Without options: one reference, which the judge compares with.
@@ -64,7 +68,11 @@ class Columns:
             together, for ``parser: several_letters``. "any": each is right, options for ``parser: any_letter`` or
             references of an open question.
         lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt adds them.
-        conversations: A column with question and answer as LLaVA's files have them, in place of these columns.
+        rows: Of a table with both kinds of questions those taken: "with_options" or the open ones, "without_options".
+        conversations: A column with question and answer as LLaVA's files have them, in place of these columns, or with
+            `messages`; the images in them too if the data has no column of images.
+        images_in: The folder, from the YAML's on, where the names of images start.
+        image_ending: What is put behind the names of images, such as ".jpg"; of several, the one that gives a file.
         folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
             (:mod:`lmms_medtasks.harness.template_hooks.binding`).
 
@@ -82,7 +90,10 @@ class Columns:
     tags: Sequence[str] = ()
     several: Several = ""
     lettered: bool = False
+    rows: RowKind = ""
     conversations: str | None = None
+    images_in: str = ""
+    image_ending: str | Sequence[str] = ""
     folder: str = ""
 
     def __post_init__(self) -> None:
@@ -90,7 +101,17 @@ class Columns:
             raise unknown_name_error("answer_is", self.answer_is, ANSWER_IS, "from_columns")
         if self.several and self.several not in ("all", "any"):
             raise unknown_name_error("several", self.several, ("all", "any"), "from_columns")
-        for name in ("image", "options", "tags"):
+        if self.rows and self.rows not in KINDS:
+            raise unknown_name_error("rows", self.rows, KINDS, "from_columns")
+        for ending in _column_names(self.image_ending or None):
+            if "." not in ending or "/" in ending:
+                raise UserError(f"--image-ending {ending!r} (image_ending in adapter.py): expected one such as .jpg.")
+        if not is_inside_path(self.images_in):
+            raise UserError(
+                f"--images-in {self.images_in!r} (images_in in adapter.py) leads out of the task's folder. Put the "
+                "images into a folder in it, and name that."
+            )
+        for name in ("image", "image_ending", "options", "tags"):
             if not isinstance(listed := getattr(self, name), str | None):
                 object.__setattr__(self, name, tuple(listed))
 
@@ -104,8 +125,9 @@ class Columns:
         labelled = with_label_names(dataset)
         if self.conversations is None:
             return TableDocuments(self, labelled).documents()
-        questions = as_questions(labelled, self.conversations)
-        return TableDocuments(replace(self, question="question", answer="answer", options=None), questions).documents()
+        questions = questions_from_conversations(labelled, self.conversations, bool(self.images(labelled.column_names)))
+        answer = self.answer if self.answer in labelled.column_names else "answer"
+        return TableDocuments(replace(self, question="question", answer=answer), questions).documents()
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
@@ -136,6 +158,11 @@ def read_options(columns: Columns, dataset: Dataset) -> list[list[str]]:
     return TableDocuments(columns, with_label_names(dataset)).options()
 
 
+def has_options(columns: Columns, dataset: Dataset) -> list[bool]:
+    """Whether each row has an option. Raises UserError for cells that hold neither options nor nothing."""
+    return TableDocuments(replace(columns, rows=""), dataset).has_options()
+
+
 def check_answers(documents: Dataset) -> None:
     """Raise UserError for documents of any adapter whose answers are lists or mappings."""
     import datasets
@@ -158,24 +185,32 @@ class TableDocuments:
 
     def __init__(self, columns: Columns, dataset: Dataset) -> None:
         self._columns = columns
-        self._dataset = dataset
+        self._dataset = self._table = dataset
         self._names = dataset.column_names
+        self._rows: Sequence[int] = range(len(dataset))
         self._check_names()
+        if columns.rows:
+            wanted = columns.rows == "with_options"
+            self._rows = [row for row, has in enumerate(self.has_options()) if has == wanted]
+            self._dataset = dataset.select(self._rows)
 
     def documents(self) -> Dataset:
         import datasets
 
         columns, count = self._columns, len(self._dataset)
         if not count:
-            raise UserError("The data has no rows.")
+            raise UserError(f"The data has no rows{' '[: bool(columns.rows)]}{columns.rows.replace('_', ' ')}.")
         options = self.options()
         ids = self._read_ids()
-        pictures = self._picture_columns(ids)
+        pictures = self._picture_columns()
         # One row at a time: a table's pictures may be larger than memory likes.
         shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
-        questions = self._required_texts(columns.question)
-        for row, (question, (images, _)) in enumerate(zip(questions, shown, strict=True)):
-            self._check_question(question, images, row)
+        for row, (text, (images, _)) in enumerate(zip(self._required_texts(columns.question), shown, strict=True)):
+            if problem := table_cells.question_problem(text, images if columns.images(self._names) else None):
+                raise UserError(f"{self._cell_location(columns.question, row)}: {problem}")
+        questions = self._questions()
+        if self._lists_options and columns.rows != "without_options":
+            questions = [question for question, _ in self._listed_options()]
         answers, references = self._read_answers(options)
         fields: dict[str, Any] = {
             "id": ids,
@@ -184,7 +219,7 @@ class TableDocuments:
             "answer": answers,
             "image_id": self._required_texts(columns.image_id)
             if columns.image_id
-            else [digest or f"none-{row}" for row, (_, digest) in enumerate(shown)],
+            else [digest or f"none-{row}" for row, (_, digest) in zip(self._rows, shown, strict=True)],
             "data": ["full"] * count,
             **{tag: self._tag_values(tag) for tag in self._tag_names()},
             **({REFERENCES: references} if references else {}),
@@ -195,18 +230,61 @@ class TableDocuments:
         # Joined as they are: the bytes of an image column are not copied.
         return made if pictures is None else datasets.concatenate_datasets([made, pictures], axis=1)
 
-    def options(self) -> list[list[str]]:
+    @property
+    def _lists_options(self) -> bool:
+        """Whether options stand in the questions' texts."""
+        return self._columns.options == self._columns.question
+
+    def _questions(self) -> list[str]:
+        """The questions' texts as they are asked: those of conversations without ``<image>`` at their ends."""
+        texts = self._required_texts(self._columns.question)
+        if self._columns.conversations is None:
+            return texts
+        questions = [PLACEHOLDERS.sub("", text) for text in texts]
+        if "" in questions:
+            raise UserError(f"Row {questions.index('') + 1}: the conversation asks nothing beside its image.")
+        return questions
+
+    def _listed_options(self) -> list[tuple[str, list[str]]]:
+        """Each question without the options that its text ends with, and these."""
+        name, split = self._columns.question, []
+        for row, text in enumerate(self._questions()):
+            split.append(split_listed_options(text))
+            if split[row] is None:
+                raise UserError(
+                    f"{self._cell_location(name, row)}: {text[-80:]!r} ends with no list of options, expected one such "
+                    'as "(a) left (b) right". An open question? Put those into a second table: --dataset once for each.'
+                )
+        return split  # type: ignore[return-value]  # None was refused
+
+    def _option_cells(self) -> list[list[Any]]:
+        """The cells of each row's options, which may be empty; none without a column of options."""
+        if self._lists_options:
+            return [split[1] if (split := split_listed_options(text)) else [] for text in self._questions()]
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
+            return []
+        if not isinstance(names, str):
+            return [list(values) for values in zip(*(self._column_values(name) for name in names), strict=True)]
+        return [
+            table_cells.parse_options(value, functools.partial(self._cell_location, names, row))
+            for row, value in enumerate(self._column_values(names))
+        ]
+
+    def has_options(self) -> list[bool]:
+        """Whether a row has an option."""
+        return [any(cell is not None and str(cell).strip() for cell in cells) for cells in self._option_cells()] or (
+            [False] * len(self._dataset)
+        )
+
+    def options(self) -> list[list[str]]:
+        rows: list[list[Any]] = []
+        if self._columns.rows != "without_options":
+            listed = self._listed_options() if self._lists_options else []
+            rows = [options for _, options in listed] or self._option_cells()
+        if not rows:
             return [[] for _ in range(len(self._dataset))]
-        column_label = names if isinstance(names, str) else ", ".join(names)
-        if isinstance(names, str):
-            rows = [
-                table_cells.parse_options(value, functools.partial(self._cell_location, names, row))
-                for row, value in enumerate(self._column_values(names))
-            ]
-        else:
-            rows = [list(values) for values in zip(*(self._column_values(name) for name in names), strict=True)]
+        column_label = ", ".join(_column_names(self._columns.options))
         all_options = []
         for row, cells in enumerate(rows):
             location = functools.partial(self._cell_location, column_label, row)
@@ -220,28 +298,16 @@ class TableDocuments:
         values: list[Any] = self._dataset[name][:]
         return values
 
-    def _picture_columns(self, ids: Sequence[str]) -> Dataset | None:
+    def _picture_columns(self) -> Dataset | None:
         columns = self._columns
-        names = columns.images(self._names)
+        names, id_column = columns.images(self._names), columns.id or "id"
         if not names:
             return None
-        known = ids if (columns.id or "id") in self._names else ()
-        return TablePictures(self._dataset, names, columns.folder, known, self._cell_location).columns()
-
-    def _check_question(self, question: str, images: int, row: int) -> None:
-        """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""
-        name = self._columns.question
-        marks = _PLACEHOLDER.findall(question) if self._columns.images(self._names) else []
-        amount = _images_text(images)
-        for number in marks:
-            if number and int(number) > images:
-                location = self._cell_location(name, row)
-                raise UserError(f"{location}: it speaks of <image {number}>, the row has {amount}.")
-        if marks.count("") > images:
-            location = self._cell_location(name, row)
-            raise UserError(f"{location}: it holds <image> {marks.count('')} times, the row has {amount}.")
-        if _is_file_name(question):
-            raise UserError(f"{self._cell_location(name, row)}: {question!r} is an image's name, no question.")
+        # Of all rows: a cell may hold the id of a row of the other kind.
+        known = [str(value).strip() for value in self._table[id_column][:]] if id_column in self._names else ()
+        files = PictureFiles(columns.folder, columns.images_in, _column_names(columns.image_ending or None))
+        pictures = TablePictures(self._table, names, files, known, self._row_location).columns()
+        return pictures.select(self._rows) if columns.rows else pictures
 
     def _check_names(self) -> None:
         columns = self._columns
@@ -261,22 +327,19 @@ class TableDocuments:
     def _tag_values(self, name: str) -> list[Any]:
         values = self._column_values(name)
         if name == "severity":
-            return [self._parse_severity(value, row) for row, value in enumerate(values)]
+            return [
+                table_cells.parse_severity(value, functools.partial(self._cell_location, name, row))
+                for row, value in enumerate(values)
+            ]
         return ["" if value is None else str(value) for value in values]
 
-    def _parse_severity(self, value: Any, row: int) -> Any:
-        if not isinstance(value, str):
-            return value
-        text = value.strip()
-        if not text:
-            return None
-        if not table_cells.WHOLE.fullmatch(text):
-            raise UserError(f"{self._cell_location('severity', row)}: {value!r}, expected a whole number from 0 to 2.")
-        return int(text)
-
     def _cell_location(self, name: str, row: int) -> str:
+        return self._row_location(name, self._rows[row])
+
+    def _row_location(self, name: str, row: int) -> str:
+        """As ``_cell_location``, by the row's number in the whole table."""
         column = self._columns.id or "id"
-        known = f" (id {self._dataset[column][row]!r})" if column in self._names and column != name else ""
+        known = f" (id {self._table[column][row]!r})" if column in self._names and column != name else ""
         return f"Column {name!r}, row {row + 1}{known}"
 
     def _cell_text(self, value: Any, name: str, row: int, way_out: str = SEVERAL) -> str:
@@ -288,10 +351,10 @@ class TableDocuments:
     def _read_ids(self) -> list[str]:
         name = self._columns.id or ("id" if "id" in self._names else None)
         if name is None:
-            return [str(row) for row in range(len(self._dataset))]
+            return [str(row) for row in self._rows]
         ids = self._required_texts(name)
         seen: dict[str, int] = {}
-        for row, each in enumerate(ids):
+        for row, each in zip(self._rows, ids, strict=True):
             if each in seen:
                 raise UserError(f"Column {name!r}: {each!r} is the id of row {seen[each] + 1} and of row {row + 1}.")
             seen[each] = row
@@ -340,6 +403,8 @@ class TableDocuments:
 
     def _read_references(self, values: list[Any]) -> tuple[list[str], list[list[str]]]:
         name = self._columns.answer
+        for row, value in enumerate(values if self._columns.rows else ()):
+            table_cells.check_no_letter(value, functools.partial(self._cell_location, name, row))
         if self._columns.several == "all":
             raise UserError(
                 f'Column {name!r}: several="all" is for options that are right together, and these questions are open. '
@@ -369,11 +434,3 @@ class TableDocuments:
 
 def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     return len(images), digest_of([read_encoded(image) or b"" for image in images]) if images else ""
-
-
-def _images_text(count: int) -> str:
-    return f"{count or 'no'} image{'' if count == 1 else 's'}"
-
-
-def _is_file_name(text: str) -> bool:
-    return text.lower().endswith(SUFFIXES) and not re.search(r"\s|^\.\w+$", text)

@@ -1,4 +1,4 @@
-"""What stands in the cells of a table of questions: texts, options, answers, label names, conversations."""
+"""What stands in the cells of a table of questions: texts, options, answers, label names."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import SUFFIXES
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -34,22 +35,23 @@ _TEXT_KEYS = ("text", "texts", "value", "content")
 AnswerIs = Literal["letter", "text", "index", "number", ""]
 ANSWER_IS = ("letter", "text", "index", "number")
 Several = Literal["all", "any", ""]
+RowKind = Literal["with_options", "without_options", ""]
+KINDS = ("with_options", "without_options")
 
+MIXED = (
+    " An open question? `lmms-medtasks new` without --template makes a task of each kind; an adapter.py takes one kind "
+    'by rows="with_options" or rows="without_options".'
+)
 WHOLE = re.compile(r"-?[0-9]+")
 _COUNTS = 'Say whether they count options from 0 (answer_is="index") or from 1 (answer_is="number").'
 _TOGETHER = re.compile(r"\s*(?:[,;/|&+]|\band\b|\s)\s*")
 _EITHER = re.compile(r"\s*(?:[,;/|]|\bor\b|\s)\s*", re.IGNORECASE)
 _LETTER = r"\(?[A-Za-z][).:]?"
+_PLACEHOLDER = re.compile(r"<image[ _]?([0-9]*)>")
 SAYS_OR = re.compile(rf"{_LETTER}(?:\s*,\s*{_LETTER})*\s*,?\s*\bor\b\s*{_LETTER}", re.IGNORECASE)
 """An answer that names several letters and says that either is right."""
 SAYS_NEITHER = re.compile(rf"{_LETTER}(?:\s*[/|]\s*{_LETTER})+")
 """Several letters with a sign between them that some mean as "and" and others as "or"."""
-
-_ASKING = ("human", "user")
-
-_ANSWERING = ("gpt", "assistant", "model")
-
-_PICTURE = re.compile(r"^\s*(?:<image>\s*)+|(?:\s*<image>)+\s*$")
 
 
 def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
@@ -66,6 +68,22 @@ def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
         f"{value!r} is a {kind}, expected a text or a whole number: how it was written is lost. Store the column as "
         "text (in JSON: in quotation marks)."
     )
+
+
+def question_problem(text: str, images: int | None) -> str:
+    """What is wrong with a question that speaks of images it has not, or is an image's name; "" if nothing is.
+
+    ``images``: how many its row has; None in a table without images.
+    """
+    marks = [] if images is None else _PLACEHOLDER.findall(text)
+    amount = f"the row has {images or 'no'} image{'' if images == 1 else 's'}"
+    number = next((mark for mark in marks if mark and int(mark) > (images or 0)), "")
+    if number:
+        return f"it speaks of <image {number}>, {amount}."
+    if marks.count("") > (images or 0):
+        return f"it holds <image> {marks.count('')} times, {amount}."
+    is_name = text.lower().endswith(SUFFIXES) and not re.search(r"\s|^\.\w+$", text)
+    return f"{text!r} is an image's name, no question." if is_name else ""
 
 
 def lookalike_hint(text: str, others: Sequence[str]) -> str:
@@ -104,13 +122,15 @@ def joined_by_python(text: str) -> bool:
 
 
 def parse_options(value: Any, locate: Place) -> list[Any]:
-    """The options in a cell: a list, a mapping from letters, pairs of both, or any of these as JSON or as Python's.
+    """The options in a cell, none of an empty one: a list, a mapping from letters, pairs, or these as JSON or Python's.
 
     Pairs are a list of mappings (``{"label": "A", "text": "cat"}``), or a mapping of lists (``label`` and ``text``).
     """
     given = value
     if isinstance(value, str):
-        value = _parse_written(value)
+        value = _parse_written(value) if value.strip() else []
+    if given is None or value in ([], {}):
+        return []
     pairs = _option_pairs(value)
     if pairs is not None:
         letters = [str(key).strip().upper() for key, _ in pairs]
@@ -170,7 +190,7 @@ def trim_options(texts: list[str], locate: Place) -> list[str]:
     while texts and not texts[-1]:
         texts.pop()
     if len(texts) < 2 or "" in texts:
-        mixed = "" if texts else " An open question? Those go into a table and a task of their own."
+        mixed = "" if texts else MIXED
         raise UserError(
             f"{locate()}: the options are {texts}. Expected two or more, none empty before the last.{mixed}"
         )
@@ -211,13 +231,9 @@ def one_of_one(value: Any) -> Any:
 
 
 def written_list(value: Any) -> list[Any] | None:
-    """The items of a list that is written as JSON text; None for anything else."""
-    if not isinstance(value, str) or not value.strip().startswith("["):
-        return None
-    try:
-        items = json.loads(value, parse_int=str, parse_float=str)
-    except ValueError:
-        return None
+    """The items of a list that is written as text, as JSON or as Python writes it; None for anything else."""
+    is_written = isinstance(value, str) and value.strip().startswith("[")
+    items = _parse_written(value.strip()) if is_written else None
     return items if isinstance(items, list) else None
 
 
@@ -330,40 +346,21 @@ def _label_names(value: Any, names: list[str]) -> Any:
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
 
-def as_questions(dataset: Dataset, column: str) -> Dataset:
-    """``dataset`` with the columns ``question`` and ``answer`` in place of conversations.
-
-    ``<image>`` at either end of a question is left out: the harness puts pictures. Raises UserError for a missing
-    column, or a conversation of more than one question.
-    """
-    if column not in dataset.column_names:
-        raise UserError(f"The data has no column {column!r}. It has: {', '.join(dataset.column_names)}.")
-    turns = [_read_turns(value, column, row) for row, value in enumerate(dataset[column])]
-    for name in ("question", "answer"):
-        if name in dataset.column_names:
-            dataset = dataset.remove_columns([name])
-    questions = dataset.remove_columns([column]).add_column("question", [question for question, _ in turns])
-    return questions.add_column("answer", [answered for _, answered in turns])
+def parse_severity(value: Any, locate: Place) -> Any:
+    """A severity as a number, None for an empty cell; what is no text is left to others."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text and not WHOLE.fullmatch(text):
+        raise UserError(f"{locate()}: {value!r}, expected a whole number from 0 to 2.")
+    return int(text) if text else None
 
 
-def _read_turns(value: Any, column: str, row: int) -> tuple[str, str]:
-    where = f"Column {column!r}, row {row + 1}"
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise UserError(f"{where}: expected a list of turns, got {value[:80]!r}.") from error
-    if isinstance(value, Mapping):  # a list of mappings, as some versions of `datasets` turn it round
-        value = [dict(zip(value, each, strict=True)) for each in zip(*value.values(), strict=True)]
-    turns = [(str(each.get("from", each.get("role"))), each.get("value", each.get("content")))
-             for each in value or () if isinstance(each, Mapping)]  # fmt: skip
-    turns = [(who, text) for who, text in turns if who != "system"]
-    if len(turns) != 2 or turns[0][0] not in _ASKING or turns[1][0] not in _ANSWERING:
-        speakers = ", ".join(who for who, _ in turns) or "nothing"
+def check_no_letter(value: Any, locate: Place) -> None:
+    """Refuse a letter as the answer of a row without options, in a table that has them: they may have been lost."""
+    if re.fullmatch(r"\(?[A-J][).]?", str(value).strip()):
         raise UserError(
-            f"{where}: expected one turn of human and one of gpt, got {speakers}. Write one row for each question: "
-            "each is asked by itself."
+            f"{locate()}: a row without options has the answer {value!r}, an option's letter. Give it its options. If "
+            "it is an open question, put such questions into a table without columns of options, and name both tables: "
+            "--dataset once for each."
         )
-    if not all(isinstance(text, str) for _, text in turns):
-        raise UserError(f"{where}: a turn is no text.")
-    return _PICTURE.sub("", turns[0][1]), turns[1][1]

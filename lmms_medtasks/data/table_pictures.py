@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import progress
 from lmms_medtasks.data.picture_checks import as_encoded
+from lmms_medtasks.data.picture_files import PictureFiles, describe_places
 from lmms_medtasks.data.table_cells import joined_by_python
-from lmms_medtasks.errors import UserError, nearest_match
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import from_base64
 
 if TYPE_CHECKING:
@@ -28,29 +28,34 @@ REFERENCE_LENGTH = 64
 _BASE64_STARTS = r"data:|iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK|Qk[0-9A-Za-z]{20}"
 """How base64 of PNG, JPEG, GIF, WebP, TIFF and BMP begins."""
 _LONGEST_PATH = 1024
-_DIGITS = re.compile(r"[0-9]")
 _SHOWN = 5
+_QUOTED = re.compile(r"^(?:'[^']*'|\"[^\"]*\"|\S+)")  # What a message on a cell begins with: its text, or a file's name
 
 Picture = dict[str, Any]  # ``{"bytes": ..., "path": ...}``: one of the two is None.
 
 
+class MissingPictureError(UserError):
+    """A cell names no file."""
+
+
 class TablePictures:
-    """The pictures in the columns ``names``. ``folder``: where relative paths start. ``ids``: the rows', or empty."""
+    """The pictures in the columns ``names``. ``files``: those that cells name. ``ids``: the rows', or empty."""
 
     def __init__(
         self,
         dataset: Dataset,
         names: Sequence[str],
-        folder: str,
+        files: PictureFiles,
         ids: Sequence[str],
         locate: Callable[[str, int], str],
     ) -> None:
         self._names, self._place = tuple(names), locate
-        self._folder = Path(folder)
+        self._files = files
         self._row_of = {name: row for row, name in reversed(list(enumerate(ids)))}
         columns = {name: dataset.select_columns([name]) for name in self._names}
         self._cells = [as_encoded(column, name) or column for name, column in columns.items()]
         self._count = len(dataset)
+        self._named: dict[str, bool] = {}  # The texts that are names of files
 
     def columns(self) -> Dataset:
         """The column ``image``; if a row has several, also ``images``, with ``image`` null in such a row."""
@@ -71,9 +76,13 @@ class TablePictures:
         return datasets.Dataset.from_dict(both, features=features)
 
     def rows(self) -> list[list[Picture]]:
-        """Each row's pictures, in the order of columns and lists. UserError: the first unusable ones, and a count."""
+        """Each row's pictures, in the order of columns and lists.
+
+        UserError for unusable ones: the first of each fault, with a count.
+        """
         pictures_by_row: list[list[Picture]] = []
-        wrong: list[str] = []
+        faults: dict[str, list[str]] = {}  # what is wrong, without the cell's text -> where it is, and with the text
+        missing: list[tuple[str, str]] = []
         columns = zip(self._names, self._cells, strict=True)
         values = {name: column[name][:] for name, column in columns}
         with progress.progress_bar(self._count, "finding images", "rows") as step:
@@ -85,10 +94,15 @@ class TablePictures:
                             self._make_picture(cell_picture, name, row, values)
                             for cell_picture in _cell_pictures(values[name][row])
                         ]
+                    except MissingPictureError as error:
+                        missing.append((self._place(name, row), str(error)))
                     except UserError as error:
-                        wrong.append(f"{self._place(name, row)}: {error}")
+                        fault = _QUOTED.sub("", str(error), count=1)
+                        faults.setdefault(fault, []).append(f"{self._place(name, row)}: {error}")
                 pictures_by_row.append(made)
                 step(1)
+        wrong = [self._missing_pictures(missing)] if missing else []
+        wrong += [f"{same[0]}{f' So are {len(same) - 1} more.' if len(same) > 1 else ''}" for same in faults.values()]
         if wrong:
             more = f" And {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
             raise UserError(" ".join(wrong[:_SHOWN]) + more)
@@ -107,15 +121,16 @@ class TablePictures:
         if not isinstance(value, str):
             raise UserError(f"an image can't be made of a {type(value).__name__}.")
         text = value.strip()
-        path = self._find_file(text) if len(text) < _LONGEST_PATH else None
+        path = self._files.find_file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
+            self._named[text] = True
             return {"bytes": None, "path": str(path)}
         decoded = _decode_base64(text)
         if decoded is not None:
             return {"bytes": decoded, "path": None}
         other = self._row_of.get(text) if len(text) <= REFERENCE_LENGTH else None
         if other is None:
-            raise UserError(self._not_there(text))
+            raise self._missing_error(text)
         pictures = _cell_pictures(values[name][other])
         if seen:
             raise UserError(
@@ -126,55 +141,40 @@ class TablePictures:
             raise UserError(f"{text!r} is the id of row {other + 1}, which has not one image of its own.")
         return self._make_picture(pictures[0], name, other, values, seen + 1)
 
-    def _find_file(self, text: str) -> Path | None:
-        plain = text.replace("\\", "/")
-        inside = ".." not in PurePosixPath(plain).parts and not PurePosixPath(plain).is_absolute()
-        inside = inside and not PureWindowsPath(text).drive
-        try:
-            path = next((each for each in (self._folder / text, self._folder / plain) if each.is_file()), None)
-        except (OSError, ValueError):  # a text that no path can be
-            return None
-        if not inside and (path is not None or PurePosixPath(plain).suffix):
-            raise UserError(
-                f"{text!r} leads out of the task's folder, and to nothing on other machines. Put the images into "
-                f"{self._folder} and name them from there."
-            )
-        return path
-
-    def _not_there(self, text: str) -> str:
+    def _missing_error(self, text: str) -> UserError:
+        """The error of a cell that is no image: MissingPictureError unless its text tells another cause."""
         if re.match(r"https?://", text):
-            return f"{text[:200]!r} is an address on the web. Download the images, and name their files."
-        folder = self._folder if str(self._folder) != "." else Path.cwd()
+            return UserError(f"{text[:200]!r} is an address on the web. Download the images, and name their files.")
         if re.match(_BASE64_STARTS, text):
-            return (
+            return UserError(
                 f"{text[:20]!r} ... ({len(text)} characters) is base64 of an image that is cut short or damaged. "
                 "Fetch the table again; Excel cuts cells at 32,767 characters."
             )
         if re.match(r"b['\"]", text):
-            return "bytes as Python prints them. Write base64, or the names of files."
-        if len(text) < _LONGEST_PATH and (folder / text).is_dir():
-            return f"{text!r} is a folder. Name one file, or several in a list."
-        there: list[str] = []
-        if len(text) < 200:
-            listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
-            there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
-        same = [each for each in there if _fold_name(each) == _fold_name(text)]
-        # Images are numbered: a name that differs in its number only is another image.
-        others = [each for each in there if _DIGITS.sub("", each) != _DIGITS.sub("", text)]
-        near = nearest_match(text, same or others) or (f" Did you mean {same[0]!r}?" if same else "")
-        if same and same[0] != text and unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", text):
-            near = (
-                f" There is {same[0]!r}, which looks the same and is written with other characters (Unicode NFC and "
-                "NFD): rename the file."
-            )
-        if self._row_of and re.fullmatch(r"[0-9]+", text):
-            near = f" No row has the id {text!r}."
+            return UserError("bytes as Python prints them. Write base64, or the names of files.")
+        if len(text) < _LONGEST_PATH and (self._files.root / text).is_dir():
+            return UserError(f"{text!r} is a folder. Name one file, or several in a list.")
+        return MissingPictureError(text)
+
+    def _missing_pictures(self, missing: Sequence[tuple[str, str]]) -> str:
+        """One message on all cells that name no file. ``missing``: where each stands, and its text."""
+        (place, text), names = missing[0], [text for _, text in missing]
+        folder = self._files.root if str(self._files.root) != "." else Path.cwd()
         base64_hint = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
-        return f"no file {text[:200]!r} in {folder}{base64_hint}.{near}"
-
-
-def _fold_name(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
+        more = f" {len(missing) - 1} more name none, such as {names[-1][:200]!r}." if len(missing) > 1 else ""
+        every = dict.fromkeys([*self._named, *names])
+        places = self._files.suggest_places(list(every), least=0.5)
+        if len(places) > 1 and places[0].count < len(every):
+            listed = ", ".join(place.folder or "." for place in places)
+            hint = f" They lie in several folders ({listed}). Put them into one, or write its folder before each name."
+        elif places and places[0].count > len(self._named):
+            found = "all are found" if places[0].count == len(every) else f"{places[0].count} of {len(every)} are found"
+            hint = f" {describe_places(places)}: with it {found}."
+        elif self._row_of and re.fullmatch(r"[0-9]+", text):
+            hint = f" No row has the id {text!r}."
+        else:
+            hint = self._files.nearest_name_sentence(text) if len(text) < 200 else ""
+        return f"{place}: no file {text[:200]!r} in {folder}{base64_hint}.{more}{hint}"
 
 
 def _cell_pictures(value: Any) -> list[Any]:

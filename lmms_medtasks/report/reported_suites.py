@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from lmms_medtasks.samples import runs as _runs
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.templates import measures
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
 
@@ -130,28 +131,35 @@ def runs_holding(runs: Iterable[ResultFile]) -> dict[str, tuple[Suite, list[Resu
     """
     found: dict[str, tuple[Suite, list[ResultFile]]] = {name: (suite, []) for name, suite in reported_suites().items()}
     titles = " or ".join(suite.title for suite, _ in found.values())
+    asked: dict[str, list[Suite]] = {}
+    of_runs: list[tuple[ResultFile, list[Suite]]] = []
     for run in runs:
-        configs = run.content.get("configs") or {}
-        # By identity: contributed benchmarks of one name can be declared otherwise in another run.
-        asked = {id(suite): suite for task, config in configs.items() if (suite := registry.find_suite(task, config))}
-        if not asked and not degraded_tasks(run):
+        suites = _declarations(run)
+        for suite in suites:
+            asked.setdefault(suite.name, []).append(suite)
+        of_runs.append((run, suites))
+        if not suites and not degraded_tasks(run):
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(
                 f"{run.path} has no task of {titles}, nor one made from a template. Its tasks: {others}. If their "
                 "folder declares measures, name it: --include_path FOLDER."
             )
-        for suite in asked.values():
-            found.setdefault(_free_name(suite, found), (suite, []))[1].append(run)
+    for name, suites in asked.items():
+        # Numbered where another declaration (tasks under another judge's protocol) has the name.
+        for number, suite in enumerate(measures.join_declarations(_distinct(suites)), start=1):
+            theirs = [run for run, own in of_runs if any(suite.covers(each) for each in own)]
+            found[name if number == 1 else f"{name}-{number}"] = suite, theirs
     return {name: each for name, each in found.items() if each[1]}
 
 
-def _free_name(suite: Suite, found: Mapping[str, tuple[Suite, list[ResultFile]]]) -> str:
-    """The benchmark's name, numbered where another declaration (tasks under another judge's protocol) has it."""
-    name, number = suite.name, 1
-    while name in found and found[name][0] is not suite:
-        number += 1
-        name = f"{suite.name}-{number}"
-    return name
+def _declarations(run: ResultFile) -> list[Suite]:
+    """The declarations of a run's tasks, each once: those of one name can differ."""
+    configs = run.content.get("configs") or {}
+    return _distinct(suite for task, config in configs.items() if (suite := registry.find_suite(task, config)))
+
+
+def _distinct(suites: Iterable[Suite]) -> list[Suite]:
+    return list({id(suite): suite for suite in suites}.values())
 
 
 def report_of(suite: Suite) -> SuiteReportSpec:

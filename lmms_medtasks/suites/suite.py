@@ -130,6 +130,7 @@ class Suite:
             counts once, with the first task's reply.
         paired: columns in which the forms of a question under two conditions agree.
         default: the folder declares none, this one is its template's.
+        joined: the declarations of a benchmark's tasks, where this one is made of several.
         check: what is wrong with a record's tags, "" for nothing: a log that was edited is told by its line.
         read_replies: (replies that could be read, replies that came) of questions, for the board.
     """
@@ -149,6 +150,7 @@ class Suite:
     identity: tuple[str, ...] = ("id",)
     paired: tuple[str, ...] = ("pair",)
     default: bool = False
+    joined: tuple[Suite, ...] = ()
     check: Callable[[QuestionRecord], str] = lambda record: ""
     read_replies: Callable[[QuestionTable], tuple[int, int]] = count_read_replies
     estimates: Mapping[str, Estimate] = field(init=False)
@@ -189,6 +191,10 @@ class Suite:
             return metric
         bounds = {measure.name: measure.range for measure in self.measures}.get(estimate.measure, (0.0, 1.0))
         return metric if bounds == (0.0, 1.0) else replace(metric, estimate=replace(estimate, bounds=bounds))
+
+    def covers(self, declaration: Suite | None) -> bool:
+        """Whether a task with this declaration is of the benchmark."""
+        return any(declaration is each for each in (self, *self.joined))
 
     def measure(self, name: str) -> Measure:
         """Get a measure by name. Raises UserError if there is none."""

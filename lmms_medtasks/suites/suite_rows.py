@@ -28,7 +28,7 @@ _MOST_TAGS = 500
 def suite_tasks(suite: Suite, run: ResultFile) -> list[str]:
     """The run's tasks of this benchmark, in the run's order."""
     configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
-    return [task for task, config in configs.items() if registry.find_suite(task, config) is suite]
+    return [task for task, config in configs.items() if suite.covers(registry.find_suite(task, config))]
 
 
 def suite_table(suite: Suite, runs: Sequence[ResultFile], cache: BuildCache = NO_CACHE) -> QuestionTable:

@@ -2,12 +2,9 @@
 
 import base64
 import csv
-import io
-import json
 
 import datasets
 import pytest
-from PIL import Image
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build_app
@@ -16,37 +13,7 @@ from lmms_medtasks.contribute.new import NewTaskRequest, adapter_arguments, make
 from lmms_medtasks.data import table_cells
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import make_choice_record
-from tests.contributed_tables import CARD, errors, load
-
-
-def png(level):
-    held = io.BytesIO()
-    Image.new("RGB", (32, 32), (level, level, 9)).save(held, "PNG")
-    return held.getvalue()
-
-
-def table(tmp_path, records, name="asked.jsonl"):
-    """A table with these records in a folder `asked` that has three pictures."""
-    folder = tmp_path / "asked"
-    folder.mkdir()
-    for number in range(3):
-        (folder / f"p{number}.png").write_bytes(png(number * 40))
-    (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    return folder / name
-
-
-def looked(path, **more):
-    return recognising.recognise_table(
-        NewTaskRequest("asked", more.pop("template", ""), str(path), path.parent, card=CARD, **more)
-    )
-
-
-def made(path, **more):
-    """The found task, written, without an error; and its documents."""
-    found = looked(path, **more)
-    write_task_folder(found.wanted)
-    assert errors(path.parent) == []
-    return found, load(path.parent).documents
+from tests.contributed_tables import CARD, load, looked, made, png, table
 
 
 def vlmevalkit(tmp_path):
@@ -153,8 +120,8 @@ def test_conversations_are_open_questions_without_their_placeholder(turns, tmp_p
 
 def test_a_conversation_of_several_questions_is_refused(tmp_path):
     turns = [{"from": who, "value": "x"} for who in ("human", "gpt", "human", "gpt")]
-    problem = looked(table(tmp_path, [{"image": "p0.png", "conversations": turns}])).problem
-    assert "row 1" in problem and "got human, gpt, human, gpt" in problem
+    with pytest.raises(UserError, match="row 1: .*got human, gpt, human, gpt"):
+        looked(table(tmp_path, [{"image": "p0.png", "conversations": turns}]))
 
 
 def test_answers_that_are_yes_or_no_are_read_without_a_judge(tmp_path):
@@ -296,7 +263,7 @@ def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
     monkeypatch.setattr(NewTaskRequest, "table", None)
-    found = recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    found = recognising.recognise_tables([NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD)])[0]
     assert found.wanted.columns == {"image": "image", "question": "question", "options": "choices", "answer": "answer"}
     assert found.wanted.answer_is == "index" and found.wanted.template == "multiple_choice"
     assert any("images: 1" in line for line in found.said)
@@ -312,7 +279,7 @@ def hub_set(tmp_path, monkeypatch, **columns):
         data = data.cast_column("label", datasets.ClassLabel(names=["malignant", "benign"]))
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.to_parquet(tmp_path / "owner" / "name" / "data" / "test-00000-of-00001.parquet")
-    return recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    return recognising.recognise_tables([NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD)])[0]
 
 
 def test_a_hubs_class_labels_are_names_and_no_counts(tmp_path, monkeypatch):
@@ -331,7 +298,7 @@ def test_a_column_of_pictures_is_found_whatever_it_is_called(tmp_path, monkeypat
     data = datasets.Dataset.from_dict({"xray": [png(1), png(2)], "question": ["a", "b"], "answer": ["x", "y"]})
     (tmp_path / "owner" / "name" / "data").mkdir(parents=True)
     data.cast_column("xray", datasets.Image()).to_parquet("owner/name/data/test-00000-of-00001.parquet")
-    found = recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD))
+    found = recognising.recognise_tables([NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", card=CARD)])[0]
     assert found.wanted.columns["image"] == "xray" and found.wanted.template == "open"
 
 
@@ -352,7 +319,9 @@ def test_a_hubs_columns_of_usual_names_are_recognised(tmp_path, monkeypatch):
 def test_a_split_that_a_hubs_set_has_not_is_named(tmp_path, monkeypatch):
     hub_set(tmp_path, monkeypatch, answers=[["a", "b"]] * 4)
     with pytest.raises(UserError, match="validation.*Say --split NAME"):
-        recognising.recognise_table(NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", split="validation"))
+        recognising.recognise_tables(
+            [NewTaskRequest("asked", "", "owner/name", tmp_path / "asked", split="validation")]
+        )[0]
 
 
 def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
@@ -361,11 +330,11 @@ def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     wanted = NewTaskRequest("asked", "open", "owner/nothing", tmp_path / "asked", card=CARD)
-    assert recognising.recognise_table(wanted).said == [
+    assert recognising.recognise_tables([wanted])[0].said == [
         "owner/nothing could not be looked at (ConnectionError: no network)"
     ]
     with pytest.raises(UserError, match="--template: which one"):
-        recognising.recognise_table(NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD))
+        recognising.recognise_tables([NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD)])[0]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_questions_are_the_same_to_the_character(form, tmp_path, monkeypatch):
         monkeypatch.setattr(NewTaskRequest, "table", None)
     wanted = NewTaskRequest("same", "no_image", dataset, folder, columns={"options": "a,b,c"}, tags=("note",),
                     answer_is="letter", card=CARD)  # fmt: skip
-    found = recognising.recognise_table(wanted)
+    found = recognising.recognise_tables([wanted])[0]
     write_task_folder(found.wanted)
     assert errors(folder) == []
     made = [[doc["id"], doc["question"], doc["options"], doc["answer"], doc["note"]] for doc in load(folder).scored]

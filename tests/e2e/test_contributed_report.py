@@ -113,3 +113,22 @@ def test_a_folder_with_measures_of_its_own_from_run_to_board(harness, tmp_path):
     command("leaderboard", "build", done.folder, "--include_path", folder.parent, "-o", tmp_path / "board",
             "--resamples", 0)  # fmt: skip
     assert "words" in (tmp_path / "board" / "suites" / "own_words.html").read_text("utf-8")
+
+
+def test_a_table_with_both_kinds_is_one_benchmark_from_new_to_report_board_and_pack(harness, tmp_path):
+    folder = tmp_path / "tasks" / "both"
+    folder.mkdir(parents=True)
+    lines = [f"n{n},Which of {n}?,x,y,{'AB'[n % 2]}" if n % 3 else f"n{n},What is {n}?,,,a thing" for n in range(12)]
+    (folder / "q.csv").write_text("\n".join(["id,question,A,B,answer", *lines]) + "\n", "utf-8")
+    command("new", "both", "--folder", folder, "--dataset", folder / "q.csv")
+    run = ("--model", "medtasks_random", "--include_path", str(folder.parent), "--tasks", "both")
+    done = harness(*run, MEDTASKS_JUDGE="lexical")
+    assert {name: done.run.tasks[name]["questions,trials"] for name in ("both_choice", "both_open")} == {
+        "both_choice": 8, "both_open": 4,
+    }  # fmt: skip
+    command("report", done.folder, "--output", tmp_path / "report", "--resamples", 0)
+    assert [row["task"] for row in rows(tmp_path / "report" / "results.csv")] == ["both_choice", "both_open"]
+    command("leaderboard", "build", done.folder, "-o", tmp_path / "board", "--resamples", 0)
+    assert [path.stem for path in (tmp_path / "board" / "suites").iterdir()] == ["both"]
+    command("pack", done.folder, "-o", tmp_path / "pack.json", "--signed-off-by", "A B <a@b.org>")
+    assert "(2 tasks, 12 questions" in command("pack", tmp_path / "pack.json", "--check")

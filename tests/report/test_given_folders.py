@@ -7,7 +7,10 @@ import sys
 import pytest
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.reported_suites import runs_holding
+from lmms_medtasks.samples.runs import find_result_files
 from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.suite_rows import suite_tasks
 from tests import contributed_runs as runs
 from tests.report.contributed_reports import tables
 
@@ -183,3 +186,32 @@ def test_a_folder_without_tasks_is_refused(tmp_path):
         registry.add_suite_folders([folder])
     with pytest.raises(UserError, match="is no folder"):
         registry.add_suite_folders([folder / "measures.py"])
+
+
+def judged(protocol, benchmark="lungs"):
+    asked = [(document(n, "words", 0, answer_type="open"), ["other words"]) for n in range(4)]
+    metadata = {"benchmark": benchmark}
+    return {"template": "open", "asked": asked, "settings": {"judge": protocol}, "metadata": metadata}
+
+
+CHOICE = {"template": "multiple_choice", "asked": [(document(n), ["A"]) for n in range(4)],
+          "metadata": {"benchmark": "lungs"}}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("is_one_run", [True, False])
+def test_a_benchmark_of_two_kinds_is_one_in_a_report_whatever_judges_it(order, is_one_run, tmp_path):
+    tasks = dict(list({"lungs_choice": CHOICE, "lungs_open": judged("sure_open")}.items())[::order])
+    for number, part in enumerate([tasks] if is_one_run else [{name: task} for name, task in tasks.items()]):
+        runs.write_run(tmp_path / str(number), part)
+    found = tables(tmp_path)
+    assert {title.rpartition(": ")[0] for title, _ in found} == {""}
+    results = {name: row for (_, key), rows in found.items() if key == "results" for name, row in rows.items()}
+    assert set(results) == set(tasks) and results["lungs_choice"]["accuracy"] == 100
+
+
+def test_scales_that_contradict_each_other_are_two_chapters_and_no_task_is_lost(tmp_path):
+    tasks = {"lungs_a": judged("open_answer"), "lungs_choice": CHOICE, "lungs_b": judged("sure_open")}
+    path = runs.write_run(tmp_path, tasks)
+    asked = [suite_tasks(suite, run) for suite, [run] in runs_holding(find_result_files([path])).values()]
+    assert asked == [["lungs_a", "lungs_choice"], ["lungs_b"]]

@@ -27,9 +27,10 @@ def bind_hooks(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str
             metrics, or the harness would include another file than the one beside the YAML.
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
-    if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
+    names = [path.name for path in folder.glob(templates.FILES)] if folder and folder != Path.cwd() else []
+    if taken := [name for name in sorted(names) if Path(name).is_file()]:
         raise UserError(
-            f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
+            f"There is a {taken[0]} in the working directory, which the harness includes in place of that in "
             f"{folder}. Start from another directory."
         )
     from lmms_medtasks.harness.scoring import with_declared_metrics

@@ -17,6 +17,9 @@ from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
 FILE = "_template_yaml"
 """The file of a task's folder with its template's lines. The harness takes an ``include`` relative to the YAML."""
 
+FILES = f"_*{FILE[1:]}"
+"""Pattern of such files: a benchmark of several kinds has one for each, ``_open_template_yaml``."""
+
 DRAWN = "drawn"
 """The value of ``degradation`` that draws one for each question."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -231,38 +231,66 @@ def contributed_suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = ""
 
     Args:
         benchmark: Its name.
-        protocol: The judge's, one of ours; it has the scale.
+        protocol: The judge's, one of ours; it has the scale. "" for tasks whose answers are read.
         own: What the tasks say of parts that are not ours
             (:func:`lmms_medtasks.suites.own_parts.serialize_declaration`).
         folder: Where such parts may lie.
     """
     added = own_parts.restore_declaration(own, folder)
-    judged_by = added.protocol or protocols.get(protocol)
-    judged_ones = measures_of_judged(judged_by)
+    judged_by = added.protocol or (protocols.get(protocol) if protocol else None)
+    judged_ones = measures_of_judged(judged_by) if judged_by else ()
+    dimensions = judged_by.dimensions if judged_by and judged_by.reference else ()
     dimension_measures = [
         dimension_measure(dimension.name, (dimension.worst, dimension.best))
-        for dimension in judged_by.dimensions
-        if judged_by.reference and len(judged_by.dimensions) > 1
+        for dimension in dimensions
+        if len(dimensions) > 1
     ]
     # Bounds are on the judge's scale.
-    bounds = {metric.name: replace(metric, unit=judged_ones[0].unit) for metric in (_WORST, _BEST)}
+    bounds = {metric.name: replace(metric, unit=judged_ones[0].unit) for metric in (_WORST, _BEST) if judged_ones}
+    known = template_metrics() if judged_by else {metric.name: metric for metric in CHOICE_METRICS}
+    kinds = METRICS if judged_by else ("choice",)
     return Suite(
         name=benchmark,
         title=benchmark,
         cluster="image",
         measures=(*CHOICE_MEASURES, *judged_ones, *dimension_measures, *added.measures),
         metrics=(
-            *(bounds.get(name, metric) for name, metric in template_metrics().items()),
+            *(bounds.get(name, metric) for name, metric in known.items()),
             *map(dimension_metric, dimension_measures),
             *added.metrics,
         ),
-        tasks={name: templates.get(name).metrics for name in templates.names()},
+        tasks={each.name: each.metrics for each in map(templates.get, templates.names()) if each.kind in kinds},
         condition=describe_condition,
         task_tags=task_tags,
         identity=("task", "id"),
         paired=(*PAIRED, "severity"),
         default=True,
     )
+
+
+def join_declarations(declarations: Sequence[Suite]) -> list[Suite]:
+    """The declarations of a folder's tasks as few as possible: the first ones take in what others add.
+
+    Two stay separate where both declare something of one name and not the same, as a score on another judge's scale.
+    """
+    joined: list[Suite] = []
+    for declaration in declarations:
+        ours = (_united(base, declaration) for base in joined)
+        place, united = next(((place, each) for place, each in enumerate(ours) if each), (len(joined), declaration))
+        joined[place : place + 1] = [united]
+    return joined
+
+
+def _united(base: Suite, other: Suite) -> Suite | None:
+    """``base`` with what ``other`` adds; None where they contradict each other."""
+    measures = {measure.name: measure for measure in (*other.measures, *base.measures)}
+    metrics = {metric.name: metric for metric in (*base.metrics, *other.metrics)}
+    if any(measures[each.name] != each for each in other.measures) or any(
+        metrics[each.name] != each for each in base.metrics
+    ):
+        return None
+    joined = (*(base.joined or (base,)), other)
+    return replace(base, measures=tuple(measures.values()), metrics=tuple(metrics.values()), joined=joined)
 
 
 def describe_condition(task: str, settings: Mapping[str, Any]) -> str:
@@ -291,12 +319,13 @@ def of_config(
     name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge, declared = settings.get("judge"), own_parts.serialize_declaration(metadata)
+    default = OPEN_ANSWER if templates.get(template).kind == "open" else ""
     if not declared:
         # What a log alone names is not run; a judge protocol that is code is declared as data.
-        return contributed_suite(name, judge if isinstance(judge, str) and not is_reference(judge) else OPEN_ANSWER)
+        return contributed_suite(name, judge if isinstance(judge, str) and not is_reference(judge) else default)
     # Only what is made by code needs the folder: with it and without it other declarations are the same.
     folder = folder_of(name) if folder_of and "reference" in declared else None
-    known = judge if isinstance(judge, str) and judge in protocols.names() else OPEN_ANSWER
+    known = judge if isinstance(judge, str) and judge in protocols.names() else default
     return contributed_suite(name, known, declared, folder)
 
 

@@ -46,10 +46,11 @@ def test_what_a_yaml_may_not_say_is_told_with_its_line_when_the_task_is_loaded(t
     assert all(each in str(told.value) for each in said)
 
 
-def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path, monkeypatch):
+@pytest.mark.parametrize("file", [templates.FILE, "_open_template_yaml"])
+def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(file, tmp_path, monkeypatch):
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / templates.FILE).write_text("repeats: 1\n", "utf-8")
+        (tmp_path / name / file).write_text("repeats: 1\n", "utf-8")
     monkeypatch.chdir(tmp_path / "here")
     template_hooks.bind_hooks(config(), tmp_path / "here" / "t.yaml")
     with pytest.raises(UserError, match="Start from another directory"):
