@@ -128,16 +128,16 @@ def _find_listed_options(
     recognised: TableRecognition, table: Dataset, columns: dict[str, str], answers: Sequence[Sequence[Any]]
 ) -> None:
     texts = [PLACEHOLDERS.sub("", str(text)) for text in table[columns["question"]][:]]
-    listed = [split_listed_options(text) for text in texts]
-    rows = [split[1] for split in listed if split]
-    speaking = [row for row, text in enumerate(texts, 1) if listed[row - 1] or SPEAKS_OF_OPTIONS.search(text)]
-    if len(rows) == len(listed) and _are_answered(answers, rows, ("letter", "text")):
+    listed = {row: split[1] for row, text in enumerate(texts) if (split := split_listed_options(text))}
+    their_answers = [[values[row] for row in listed] for values in answers]
+    is_whole = len(listed) == len(texts) or not recognised.wanted.template
+    if listed and is_whole and _are_answered(their_answers, list(listed.values()), ("letter", "text")):
         columns["options"] = columns["question"]
         recognised.said.append("questions end with their options, which are taken out: the prompt puts them")
-    elif speaking:
+    elif speaking := [row for row, text in enumerate(texts) if row in listed or SPEAKS_OF_OPTIONS.search(text)]:
         recognised.said.append(
-            f"{len(speaking)} of {len(texts)} questions seem to list options, the first is row {speaking[0]}: a model "
-            "answers in its own words. Where all end with a list as (a) left (b) right, and the answers are in it, "
+            f"{len(speaking)} of {len(texts)} questions seem to list options, the first is row {speaking[0] + 1}: a "
+            "model answers in its own words. Where they end with a list as (a) left (b) right, and answers are in it, "
             f"--options {columns['question']} makes options of it"
         )
 

@@ -243,7 +243,7 @@ def _check_named_pictures(request: NewTaskRequest, table: Dataset, columns: Mapp
     for name in table.column_names if files.names else ():
         cells = [] if name in used else [str(cell).strip() for cell in table[name][:] if isinstance(cell, str | int)]
         texts = [cell for cell in cells if 0 < len(cell) < _SHOWN]
-        if 2 * len(texts) >= len(table) and (places := files.suggest(texts, least=0.5)):
+        if 2 * len(texts) >= len(table) and (places := files.suggest_places(texts, least=0.5)):
             ways.append(f"{places[0].count} of them in `{name}`. {describe_places(places, name)}")
     if ways:
         raise UserError(
@@ -284,7 +284,7 @@ def _holds_pictures(request: NewTaskRequest, table: Dataset, name: str, files: P
 
 def _names_file(files: PictureFiles, text: str) -> bool:
     try:
-        return files.find(text) is not None
+        return files.find_file(text) is not None
     except UserError:  # told where images are read
         return PurePath(text).suffix.lower() in SUFFIXES
 
@@ -328,10 +328,10 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     used.add((request.settings.get("shift") or {}).get("column", ""))
     counted = f" ({request.answer_is})" if request.answer_is else ""
     for ours, theirs in request.columns.items():
-        if (ours == "options" and not request.has_options) or (
-            "conversations" in request.columns and theirs not in names
-        ):
-            continue  # of the other kind, or made of the conversations
+        if ours == "options" and not request.has_options:
+            continue
+        if "conversations" in request.columns and theirs not in names:
+            continue  # made of the conversations
         recognised.said.append(f"{ours}: column {theirs}{counted if ours == 'answer' else ''}")
     left = [name for name in names if name not in used and name not in TAGS]
     if left:
@@ -362,9 +362,10 @@ def _report_first_question(recognised: TableRecognition, table: Dataset) -> None
         recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return
     first_question = made[0]
-    without = [int(match[1]) + 1 for each in made["image_id"] if (match := re.fullmatch("none-([0-9]+)", each))]
+    ids = zip(made["id"], made["image_id"], strict=True)
+    without = [question_id for question_id, image_id in ids if image_id.startswith("none-")]
     if 0 < len(without) < len(made):
-        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}")
+        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is {without[0]!r}")
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
     recognised.said.append(f"{len(made)} rows; the first question (id {first_question['id']!r}):")
     recognised.said.append(f"  {first_question['question'][:_SHOWN]}")

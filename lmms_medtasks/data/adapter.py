@@ -40,7 +40,6 @@ REFERENCES = "references"  # The column of documents with all references of an o
 TAGS = ("modality", "degradation", "severity", "question_id", "grid")
 """Columns that our hooks know: kept where the data has them."""
 _LIST_AS_TEXT = re.compile(r"""\[\s*(['"]).*\1\s*,?\s*\]""", re.DOTALL)
-_PLACEHOLDER = re.compile(r"<image[ _]?([0-9]*)>")
 _OPTIONS_ARE_TEXTS = 'Write the options of a question as a list of texts: ["cat", "dog"].'
 
 
@@ -207,8 +206,11 @@ class TableDocuments:
         # One row at a time: a table's pictures may be larger than memory likes.
         shown = [_count_and_digest(images_of(row)) for row in pictures or ()] or [(0, "")] * count
         for row, (text, (images, _)) in enumerate(zip(self._required_texts(columns.question), shown, strict=True)):
-            self._check_question(text, images, row)
-        questions = [question for question, _ in self._listed_options()] if self._lists_options else self._questions()
+            if problem := table_cells.question_problem(text, images if columns.images(self._names) else None):
+                raise UserError(f"{self._cell_location(columns.question, row)}: {problem}")
+        questions = self._questions()
+        if self._lists_options and columns.rows != "without_options":
+            questions = [question for question, _ in self._listed_options()]
         answers, references = self._read_answers(options)
         fields: dict[str, Any] = {
             "id": ids,
@@ -258,7 +260,7 @@ class TableDocuments:
     def _option_cells(self) -> list[list[Any]]:
         """The cells of each row's options, which may be empty; none without a column of options."""
         if self._lists_options:
-            return [options for _, options in self._listed_options()]
+            return [split[1] if (split := split_listed_options(text)) else [] for text in self._questions()]
         names = self._columns.options
         if names is None or (isinstance(names, str) and names not in self._names):
             return []
@@ -276,7 +278,10 @@ class TableDocuments:
         )
 
     def options(self) -> list[list[str]]:
-        rows = [] if self._columns.rows == "without_options" else self._option_cells()
+        rows: list[list[Any]] = []
+        if self._columns.rows != "without_options":
+            listed = self._listed_options() if self._lists_options else []
+            rows = [options for _, options in listed] or self._option_cells()
         if not rows:
             return [[] for _ in range(len(self._dataset))]
         column_label = ", ".join(_column_names(self._columns.options))
@@ -303,21 +308,6 @@ class TableDocuments:
         files = PictureFiles(columns.folder, columns.images_in, _column_names(columns.image_ending or None))
         pictures = TablePictures(self._table, names, files, known, self._row_location).columns()
         return pictures.select(self._rows) if columns.rows else pictures
-
-    def _check_question(self, question: str, images: int, row: int) -> None:
-        """Refuse a question that speaks of pictures it has not, or that is itself the name of its picture."""
-        name = self._columns.question
-        marks = _PLACEHOLDER.findall(question) if self._columns.images(self._names) else []
-        amount = _images_text(images)
-        for number in marks:
-            if number and int(number) > images:
-                location = self._cell_location(name, row)
-                raise UserError(f"{location}: it speaks of <image {number}>, the row has {amount}.")
-        if marks.count("") > images:
-            location = self._cell_location(name, row)
-            raise UserError(f"{location}: it holds <image> {marks.count('')} times, the row has {amount}.")
-        if table_cells.is_file_name(question):
-            raise UserError(f"{self._cell_location(name, row)}: {question!r} is an image's name, no question.")
 
     def _check_names(self) -> None:
         columns = self._columns
@@ -444,7 +434,3 @@ class TableDocuments:
 
 def _count_and_digest(images: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     return len(images), digest_of([read_encoded(image) or b"" for image in images]) if images else ""
-
-
-def _images_text(count: int) -> str:
-    return f"{count or 'no'} image{'' if count == 1 else 's'}"

@@ -74,7 +74,8 @@ def questions_from_conversations(dataset: Dataset, column: str, picture_columns:
 
 def _read_conversation(value: Any, where: str) -> AskedTurn:
     turns = [
-        (str(_first(turn, _SPEAKER_KEYS)).lower(), _first(turn, _CONTENT_KEYS)) for turn in _list_turns(value, where)
+        (str(_first_value(turn, _SPEAKER_KEYS)).lower(), _first_value(turn, _CONTENT_KEYS))
+        for turn in _list_turns(value, where)
     ]
     turns = [(speaker, content) for speaker, content in turns if speaker not in _UNSHOWN]
     speakers = [speaker for speaker, _ in turns]
@@ -112,10 +113,12 @@ def _read_content(content: Any, where: str) -> tuple[str, list[Any]]:
     texts, pictures = [], []
     for part in content if isinstance(content, list) else [content]:
         kind = part.get("type") if isinstance(part, Mapping) else None
-        text = part if isinstance(part, str) else _first(part, _TEXT_KEYS) if isinstance(part, Mapping) else None
+        text = part if isinstance(part, str) else _first_value(part, _TEXT_KEYS) if isinstance(part, Mapping) else None
         if isinstance(text, str) and (kind is None or kind in _TEXT_TYPES):
             texts.append(text)
-        elif isinstance(part, Mapping) and (kind in _PICTURE_TYPES or (kind is None and _first(part, _PICTURE_KEYS))):
+        elif isinstance(part, Mapping) and (
+            kind in _PICTURE_TYPES or (kind is None and _first_value(part, _PICTURE_KEYS))
+        ):
             texts.append("<image>")
             pictures += [picture] if (picture := _picture_in(part)) else []
         else:
@@ -128,11 +131,11 @@ def _read_content(content: Any, where: str) -> tuple[str, list[Any]]:
 
 def _picture_in(part: Mapping[str, Any]) -> Any:
     """The image of a part: a name, an address, base64, or a mapping with bytes; None for a mere placeholder."""
-    value = _first(part, _PICTURE_KEYS)
+    value = _first_value(part, _PICTURE_KEYS)
     if isinstance(value, Mapping) and not isinstance(value.get("bytes"), bytes):
         return _picture_in(value)
     return value.removeprefix("file://") if isinstance(value, str) else value
 
 
-def _first(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+def _first_value(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     return next((mapping[key] for key in keys if mapping.get(key) is not None), None)

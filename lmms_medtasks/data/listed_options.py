@@ -30,14 +30,14 @@ def split_listed_options(text: str) -> tuple[str, list[str]] | None:
                 ends = [found.start() for found in matches[start + 1 :]] + [len(text)]
                 texts = [text[found.end() : end] for found, end in zip(matches[start:], ends, strict=True)]
                 question = _LABEL.sub("", text[: match.start()]).strip()
-                options = _trim(texts)
+                options = _trim_options(texts)
                 has_more = "\n" in options[-1] and not any("\n" in option for option in options[:-1])
                 if question and all(options) and len(set(options)) == len(options) and not has_more:
                     return question, options
     return None
 
 
-def _trim(texts: Sequence[str]) -> list[str]:
+def _trim_options(texts: Sequence[str]) -> list[str]:
     """Options without what stands between them, and without the mark that ends the sentence behind the last."""
     options = [_BETWEEN.sub("", text).strip() for text in texts[:-1]]
     last = _INSTRUCTION.sub("", texts[-1].rstrip()).strip()

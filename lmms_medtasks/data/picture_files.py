@@ -74,7 +74,7 @@ class PictureFiles:
     def _shown_folder(self) -> Path:
         return self.folder if str(self.folder) != "." else Path.cwd()
 
-    def find(self, text: str) -> Path | None:
+    def find_file(self, text: str) -> Path | None:
         """The file that a cell names; None if there is none. Raises UserError for two, and for one out of the folder.
 
         A name that has its ending already is found too.
@@ -127,7 +127,7 @@ class PictureFiles:
                 paths[name].append(path)
         return paths
 
-    def suggest(self, texts: Sequence[str], least: float = 1.0) -> list[PicturePlace]:
+    def suggest_places(self, texts: Sequence[str], least: float = 1.0) -> list[PicturePlace]:
         """The places where the largest number of ``texts`` name files; [] where fewer than the share ``least`` do."""
         texts = list(dict.fromkeys(text.replace("\\", "/").removeprefix("./") for text in texts))
         named: dict[str, dict[str, set[str]]] = {}  # folder -> ending -> texts
@@ -152,7 +152,7 @@ class PictureFiles:
                 places.append(PicturePlace(folder, tuple(sorted(filter(None, named[folder]))), most))
         return sorted(places, key=lambda place: (place.folder, place.endings))[:_MOST_PLACES]
 
-    def nearest(self, text: str) -> str:
+    def nearest_name_sentence(self, text: str) -> str:
         """Which image of the folder a text that names none may mean, as a sentence after a blank; "" for none."""
         same = [name for name in self.names if _fold_name(name) == _fold_name(text)]
         # Images are numbered: a name that differs in its number only is another image.

@@ -47,6 +47,7 @@ _COUNTS = 'Say whether they count options from 0 (answer_is="index") or from 1 (
 _TOGETHER = re.compile(r"\s*(?:[,;/|&+]|\band\b|\s)\s*")
 _EITHER = re.compile(r"\s*(?:[,;/|]|\bor\b|\s)\s*", re.IGNORECASE)
 _LETTER = r"\(?[A-Za-z][).:]?"
+_PLACEHOLDER = re.compile(r"<image[ _]?([0-9]*)>")
 SAYS_OR = re.compile(rf"{_LETTER}(?:\s*,\s*{_LETTER})*\s*,?\s*\bor\b\s*{_LETTER}", re.IGNORECASE)
 """An answer that names several letters and says that either is right."""
 SAYS_NEITHER = re.compile(rf"{_LETTER}(?:\s*[/|]\s*{_LETTER})+")
@@ -67,6 +68,22 @@ def not_text_problem(value: Any, way_out: str = SEVERAL) -> str:
         f"{value!r} is a {kind}, expected a text or a whole number: how it was written is lost. Store the column as "
         "text (in JSON: in quotation marks)."
     )
+
+
+def question_problem(text: str, images: int | None) -> str:
+    """What is wrong with a question that speaks of images it has not, or is an image's name; "" if nothing is.
+
+    ``images``: how many its row has; None in a table without images.
+    """
+    marks = [] if images is None else _PLACEHOLDER.findall(text)
+    amount = f"the row has {images or 'no'} image{'' if images == 1 else 's'}"
+    number = next((mark for mark in marks if mark and int(mark) > (images or 0)), "")
+    if number:
+        return f"it speaks of <image {number}>, {amount}."
+    if marks.count("") > (images or 0):
+        return f"it holds <image> {marks.count('')} times, {amount}."
+    is_name = text.lower().endswith(SUFFIXES) and not re.search(r"\s|^\.\w+$", text)
+    return f"{text!r} is an image's name, no question." if is_name else ""
 
 
 def lookalike_hint(text: str, others: Sequence[str]) -> str:
@@ -347,8 +364,3 @@ def check_no_letter(value: Any, locate: Place) -> None:
             "it is an open question, put such questions into a table without columns of options, and name both tables: "
             "--dataset once for each."
         )
-
-
-def is_file_name(text: str) -> bool:
-    """Whether a text is the name of an image's file."""
-    return text.lower().endswith(SUFFIXES) and not re.search(r"\s|^\.\w+$", text)

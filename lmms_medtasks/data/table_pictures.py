@@ -121,7 +121,7 @@ class TablePictures:
         if not isinstance(value, str):
             raise UserError(f"an image can't be made of a {type(value).__name__}.")
         text = value.strip()
-        path = self._files.find(text) if len(text) < _LONGEST_PATH else None
+        path = self._files.find_file(text) if len(text) < _LONGEST_PATH else None
         if path is not None:
             self._named[text] = True
             return {"bytes": None, "path": str(path)}
@@ -163,7 +163,7 @@ class TablePictures:
         base64_hint = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
         more = f" {len(missing) - 1} more name none, such as {names[-1][:200]!r}." if len(missing) > 1 else ""
         every = dict.fromkeys([*self._named, *names])
-        places = self._files.suggest(list(every), least=0.5)
+        places = self._files.suggest_places(list(every), least=0.5)
         if len(places) > 1 and places[0].count < len(every):
             listed = ", ".join(place.folder or "." for place in places)
             hint = f" They lie in several folders ({listed}). Put them into one, or write its folder before each name."
@@ -173,7 +173,7 @@ class TablePictures:
         elif self._row_of and re.fullmatch(r"[0-9]+", text):
             hint = f" No row has the id {text!r}."
         else:
-            hint = self._files.nearest(text) if len(text) < 200 else ""
+            hint = self._files.nearest_name_sentence(text) if len(text) < 200 else ""
         return f"{place}: no file {text[:200]!r} in {folder}{base64_hint}.{more}{hint}"
 
 

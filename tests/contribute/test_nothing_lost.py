@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build_app
-from lmms_medtasks.contribute import question_checks
+from lmms_medtasks.contribute import question_checks, recognising
+from lmms_medtasks.contribute.new import NewTaskRequest
 from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.errors import UserError
 from tests.contributed_tables import load, looked, made, png, table
@@ -71,7 +72,7 @@ def test_rows_without_an_image_are_counted(tmp_path):
         {"image": f"p{number}.png" if number % 3 else None, "question": "q", "answer": "x"} for number in range(5)
     ]
     records[4]["image"] = "p0.png"
-    assert "2 of 5 rows have no image, the first is row 1" in looked(table(tmp_path, records)).said
+    assert "2 of 5 rows have no image, the first is '0'" in looked(table(tmp_path, records)).said
 
 
 @pytest.mark.parametrize(
@@ -112,9 +113,15 @@ def test_options_in_the_text_of_all_questions_are_options(answers, tmp_path):
     assert "options" not in looked(path, template="open").wanted.columns
 
 
-def test_options_in_the_text_of_some_questions_are_said(tmp_path):
+def test_options_in_the_text_of_some_questions_are_a_task_of_their_own(tmp_path):
     records = [{"question": "Where? (a) left (b) right", "answer": "left"}, {"question": "What?", "answer": "lung"}]
-    said = looked(table(tmp_path, records)).said
+    path = table(tmp_path, records)
+    request = NewTaskRequest("asked", "", str(path), path.parent)
+    choice, asked = recognising.recognise_tables([request])
+    assert (choice.wanted.rows, asked.wanted.rows) == ("with_options", "without_options")
+    assert "  A. left" in choice.said and "  What?" in asked.said
+    path.write_text(path.read_text("utf-8").replace('"left"', '"both"'), "utf-8")
+    said = looked(path).said
     assert any("1 of 2 questions seem to list options, the first is row 1" in line for line in said)
 
 

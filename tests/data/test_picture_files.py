@@ -41,11 +41,11 @@ def adapted(folder, images, **columns):
     ],
 )
 def test_a_place_is_proposed_where_it_fits_all_names(names, texts, places, tmp_path):
-    suggested = PictureFiles(folder_with(tmp_path, *names)).suggest(texts)
+    suggested = PictureFiles(folder_with(tmp_path, *names)).suggest_places(texts)
     assert suggested == [PicturePlace(*place, len(texts)) for place in places]
     for place in suggested:
         files = PictureFiles(tmp_path, place.folder, place.endings)
-        assert all(files.find(text) for text in texts)
+        assert all(files.find_file(text) for text in texts)
 
 
 def test_a_proposal_is_typed_as_it_stands():
