@@ -328,10 +328,10 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
     used.add((request.settings.get("shift") or {}).get("column", ""))
     counted = f" ({request.answer_is})" if request.answer_is else ""
     for ours, theirs in request.columns.items():
-        if ours == "options" and not request.has_options:
-            continue
-        if "conversations" in request.columns and theirs not in names:
-            continue  # made of the conversations
+        if (ours == "options" and not request.has_options) or (
+            "conversations" in request.columns and theirs not in names
+        ):
+            continue  # of the other kind, or made of the conversations
         recognised.said.append(f"{ours}: column {theirs}{counted if ours == 'answer' else ''}")
     left = [name for name in names if name not in used and name not in TAGS]
     if left:
@@ -365,7 +365,7 @@ def _report_first_question(recognised: TableRecognition, table: Dataset) -> None
     ids = zip(made["id"], made["image_id"], strict=True)
     without = [question_id for question_id, image_id in ids if image_id.startswith("none-")]
     if 0 < len(without) < len(made):
-        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is {without[0]!r}")
+        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}")
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
     recognised.said.append(f"{len(made)} rows; the first question (id {first_question['id']!r}):")
     recognised.said.append(f"  {first_question['question'][:_SHOWN]}")

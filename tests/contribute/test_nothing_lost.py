@@ -72,7 +72,7 @@ def test_rows_without_an_image_are_counted(tmp_path):
         {"image": f"p{number}.png" if number % 3 else None, "question": "q", "answer": "x"} for number in range(5)
     ]
     records[4]["image"] = "p0.png"
-    assert "2 of 5 rows have no image, the first is '0'" in looked(table(tmp_path, records)).said
+    assert "2 of 5 rows have no image, the first is row 1" in looked(table(tmp_path, records)).said
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,7 @@ def test_a_hub_that_cannot_be_reached_is_said(tmp_path, monkeypatch):
         "owner/nothing could not be looked at (ConnectionError: no network)"
     ]
     with pytest.raises(UserError, match="--template: which one"):
-        recognising.recognise_tables([NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD)])
+        recognising.recognise_tables([NewTaskRequest("asked", "", "owner/nothing", tmp_path / "asked", card=CARD)])[0]
 
 
 @pytest.mark.parametrize(
