@@ -362,8 +362,7 @@ def _report_first_question(recognised: TableRecognition, table: Dataset) -> None
         recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return
     first_question = made[0]
-    ids = zip(made["id"], made["image_id"], strict=True)
-    without = [question_id for question_id, image_id in ids if image_id.startswith("none-")]
+    without = [int(match[1]) + 1 for each in made["image_id"] if (match := re.fullmatch("none-([0-9]+)", each))]
     if 0 < len(without) < len(made):
         recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}")
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
