@@ -50,7 +50,7 @@ def pair_neighbours(values: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 @compile_function
-def _fetch_pairs(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
+def _gather_pairs(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
     """Copies the pairs at ``index`` to ``both``, from ``begin`` to ``end``."""
     for i in range(begin, end):
         # Unsigned, or Numba would test every index for being negative.
@@ -215,7 +215,7 @@ def project_rays(
                 starts, slopes, totals = start[k, part], slope[k, part], total[k, part]
                 for row in range(low, high):
                     _sample_positions(starts, slopes, np.float32(row), last, index, fraction)
-                    _fetch_pairs(pairs[row], index, _NONE, np.uint64(totals.size), both)
+                    _gather_pairs(pairs[row], index, _NONE, np.uint64(totals.size), both)
                     _interpolate_pairs(halves, fraction, totals)
     for k in range(number):
         for i in range(counts[k]):
@@ -244,7 +244,7 @@ def back_project(pairs: Any, sines: Any, cosines: Any, curvature: Any, top: Any,
         for row in range(image.shape[0]):
             terms = _row_terms(s, c, curvature, top + row, left, centre)
             _shadow_positions(columns, terms, last, begin, end, index, fraction, weight)
-            _fetch_pairs(view, index, begin, end, both)
+            _gather_pairs(view, index, begin, end, both)
             _interpolate_weighted(halves, fraction, weight, begin, end, image[row])
 
 

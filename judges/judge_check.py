@@ -107,7 +107,7 @@ def list_check_items(protocol: JudgeProtocol) -> list[tuple[JudgedItem, int]]:
     return [(case.item, trial) for case in list_check_cases(protocol) for trial in range(TIMES)]
 
 
-def summarise_check(protocol: JudgeProtocol, verdicts: Mapping[Key, JudgeVerdict]) -> JudgeCheckResult:
+def count_check_outcomes(protocol: JudgeProtocol, verdicts: Mapping[Key, JudgeVerdict]) -> JudgeCheckResult:
     """Result of the judge check. An answer without a verdict counts as not valid."""
     every = list_check_cases(protocol)
     given = {

@@ -218,7 +218,7 @@ class JudgeSession:
         if not verdicts:
             return ""
         model = next(iter(verdicts.values())).model or ""
-        return f"{judge_check.summarise_check(protocol, verdicts).sentence()} ({answer_phrase(model)})"
+        return f"{judge_check.count_check_outcomes(protocol, verdicts).sentence()} ({answer_phrase(model)})"
 
     def _probe_problem(self, probe: SchemaProbe, protocol: JudgeProtocol, warn: Say) -> str:
         """Why the judge can't be asked; "" if it can. Ctrl-C ends the judging here too."""

@@ -10,7 +10,7 @@ import numpy as np
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import dictionary_encode
 from lmms_medtasks.board.entries import LeaderboardEntry, measure_of, replies_to
-from lmms_medtasks.board.run_entry import answer_columns, is_tag
+from lmms_medtasks.board.run_entry import allowed_answer_columns, is_tag
 from lmms_medtasks.record import CUT, EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
 from lmms_medtasks.suites.own_parts import MissingEstimate
@@ -26,7 +26,7 @@ def of_submission(entry: LeaderboardEntry) -> Iterator[str]:
     suite = entry.declaration
     if suite is None:
         return
-    if unknown := sorted(set(entry.answers.column_names) - set(answer_columns(suite))):
+    if unknown := sorted(set(entry.answers.column_names) - set(allowed_answer_columns(suite))):
         yield f"{suite.name} declares nothing that has the columns {', '.join(unknown)}."
     elif others := [name for name in entry.questions.tags if not is_tag(suite, name, entry.questions.tag(name))]:
         yield f"{suite.name} has no tag {', '.join(others)}."

@@ -99,15 +99,15 @@ def columns_of(suite: Suite, rows: QuestionTable) -> tuple[EntryQuestions, pa.Ta
     """The questions, sorted by id, and their answers; compact columns without texts."""
     order = pa.array(np.argsort(rows.column("id"), kind="stable"))
     used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in OWN_COLUMNS]
-    known = {name: dictionary_encode(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
+    known = {name: dictionary_encode(_shorten_long_texts(name, rows.arrow(name)).take(order)) for name in used}
     tags = sorted(name for name in known if is_tag(suite, name, known[name]))
-    answers = [name for name in answer_columns(suite) if name in known]
+    answers = [name for name in allowed_answer_columns(suite) if name in known]
     asked = {name: known[name] for name in (*QUESTION, *tags) if name in known}
     line = rows.arrow("line").take(order).cast(pa.uint32())
     return questions_of(asked), pa.table({**{name: known[name] for name in answers}, LINE: line})
 
 
-def answer_columns(suite: Suite) -> tuple[str, ...]:
+def allowed_answer_columns(suite: Suite) -> tuple[str, ...]:
     """The columns that answers of a benchmark may have."""
     measures = (f"{measure.name}.{field}" for measure in suite.measures for field in (*FIELDS, "asked"))
     return ("trials", "judgement", *suite.reply_tags, *measures)
@@ -131,7 +131,7 @@ def questions_of(columns: Mapping[str, pa.DictionaryArray]) -> EntryQuestions:
     return EntryQuestions(pa.table(dict(columns)), digest.hexdigest())
 
 
-def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
+def _shorten_long_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
     """The column with digests in place of long answers, and nulls in place of long tags."""
     array = column.combine_chunks()
     if name in ("trials", "expected"):

@@ -65,7 +65,7 @@ def judge(
     runs = [results.read_result_file(path) for path in paths]
     rejudging.load_custom_protocols(runs, include_path)
     if judge_prompt:
-        runs = [rejudging.set_judge_prompts(each, judge_prompt, task or []) for each in runs]
+        runs = [rejudging.with_judge_prompts(each, judge_prompt, task or []) for each in runs]
     tasks, every = (rejudging.find_judged_tasks(runs, names) for names in (task or [], []))
     settings = _choose_settings(judge, tasks, every, max_requests, max_cost)
     settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)
@@ -237,7 +237,7 @@ def check_judge(
     with JudgeSession(chosen, protocols) as session:
         for each in protocols:
             verdicts, counts = session.judge(each, items[each.name], say=print_message)
-            result = judge_check.summarise_check(each, verdicts)
+            result = judge_check.count_check_outcomes(each, verdicts)
             fell_short = fell_short or bool(result.problems)
             typer.echo(f"{each.name}, {chosen.name}: {result.sentence()}")
             for problem in result.problems:

@@ -61,7 +61,7 @@ def column_candidates(names: Sequence[str], ours: str) -> list[str]:
     return [known[folded] for folded in _NAMES[ours] if folded in known]
 
 
-def numbered_columns(names: Sequence[str]) -> list[str]:
+def numbered_image_columns(names: Sequence[str]) -> list[str]:
     """Columns such as image_1, image_2, sorted by their numbers."""
     numbers = {int(match[1]): name for name in names if (match := _NUMBERED.fullmatch(fold_column_name(name)))}
     return [numbers[number] for number in sorted(numbers)]

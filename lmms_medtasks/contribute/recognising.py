@@ -19,7 +19,7 @@ from lmms_medtasks.contribute.answer_forms import (
     find_options,
     fold_column_name,
     image_columns,
-    numbered_columns,
+    numbered_image_columns,
     option_columns,
     recognise_answers,
 )
@@ -207,7 +207,7 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> Dataset:
             columns[ours] = listed[0] if listed else ",".join(several)
 
     if shows_images:
-        choose_column("image", numbered_columns(names))
+        choose_column("image", numbered_image_columns(names))
         if "image" not in columns and (found := _picture_columns(request, table)):
             columns["image"] = found[0]
     texts = [name for name in names if name not in image_columns(table)]

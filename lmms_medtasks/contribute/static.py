@@ -43,7 +43,7 @@ def check_static(path: Path, log: ValidationLog) -> list[IncludeChain]:
         _check_chain(chain, log)
     _check_names(chains, log)
     _check_group_metrics(chains, log)
-    _check_python(folder, log, strange)
+    _check_python_syntax(folder, log, strange)
     if folder / "README.md" not in strange:
         _check_card(folder / "README.md", log)
     log.problems = list(dict.fromkeys(log.problems))  # an included file's problem is found in each chain
@@ -66,7 +66,7 @@ def _check_card(path: Path, log: ValidationLog) -> None:
             log.add(path, f"has no section '## {section}'")
 
 
-def _check_python(folder: Path, log: ValidationLog, but: Collection[Path]) -> None:
+def _check_python_syntax(folder: Path, log: ValidationLog, but: Collection[Path]) -> None:
     """Report Python files that do not parse. ``but``: files that must not be opened."""
     for path in sorted(folder.rglob("*.py")):
         if path in but or not path.is_file():

@@ -117,7 +117,7 @@ def _with_settings(config: dict[str, Any], metadata: dict[str, Any]) -> dict[str
         raise unknown_name_error("settings", name, known, f"{suite.title}, task {config['task']!r}")
     chosen = known[name]
     generation = {**(config.get("generation_kwargs") or {}), **chosen.generation}
-    if name == paper.THINKING and not raises_reply_limit(
+    if name == paper.THINKING and not thinking_raises_reply_limit(
         config, (config.get("generation_kwargs") or {}).get("max_new_tokens")
     ):
         chosen = dataclasses.replace(chosen, generation={})
@@ -130,7 +130,7 @@ def _with_settings(config: dict[str, Any], metadata: dict[str, Any]) -> dict[str
     return {**_with_default(config, chosen.default), "generation_kwargs": generation}
 
 
-def raises_reply_limit(config: Mapping[str, Any], limit: int | None) -> bool:
+def thinking_raises_reply_limit(config: Mapping[str, Any], limit: int | None) -> bool:
     """Whether ``--settings thinking`` raises ``limit``, the limit of new tokens of a task (or of its base)."""
     metadata = {name: value for name, value in (config.get("metadata") or {}).items() if name != degraded.METADATA}
     suite = registry.find_suite(str(config["task"]).partition("@")[0], {**config, "metadata": metadata})

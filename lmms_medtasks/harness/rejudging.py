@@ -149,7 +149,7 @@ def load_custom_protocols(runs: Sequence[results.ResultFile], include_path: Path
                 )
 
 
-def set_judge_prompts(run: results.ResultFile, given: Sequence[str], tasks: Sequence[str]) -> results.ResultFile:
+def with_judge_prompts(run: results.ResultFile, given: Sequence[str], tasks: Sequence[str]) -> results.ResultFile:
     """The run with other files as prompts of its judge; ``given`` in the form of ``--judge-prompt``.
 
     Only for ``tasks``, unless it is empty. Raises UserError for a missing file and for a protocol of none of the tasks.

@@ -180,7 +180,7 @@ class CutReplies:
             return
         self._told = True
         thinking = f"--settings {paper.THINKING} (up to {paper.THINKING_TOKENS:,} new tokens) or "
-        helps = chosen_settings.raises_reply_limit(self._tasks[task], limit)
+        helps = chosen_settings.thinking_raises_reply_limit(self._tasks[task], limit)
         print_message(
             f"lmms-medtasks: {task}: {cut} of the first {seen} replies were cut"
             f"{f' at {limit:,} new tokens' if limit else ''} before an answer. Such a model is measured by its limit. "

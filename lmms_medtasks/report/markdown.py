@@ -65,10 +65,10 @@ def _render_part(part: ReportChapter) -> Iterator[str]:
             yield from ("", escape_markdown(paragraph))
         yield from ("", *(f"- {escape_markdown(text)}" for text in section.items)) if section.items else ()
         for table in section.tables:
-            yield from _render_table(table)
+            yield from _table_lines(table)
 
 
-def _render_table(table: Frame) -> Iterator[str]:
+def _table_lines(table: Frame) -> Iterator[str]:
     yield from ("", f"**{escape_markdown(table.title)}**", "") if table.title else ("",)
     yield _render_line(escape_markdown(column.head) for column in table.columns)
     yield _render_line("---" if column.kind == "text" else "---:" for column in table.columns)

@@ -21,7 +21,7 @@ _ABOUT = (
 )
 
 
-def compared_scores(sources: Sequence[ModelResults]) -> dict[str, dict[str, list[float]]]:
+def scores_by_task(sources: Sequence[ModelResults]) -> dict[str, dict[str, list[float]]]:
     """Task -> model -> scores, for tasks with two models or more, and for all of these tasks together.
 
     With images if a model was asked with images, else with reports. All together: the models that have scores in each
@@ -46,7 +46,7 @@ def compared_scores(sources: Sequence[ModelResults]) -> dict[str, dict[str, list
 
 def kruskal_table(sources: Sequence[ModelResults]) -> Frame | None:
     """The Kruskal-Wallis test of each task; None if no two models were asked the same task."""
-    compared = compared_scores(sources)
+    compared = scores_by_task(sources)
     tests = {name: kruskal_wallis(scores) for name, scores in compared.items()}
     untested = any(test.p is None for test in tests.values())
     adjusted = adjust_p_values([1.0 if test.p is None else test.p for test in tests.values()])
@@ -75,7 +75,7 @@ def dunn_table(sources: Sequence[ModelResults]) -> Frame | None:
     """Dunn's test of each pair, for tasks that three models or more were asked; None where there is none."""
     rows = (
         (name, pair.first, pair.second, pair.difference, pair.z, p_value_cell(pair.p), p_value_cell(pair.adjusted))
-        for name, scores in compared_scores(sources).items()
+        for name, scores in scores_by_task(sources).items()
         if len(scores) > 2
         for pair in dunn_test(scores)
     )

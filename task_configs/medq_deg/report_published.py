@@ -290,7 +290,7 @@ def degradation_heatmap(level: int, *, folded: bool = False) -> Chart:
 
 
 # --- Modalities -------------------------------------------------------------------------------------------------------
-def _modality_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
+def _level_columns(sources: Sequence[ModelResults]) -> tuple[ColumnSpec, ...]:
     asked = requested_levels(sources[0])
     counts = (ColumnSpec(f"n L{level}", measures.ACCURACY[level], "n") for level in asked)
     return (*counts, *(ColumnSpec(f"L{level}", measures.ACCURACY[level]) for level in asked))
@@ -301,7 +301,7 @@ MODALITIES = TableSpec(
     "Accuracy by modality",
     ("modality",),
     rows_by("modality", labels=lambda name: (make_printable(name),)),
-    _modality_columns,
+    _level_columns,
     (INTERVALS,),
 )
 MODALITY_CHART = Chart(

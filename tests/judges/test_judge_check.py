@@ -29,7 +29,7 @@ def verdicts(protocol, label_of):
 
 
 def result(label_of):
-    return judge_check.summarise_check(OPEN, verdicts(OPEN, label_of))
+    return judge_check.count_check_outcomes(OPEN, verdicts(OPEN, label_of))
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -98,7 +98,7 @@ def test_what_is_missing_is_not_compared():
     assert (found.valid, found.compared, found.twice) == (30, 24, 15)
     assert found.problems == ("10 of 40 verdicts could not be had",)
     assert found.sentence().startswith("incomplete: ")  # what was had is right: it may have been stopped
-    nothing = judge_check.summarise_check(OPEN, {})
+    nothing = judge_check.count_check_outcomes(OPEN, {})
     assert nothing.valid == 0 and nothing.problems and not nothing.constant
     assert nothing.sentence().startswith("incomplete: ")
 
@@ -114,11 +114,11 @@ def test_a_total_is_what_is_compared():
         for case in judge_check.list_check_cases(cmr)
         for trial in range(2)
     }
-    assert judge_check.summarise_check(cmr, given).ordered == 32
+    assert judge_check.count_check_outcomes(cmr, given).ordered == 32
 
 
 def test_the_judge_that_compares_words_fails_on_other_words():
-    found = judge_check.summarise_check(
+    found = judge_check.count_check_outcomes(
         OPEN,
         {
             judgement_key(OPEN, *each): lexical.lexical_verdict(OPEN, each[0])
@@ -159,7 +159,7 @@ def test_what_a_judge_reached_is_known_afterwards_and_stands_in_its_description(
         assert counts.judged == 40
     with JudgeSession(settings, [OPEN]) as judge:
         said = judge.check_of(OPEN)
-    assert said == f"{judge_check.summarise_check(OPEN, verdicts).sentence()} (answered by stub-judge)"
+    assert said == f"{judge_check.count_check_outcomes(OPEN, verdicts).sentence()} (answered by stub-judge)"
     assert identity.describe_judge(settings, OPEN, said)["check"] == said
     with JudgeSession(settings_for(judge_server, temperature=0.5), [OPEN]) as other:
         assert other.check_of(OPEN) == ""

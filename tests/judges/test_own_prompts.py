@@ -83,13 +83,13 @@ def test_the_judge_command_judges_by_another_prompt_into_another_folder(harness,
     run, _ = harness(["effusion", "cat", "dog"], ["judge_open"], RETRIES=0)
     path = tmp_path / "stars.txt"
     path.write_text("Anew. {{question}} {{reference}} {{answer}}")
-    changed = rejudging.set_judge_prompts(run, [f"judge_sample:PROTOCOL={path}"], [])
+    changed = rejudging.with_judge_prompts(run, [f"judge_sample:PROTOCOL={path}"], [])
     (judged,) = rejudging.find_judged_tasks([changed], [])
     assert judged.protocols[0].prompt == str(path)
     with pytest.raises(UserError, match="judged by .* in another way than now.*digest"):
         judged.check_same(settings.read_judge_settings())
     with pytest.raises(UserError, match=r"other.*Allowed: judge_sample:PROTOCOL"):
-        rejudging.set_judge_prompts(run, [f"other={path}"], [])
+        rejudging.with_judge_prompts(run, [f"other={path}"], [])
 
 
 def test_what_was_chosen_is_refused_beside_tasks_of_others(monkeypatch):

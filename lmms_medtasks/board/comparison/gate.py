@@ -210,7 +210,7 @@ def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) 
     verdicts: list[GateVerdict] = []
     warnings: list[str] = []
     for first in baseline.board.entries:
-        second = _match_candidate(first, baseline, candidate)
+        second = _find_candidate_entry(first, baseline, candidate)
         # Measures that only the baseline lacks are reported as not tested.
         names = dict.fromkeys((*first.main_metrics, *(second.main_metrics if second else ())))
         if not names:
@@ -234,7 +234,7 @@ def run_gate(baseline: ComparedRuns, candidate: ComparedRuns, rules: GateRules) 
     return GateResult(baseline, candidate, tuple(verdicts), shown, tuple(dict.fromkeys(warnings)), rules.correction)
 
 
-def _match_candidate(
+def _find_candidate_entry(
     entry: LeaderboardEntry, baseline: ComparedRuns, candidate: ComparedRuns
 ) -> LeaderboardEntry | None:
     candidates = [other for other in candidate.board.entries if other.task == entry.task]

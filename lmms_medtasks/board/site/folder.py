@@ -26,9 +26,9 @@ class SiteFolder:
 
     def text(self, path: str, text: str) -> None:
         """Write a text file (UTF-8; what can't be encoded, a lone surrogate, becomes ``?``)."""
-        self.data(path, text.encode("utf-8", "replace"))
+        self.write_bytes(path, text.encode("utf-8", "replace"))
 
-    def data(self, path: str, content: bytes) -> None:
+    def write_bytes(self, path: str, content: bytes) -> None:
         """Write a file. Raises ValueError if it exists already, or the path leads out of the folder."""
         self._write(path, (content,))
 

@@ -337,7 +337,7 @@ class ImageWriter:
         if digest not in self._written:
             content = self._cache.kept(recipe, lambda: _make_image(source, degraded), bytes, bytes)
             path = f"images/{digest}.webp"
-            self._folder.data(path, content)
+            self._folder.write_bytes(path, content)
             with Image.open(io.BytesIO(content)) as picture:  # the head alone is read
                 self._written[digest] = (path, *picture.size)
         return self._written[digest]

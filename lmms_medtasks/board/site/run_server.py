@@ -66,7 +66,7 @@ class _PageMemory(SiteFolder):
         super().__init__(Path())
         self.contents: dict[str, bytes] = {}
 
-    def data(self, path: str, content: bytes) -> None:
+    def write_bytes(self, path: str, content: bytes) -> None:
         self.contents[path] = content
 
 

@@ -59,11 +59,12 @@ def panels_of(
     by_panel: dict[str, list[Mark]] = {}
     for mark in marks:
         by_panel.setdefault(mark.panel, []).append(mark)
-    shown = [own for own in by_panel.values() if _PanelMaker(chart, own, (), "", is_small).own]
+    shown = [own for own in by_panel.values() if _PanelBuilder(chart, own, (), "", is_small).own]
     series = list(dict.fromkeys(each.series for own in shown for each in own if each.kind == "run"))
     titles, _ = without_common_end([own[0].panel for own in shown])
     return [
-        _PanelMaker(chart, own, series, title, is_small).made(guides) for own, title in zip(shown, titles, strict=True)
+        _PanelBuilder(chart, own, series, title, is_small).made(guides)
+        for own, title in zip(shown, titles, strict=True)
     ]
 
 
@@ -84,7 +85,7 @@ def _clip_guide(guide: Guide, x: Axis, y: Axis) -> Guide:
     return replace(guide, x1=ends[0], y1=ends[1], x2=ends[2], y2=ends[3])
 
 
-class _PanelMaker:
+class _PanelBuilder:
     """The making of a panel; ``series``: those of ours in all panels, so that one has one look everywhere."""
 
     def __init__(self, chart: ChartSpec, marks: Sequence[Mark], series: Sequence[str], title: str, is_small: bool):
