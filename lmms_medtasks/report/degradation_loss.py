@@ -80,7 +80,7 @@ def degraded_tasks(run: ResultFile) -> dict[str, str]:
     return {task: base for task, base in found.items() if base is not None}
 
 
-def tested_degradation_losses(run: ResultFile) -> list[DegradationLoss]:
+def corrected_degradation_losses(run: ResultFile) -> list[DegradationLoss]:
     """Every metric of every degraded task of a run whose clean task is in it too; the p values are corrected.
 
     Raises UserError where a sample log can't be read.
@@ -109,7 +109,7 @@ def degradation_parts(runs: Sequence[ResultFile]) -> list[ReportChapter]:
             if base not in run.tasks
         ]
         warnings += [f"No result of {make_printable(why)}" for why in list_degraded_failures(run.content).values()]
-        by_base = groupby(tested_degradation_losses(run), key=attrgetter("base"))
+        by_base = groupby(corrected_degradation_losses(run), key=attrgetter("base"))
         chapter = ReportChapter(
             key=f"degraded{len(chapters)}",
             title=f"{TITLE}: {model}",

@@ -118,10 +118,10 @@ def _panel_count(grid: str) -> int:
 
 def _size_rows(sources: Sequence[ModelResults]) -> Iterator[RowSpec]:
     columns = ("positives", "negatives", "overall", "detection, positives")
-    guesses = dict.fromkeys(columns, published.CHANCE)
+    guesses = {"questions": None, **dict.fromkeys(columns, published.CHANCE)}
     for (grid,) in sources[0].rows.by(["grid"], key=lambda values: _panel_count(values[0])):
         yield RowSpec((grid.replace("x", "×"),), {"grid": grid})
-        yield RowSpec(("uniform guessing",), {"grid": grid}, "counts", guesses, estimates_only=True)
+        yield RowSpec(("uniform guessing",), {"grid": grid}, "counts", guesses)
 
 
 SIZES = TableSpec(

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from lmms_medtasks.report import ReportOptions, build_report, degradation_loss
-from lmms_medtasks.report.degradation_loss import tested_degradation_losses
+from lmms_medtasks.report.degradation_loss import corrected_degradation_losses
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.statistics.intervals import ALIKE
 from lmms_medtasks.statistics.sign_flip import sign_flip
@@ -84,7 +84,7 @@ def test_the_spread_of_image_sizes_is_said_where_it_matters(tmp_path):
 def test_the_same_share_is_a_degradation_of_its_own(tmp_path):
     path = write(tmp_path, about={"lengths": "share"}, lengths=[40, 50, 60, 70, 80, 900], motion_blur_2=BLURRED)
     assert not any("sizes" in note for note in notes_of(path))  # those that are too small are unchanged
-    [found] = [each for each in tested_degradation_losses(results.read_result_file(path)) if each.metric == "acc"]
+    [found] = [each for each in corrected_degradation_losses(results.read_result_file(path)) if each.metric == "acc"]
     assert found.degradation == "motion_blur (CT, same share)"
 
 
@@ -99,7 +99,7 @@ def test_the_change_is_paired_and_tested_over_pictures_and_corrected(tmp_path):
     run = results.read_result_file(
         write(tmp_path, gaussian_noise_2=NOISY, motion_blur_1=BLURRED, gaussian_noise_0=CLEAN)
     )
-    found = {(each.degradation, each.level): each for each in tested_degradation_losses(run) if each.metric == "acc"}
+    found = {(each.degradation, each.level): each for each in corrected_degradation_losses(run) if each.metric == "acc"}
     noisy, blurred = found["gaussian_noise (CT)", "2"], found["motion_blur (CT)", "1"]
     assert (noisy.clean, noisy.degraded) == (np.mean(CLEAN), np.mean(NOISY))
     assert noisy.change.estimate == pytest.approx(np.mean(NOISY) - np.mean(CLEAN))
@@ -114,16 +114,16 @@ def test_the_change_is_paired_and_tested_over_pictures_and_corrected(tmp_path):
 
 def test_a_metric_without_scores_has_totals(tmp_path):
     run = results.read_result_file(write(tmp_path, gaussian_noise_2=NOISY))
-    [found] = [each for each in tested_degradation_losses(run) if each.metric == "f1"]
+    [found] = [each for each in corrected_degradation_losses(run) if each.metric == "f1"]
     assert found.how == "totals only" and found.change is None and (found.clean, found.degraded) == (0.5, 0.5)
-    assert {each.metric for each in tested_degradation_losses(run)} == {"acc", "f1"}
+    assert {each.metric for each in corrected_degradation_losses(run)} == {"acc", "f1"}
     cell = build_report([run.path], ReportOptions(drawn=False)).parts[0].sections[0].tables[0].rows[-1].cells[7]
     assert (cell.value, cell.low) == (0.0, None) and cell.reason.startswith("the metric has no score for each question")
 
 
 def test_a_percentage_has_the_interval_of_its_share(tmp_path):
     share, percent = (
-        tested_degradation_losses(results.read_result_file(write(tmp_path / str(top), [top * each for each in CLEAN],
+        corrected_degradation_losses(results.read_result_file(write(tmp_path / str(top), [top * each for each in CLEAN],
                                   about={"best_scores": {"acc,none": float(top)}},
                                   gaussian_noise_2=[top * each for each in NOISY])))[0]
         for top in (1, 100)
@@ -136,7 +136,7 @@ def test_a_percentage_has_the_interval_of_its_share(tmp_path):
 def test_no_range_is_read_off_the_scores(tmp_path):
     """Scores of 0 and 1 may be of a scale up to 5: without a stated best score the interval is Student's."""
     told, silent = (
-        tested_degradation_losses(
+        corrected_degradation_losses(
             results.read_result_file(write(tmp_path / name, about=about, gaussian_noise_2=NOISY, motion_blur_1=CLEAN))
         )
         for name, about in (("told", {"best_scores": {"acc,none": 1.0}}), ("silent", None))
@@ -156,7 +156,9 @@ def test_no_range_is_read_off_the_scores(tmp_path):
 def test_strengths_are_in_order(tmp_path):
     runs = {f"gaussian_noise_{level}": NOISY for level in ("2", "0.5", "1", "1.5")}
     path = write(tmp_path, **runs, motion_blur_2=BLURRED)
-    levels = [each.level for each in tested_degradation_losses(results.read_result_file(path)) if each.metric == "acc"]
+    levels = [
+        each.level for each in corrected_degradation_losses(results.read_result_file(path)) if each.metric == "acc"
+    ]
     assert levels == ["0.5", "1", "1.5", "2", "2"]
 
 
@@ -200,7 +202,7 @@ def test_questions_with_a_picture_in_common_are_one_unit(tmp_path):
     for row in rows:
         row["degraded_pictures"].append({"picture": "common" if row["doc_id"] in (0, 11) else f"own{row['doc_id']}"})
     log.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    found = tested_degradation_losses(results.read_result_file(path))[0]
+    found = corrected_degradation_losses(results.read_result_file(path))[0]
     assert found.change.clusters == 5
 
 
