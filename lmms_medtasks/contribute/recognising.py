@@ -114,6 +114,12 @@ def _split_kinds(recognised: TableRecognition, table: Dataset) -> Iterator[tuple
             has = adapter.has_options(make_adapter(request), table)
     without = [row for row, has_options in enumerate(has) if not has_options]
     if without and len(without) == len(has):
+        if request.columns["options"] == request.columns.get("question", "question"):
+            raise UserError(
+                "--options question: no question ends with a list of options whose letters stand before them, as in "
+                "(a) left (b) right, with its answer among them. Put the options into columns of their own, or leave "
+                "--options out: the questions are open."
+            )
         recognised.said.append(f"{request.columns['options']}: empty in every row, the questions are open")
         recognised.wanted = replace(request, rows="without_options")
     if not without or len(without) == len(has):

@@ -143,6 +143,12 @@ def test_options_in_a_form_that_is_not_read_are_told(record, told, tmp_path):
     assert told in said and ("option" in said) is bool(told)
 
 
+def test_options_that_no_question_lists_are_not_said_to_be_empty(tmp_path):
+    path = table(tmp_path, [{"question": "Where? (1) left (2) right", "answer": "2"}])
+    with pytest.raises(UserError, match="--options question: no question ends with a list of options"):
+        looked(path, columns={"options": "question"})
+
+
 @pytest.mark.parametrize(
     ("answer", "options", "told"), [("(b) right", [], True), ("lung", [], False), ("B", ["x", "y"], False)]
 )
