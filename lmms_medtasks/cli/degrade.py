@@ -153,7 +153,7 @@ def _parse_level(text: str) -> tuple[int | None, float | None]:
 
 def _view_notes(records: list[dict[str, Any]]) -> list[str]:
     """A line for each rule of :mod:`lmms_medtasks.pictures` that decided how an image is seen."""
-    views = [record.get("shown_as", {}) for record in records]
+    views = {record["file"]: record.get("shown_as", {}) for record in records}.values()  # one for each image, not copy
     windows, laid = (sum(key in view for view in views) for key in ("window", "background"))
     lines = []
     if windows:

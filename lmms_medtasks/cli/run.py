@@ -160,6 +160,8 @@ def run(
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
+    if note := _folder_note(tasks):
+        typer.echo(f"lmms-medtasks: {note}", err=True)
     output = _output_folder(arguments)
     before = results.list_result_files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
@@ -189,6 +191,17 @@ def run(
     for line in filter(None, [*missing, failed, *advice]):
         typer.echo(f"lmms-medtasks: {line}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
+
+
+def _folder_note(tasks: list[str]) -> str:
+    """What the harness does with one task's name that is a folder here too; empty where it runs that task alone."""
+    if len(tasks) != 1 or Path(tasks[0]).name != tasks[0] or len(list(Path(tasks[0]).glob("*.yaml"))) < 2:
+        return ""
+    name = shlex.quote(tasks[0])
+    return (
+        f"{name} is a folder here too, so lmms-eval runs each YAML in it: variants too, and a group's tasks twice. "
+        f"For {name} alone: --tasks {name},{name}"
+    )
 
 
 def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:

@@ -99,7 +99,8 @@ def new(
         [replace(request, dataset=_without_hub(each)) for each in dict.fromkeys(dataset)]
     )
     typer.echo("\n".join(line for recognised in found for line in recognised.said))
-    if problems := [recognised.problem.rstrip(".") for recognised in found if recognised.problem]:
+    # Both tasks of a mixed table may find the same.
+    if problems := dict.fromkeys(recognised.problem.rstrip(".") for recognised in found if recognised.problem):
         raise UserError(f"{'. '.join(problems)}. Nothing was written.")
     if not look:
         typer.echo("\n".join(map(str, write_task_folder(*(recognised.wanted for recognised in found)))))

@@ -42,6 +42,14 @@ def test_one_file_is_what_the_library_gives(run, scan, tmp_path):
     assert "1 image written" in result.stderr
 
 
+def test_an_image_with_several_copies_is_counted_once_where_its_background_is_told(run, tmp_path):
+    Image.new("LA", (32, 40), (90, 0)).save(tmp_path / "clear.png")
+    result = run("degrade", tmp_path / "clear.png", "-o", tmp_path / "out", "--name", "exposure:1,2")
+    assert "2 images written" in result.stderr and "\n1 image(s) have transparent" in f"\n{result.stderr}", (
+        result.stderr
+    )
+
+
 def test_bad_files_make_the_status_1(run, scan, tmp_path):
     (tmp_path / "in").mkdir()
     scan.rename(tmp_path / "in" / "scan.png")

@@ -424,6 +424,16 @@ def test_a_contributed_task_that_failed_is_told_what_finds_the_cause(harness, in
     assert "lmms-medtasks validate inc/eye_spot\n" in done.output
 
 
+@pytest.mark.parametrize(
+    ("tasks", "is_told"), [("eye_spot", True), ("eye_spot,eye_spot", False), ("./eye_spot", False)]
+)
+def test_a_task_whose_folder_is_here_is_said_to_run_all_of_the_folder(harness, included, monkeypatch, tasks, is_told):
+    (included / "eye_spot" / "eye_spot_noimage.yaml").write_text("include: eye_spot.yaml\ntask: eye_spot_noimage\n")
+    monkeypatch.chdir(included)
+    done = call("run", "--model", "m", "--tasks", tasks, "--include_path", ".")
+    assert ("For eye_spot alone: --tasks eye_spot,eye_spot\n" in done.output) is is_told, done.output
+
+
 def test_a_task_that_nobody_has_is_told_before_the_harness_starts(harness, included, monkeypatch):
     """The harness says so after 12 s, below a traceback."""
     for more in ((), ("--include_path", "inc")):

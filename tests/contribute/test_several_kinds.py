@@ -201,3 +201,12 @@ def test_an_adapter_takes_rows_of_one_kind():
         from_columns(rows="with_options")(table.select([1]))
     with pytest.raises(UserError, match="Did you mean 'with_options'"):
         from_columns(rows="with_option")
+
+
+def test_what_both_tasks_of_a_table_miss_is_told_once(tmp_path):
+    folder = write_folder(tmp_path, ("q.csv", HEADER, mixed_rows()))
+    (folder / "pics").mkdir()
+    for picture in folder.glob("*.png"):
+        picture.rename(folder / "pics" / picture.name)
+    said = new(folder, "--dataset", folder / "q.csv", is_refused=True)
+    assert said.count("--images-in pics") == 1, said
