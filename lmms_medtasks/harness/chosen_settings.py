@@ -186,8 +186,8 @@ def _with_judge_prompt(config: dict[str, Any], folder: Path | None, variables: M
     chosen = parse_prompt_files(variables.get(JUDGE_PROMPT, ""))
     files |= {name: file for name, file in chosen.items() if not name or name in protocols}
     for name, file in files.items():
-        beside = (folder or Path()) / file
-        files[name] = str(beside.resolve()) if beside.is_file() else file
+        beside = (folder or Path()) / str(file)
+        files[name] = str(beside.resolve() if beside.is_file() else file)
     return _with_default(config, {"judge_prompt": files}) if files else config
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks import degradations, folders
-from lmms_medtasks.degradations import corruptions, modality_files
+from lmms_medtasks.degradations import corruptions, modality_files, own_modalities
 from lmms_medtasks.degradations.base import PIXELS, SHARE
 from lmms_medtasks.degradations.strength import STRONGEST
 from lmms_medtasks.errors import UserError, unknown_name_error
@@ -220,7 +220,8 @@ def describe_beyond_paper(degrade: str, modality: str | None) -> str:
     """
     if modality is None or _ALL not in (head for head, _ in split_items(degrade)):
         return ""
-    drawn = {of: degradations.drawn_for(of) for of in degradations.modalities()}
+    custom = own_modalities.list_custom_modalities()  # the paper says nothing of them
+    drawn = {of: degradations.drawn_for(of) for of in degradations.modalities() if of not in custom}
     if modality.startswith(f"{_COLUMN}:"):
         where = "some modalities"
         names = [
@@ -230,7 +231,7 @@ def describe_beyond_paper(degrade: str, modality: str | None) -> str:
         ]
     else:
         where = degradations.canonical_modality(str(modality_files.parse_modality_option(modality)))
-        names = [name for name in degradations.for_modality(where) if name not in drawn[where]]
+        names = [name for name in degradations.for_modality(where) if name not in drawn.get(where, (name,))]
     if not names:
         return ""
     return (

@@ -49,7 +49,7 @@ def _client_proxy(scheme: str, host: str) -> str | None:
     """The proxy that a runner's client (httpx) takes from the environment, which would see the questions."""
     proxies = urllib.request.getproxies()
     for name in (host_name.strip().lower() for host_name in proxies.get("no", "").split(",")):
-        # Rules of httpx, by which ".gpu.lab" excludes gpu.lab itself; urllib's proxy_bypass differs.
+        # Rules of httpx, by which ".gpu.lab" is for hosts below gpu.lab only; urllib's proxy_bypass differs.
         if name == "*" or (name.strip(".") and (host == name or host.endswith("." + name.lstrip(".")))):
             return None
     return proxies.get(scheme) or proxies.get("all")

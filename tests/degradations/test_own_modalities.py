@@ -75,6 +75,13 @@ def test_names_of_degraded_tasks_take_it(given):
     assert "t@sparse_view.1~column=m" not in degraded_names.degraded_names(["t"], "all:1", "column:m", 0, False)
 
 
+def test_the_paper_is_not_said_to_draw_or_leave_out_anything_for_it(given):
+    before = degraded_names.describe_beyond_paper("all", "column:m")
+    given()
+    assert degraded_names.describe_beyond_paper("all", "oct") == ""
+    assert degraded_names.describe_beyond_paper("all", "column:m") == before != ""
+
+
 def test_a_file_may_be_named_where_a_modality_is(monkeypatch, tmp_path):
     monkeypatch.setattr(own_modalities, "_GIVEN", {})
     (tmp_path / "own.yml").write_text("Fundus photography: {called: [fundus]}\n", "utf-8")

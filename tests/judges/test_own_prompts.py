@@ -63,6 +63,12 @@ def test_names_that_are_of_no_protocol_and_files_that_are_not_there(tmp_path, fi
         chosen_settings.check_chosen_names(["t"], [config()])
 
 
+def test_a_number_in_place_of_a_file_is_told_as_a_file_that_is_not_there(tmp_path):
+    found, _ = chosen_settings.apply_chosen_settings(config(judge_prompt={"open_answer": 3}), tmp_path)
+    with pytest.raises(UserError, match="No judge prompt"):
+        registry.task_protocols(found)
+
+
 def test_a_yaml_names_a_file_beside_it_and_the_variable_stands_above(tmp_path, file, monkeypatch):
     found, _ = chosen_settings.apply_chosen_settings(config(judge_prompt="mine.txt"), tmp_path)
     assert [each.prompt for each in registry.task_protocols(found)] == [str(file)]
