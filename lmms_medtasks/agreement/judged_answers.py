@@ -181,7 +181,9 @@ def _named_judges(rows: Sequence[tuple[JudgedAnswer, Mapping[str, Any]]]) -> tup
     """The answers; judges of one name with different prompts or settings have these in their names."""
     judges_by_name: dict[str, list[Mapping[str, Any]]] = {}
     for answer, judge in rows:
-        judges_by_name.setdefault(answer.judge, []).append(judge)
+        known = judges_by_name.setdefault(answer.judge, [])
+        if judge not in known:
+            known.append(judge)
     answers = []
     for answer, judge in rows:
         namesakes = judges_by_name[answer.judge]

@@ -159,7 +159,7 @@ def entry_from_json(
 
 
 def check_keys(content: Any, allowed: Collection[str], where: str) -> None:
-    """Raise UserError unless ``found`` is a mapping with keys among ``allowed``; others could hold wrong numbers."""
+    """Raise UserError unless ``content`` is a mapping with keys among ``allowed``; others could hold wrong numbers."""
     if not isinstance(content, Mapping):
         raise UserError(f"{where}: expected a mapping.")
     if others := sorted(set(content) - set(allowed)):

@@ -60,19 +60,20 @@ def with_own(own: Mapping[str, Any], where: str) -> BoardRules:
 
 
 def read_rules_file(path: Path, sections: Mapping[str, type[Any]]) -> dict[str, Any]:
-    """The sections of a file of rules that are set. Raises UserError unless those of ``sections`` have their type."""
+    """The sections of a file of rules, without empty ones of ``sections``; raises UserError for another type."""
     content = folders.load_yaml(path) or {}
     if not isinstance(content, dict):
-        raise UserError(f"{path}: expected a mapping with {', '.join(sections)}.")
+        raise UserError(f"{path}: expected a mapping of sections, such as {', '.join(sections)}.")
     for name, kind in sections.items():
         if not isinstance(content.get(name), kind | type(None)):
             expected = "list" if kind is list else "mapping"
             raise UserError(f"{path}: {name} is {content[name]!r}, expected a {expected}.")
-    return {name: section for name, section in content.items() if section is not None}
+    return {name: section for name, section in content.items() if section is not None or name not in sections}
 
 
 def check_names(kind: str, names: Iterable[Any], known: Collection[Any], where: str) -> None:
     """Raise UserError for a name that is not among ``known``."""
+    known = list(known)  # a dict raises TypeError for an unhashable name
     for name in names:
         if name not in known:
             raise unknown_name_error(kind, name, known, where)
@@ -91,6 +92,9 @@ def _merge_rules(rules: dict[str, Any], own: Mapping[str, Any], where: str) -> d
             raise UserError(f"{where}: {name} can't be {level!r}: there is nothing that an entry could be made of.")
     check_names("problem", own.get("exit_status", []), rules["levels"], f"{where}, exit_status")
     for pattern, demands in own.get("board", {}).items():
+        if not isinstance(pattern, str) or not isinstance(demands, dict):
+            expected = "a task (a pattern) and its demands, such as {data: full}"
+            raise UserError(f"{where}: board has {pattern!r}: {demands!r}; expected {expected}.")
         check_names("demand", demands, _DEMANDS, f"{where}, board, {pattern}")
     joined = {name: {**rules[name], **own.get(name, {})} for name in rules if name != "exit_status"}
     return {**joined, "exit_status": own.get("exit_status", rules["exit_status"])}

@@ -207,8 +207,12 @@ def test_own_rules_stand_over_the_built_in_ones(tmp_path, runs):
         ("levels: {broken_log: flag}", "nothing that an entry could be made of"),
         ("board: {'*': {colour: red}}", "Unknown demand 'colour'"),
         ("exit_status: [no_such]", "Unknown problem 'no_such'"),
+        ("board: {'*': [judge]}", r"board has '\*': \['judge'\]; expected"),
+        ("board: {1: {data: full}}", "board has 1: "),
+        ("exit_status: [[no_such]]", "Unknown problem "),
         ("exit_status: {}", "exit_status is {}, expected a list"),
         ("limits: {}", "Unknown section 'limits'"),
+        ("treshold:", "Unknown section 'treshold'"),
         ("[", "line 1, column 2: this is no YAML"),
     ],
 )

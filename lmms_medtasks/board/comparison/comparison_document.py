@@ -227,13 +227,14 @@ def _difference_columns(unit: str, digits: int) -> Mapping[str, FrameColumn]:
     change = "points" if unit == "%" else unit
     return {
         "task": label_column("task"), "measure": label_column("measure"), "questions": count_column("questions"),
-        "images": count_column("images"), "a": FrameColumn("A", digits=digits, unit=unit), "b": FrameColumn("B",
-        digits=digits, unit=unit), "difference": FrameColumn("difference", digits=digits, signed=True, unit=change),
+        "images": count_column("images"),
+        "a": FrameColumn("A", digits=digits, unit=unit), "b": FrameColumn("B", digits=digits, unit=unit),
+        "difference": FrameColumn("difference", digits=digits, signed=True, unit=change),
         "detectable": FrameColumn("detectable", digits=digits, unit=change),
         "wins": count_column("wins"), "ties": count_column("ties"), "losses": count_column("losses"),
         "p": p_value("p"), "p_holm": p_value("p (Holm)"), "p_questions": p_value("p (questions)"),
-        "test": label_column("test"), "cohens_h": decimal_column("Cohen's h", signed=True), "odds": FrameColumn("odds",
-        digits=2), "rank_biserial": decimal_column("rank-biserial", signed=True),
+        "test": label_column("test"), "cohens_h": decimal_column("Cohen's h", signed=True),
+        "odds": FrameColumn("odds", digits=2), "rank_biserial": decimal_column("rank-biserial", signed=True),
     }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def read_trust_levels(path: Path) -> dict[str, str]:
     if not isinstance(content, dict):
         raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")
     for digest, level in content.items():
-        if level not in LEVELS:
+        if level not in tuple(LEVELS):
             raise unknown_name_error("level", level, LEVELS, f"{path}, {digest}")
     return {str(digest): level for digest, level in content.items()}
 

@@ -426,8 +426,10 @@ def test_hostile_names_do_no_harm_in_the_summary(tmp_path, runs):
         ("problems: [unreadable]", "expected a mapping"),
         ("problems: {no_such: fail}", "Unknown problem 'no_such'"),
         ("correction: bonferroni", "Unknown correction"),
+        ("correction:", "Unknown correction None"),
         ("thresholds: {coverage: 95}", "expected a number from 0 to 1"),
         ("extra: 1", "Unknown section 'extra'"),
+        ("extra:", "Unknown section 'extra'"),
     ],
 )
 def test_rules_that_mean_nothing(tmp_path, text, said):

@@ -256,6 +256,14 @@ def test_a_recorded_level_is_of_these_bytes_alone(submissions, tmp_path):
     assert submissions.board(trust).entries[0].level == levels.SCORES_ONLY
 
 
+@pytest.mark.parametrize("level", ["sworn", "[recomputed]"])
+def test_a_level_that_is_none(tmp_path, level):
+    path = tmp_path / "verified.yml"
+    path.write_text(f"abc: {level}")
+    with pytest.raises(UserError, match="Unknown level"):
+        levels.read_trust_levels(path)
+
+
 def test_the_boards_own_run_vouches_for_no_copy_of_its_log(submissions, runs, tmp_path):
     """The log says neither which model it is of nor how it was run: that stands in the result file."""
     own, copied = submissions.folder / "Ada", submissions.folder / "ben"
