@@ -54,6 +54,7 @@ def list_length_shares(pictures: Any) -> list[tuple[Mapping[str, Any], int, floa
         for picture in (pictures if isinstance(pictures, list) else ())
         if isinstance(picture, Mapping)
         and isinstance(picture.get("shorter_side"), int)
+        and 0 < picture["shorter_side"] < 2**31  # a larger one, of an edited log, fits no column
         and isinstance(picture.get("length_share"), float)
     ]
 
