@@ -21,7 +21,7 @@ def render_csv(table: Frame, origin: Sequence[tuple[str, str]] = ()) -> str:
     """The table as CSV (RFC 4180, but with line feeds). Texts that a spreadsheet would run as a formula get a ``'``.
     What can't be seen is U+FFFD.
 
-    The last columns are those of ``origin`` (see :class:`Part`), empty in published rows, and the kind of the row.
+    The last columns are those of ``origin``, the field of a part, empty in published rows, and the kind of the row.
     """
     # Another level than the usual one stands beside the ends, for whoever has nothing but the file.
     level = "" if confidence.current_level() == confidence.DEFAULT else f" {confidence.format_current_level()}"

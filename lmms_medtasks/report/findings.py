@@ -234,7 +234,7 @@ class SuiteFinding:
     def guessed_at(self) -> str:
         """What it guesses at; of its main numbers alone where another one is better than guessing."""
         others = any(bar.chance is not None and not bar.guessing for bar in self.bars)
-        return f"{self.about} ({quotable_number([bar.title for bar in self.main])})" if others else self.about
+        return f"{self.about} ({join_titles([bar.title for bar in self.main])})" if others else self.about
 
     @property
     def clause(self) -> str:
@@ -246,7 +246,7 @@ class SuiteFinding:
         ends = list({bar.title: bar for bar in (better[0], better[-1])}.values())
         said = [f"{bar.whole} {'' if number else self._correct(bar)}{bar.phrase}" for number, bar in enumerate(ends)]
         weak = [bar.title for bar in main if bar.guessing]
-        doubt = f" ({NO_BETTER} at {quotable_number(weak)})" if weak and not self.guessing else ""
+        doubt = f" ({NO_BETTER} at {join_titles(weak)})" if weak and not self.guessing else ""
         return f"{join_with_and(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
 
     @property
@@ -259,7 +259,7 @@ class SuiteFinding:
     def sentence(self) -> str:
         """The finding with its numbers and intervals, for a page."""
         said = f"{self.unread}: {NOTHING_SAID}" if self.unread else "; ".join(self._clauses())
-        return best_models_sentence(f"{self.trial}: {said}" if self.trial else said)
+        return to_sentence(f"{self.trial}: {said}" if self.trial else said)
 
     def _clauses(self) -> Iterator[str]:
         said: list[str] = []
@@ -291,7 +291,7 @@ def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
     return clauses
 
 
-def quotable_number(titles: Sequence[str]) -> str:
+def join_titles(titles: Sequence[str]) -> str:
     """Titles in a sentence; one with a comma in quotes."""
     return join_with_and([f'"{title}"' if "," in title else title for title in titles])
 
@@ -312,7 +312,7 @@ def chance_of_options(rows: QuestionTable) -> float | None:
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
-def best_models_sentence(said: str) -> str:
+def to_sentence(said: str) -> str:
     """Clauses as a sentence; "" without any."""
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 

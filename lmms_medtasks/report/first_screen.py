@@ -19,10 +19,10 @@ from lmms_medtasks.report.findings import (
     NOTHING_SAID,
     Number,
     SuiteFinding,
-    best_models_sentence,
     headline_titles,
-    quotable_number,
+    join_titles,
     said_of_guessing,
+    to_sentence,
 )
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import QuotabilityCheck, SuiteResults
@@ -82,7 +82,7 @@ class ModelFindings:
             # Why is said in each benchmark's box and in the check: here it would fill a phone.
             few = f"too few readable replies on {join_with_and([each.suite for each in unread])}"
             said = f"{few}; {said}" if said else f"{few}: {NOTHING_SAID}"
-        return best_models_sentence(f"{self.trial}: {said}" if self.trial else said)
+        return to_sentence(f"{self.trial}: {said}" if self.trial else said)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +187,7 @@ def first_screen(
 ) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
 
-    ``unread``: see :class:`Document`.
+    ``unread``: see :class:`ReportDocument`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts; of as many the one that a leaderboard ranks first.
@@ -295,7 +295,7 @@ def _other_runs(
             place, other = shown.run.path, source.run.path
             if place.parent != other.parent:
                 place, other = place.parent, other.parent
-            judges = judged_tables.deciding_judgings([shown.rows, source.rows])
+            judges = judged_tables.deciding_judges([shown.rows, source.rows])
             numbers = [{bar.title: bar.value for bar in of.bars} for of in (own.finding, finding)]
             settings = [{about.changed_run_settings(*pair) for pair in of.asked} for of in (shown, source)]
             more = ", ".join(sorted(_model_argument_texts(source.asked) - _model_argument_texts(shown.asked)))
@@ -360,7 +360,7 @@ def best_sentence(found: Mapping[str, str]) -> str:
     said: dict[str, list[str]] = {}
     for title, model in found.items():
         said.setdefault(model, []).append(title)
-    return "; ".join(f"{who or 'none'} is best at {quotable_number(what)}" for who, what in said.items()) + "."
+    return "; ".join(f"{who or 'none'} is best at {join_titles(what)}" for who, what in said.items()) + "."
 
 
 def leader_sentence(found: Sequence[str]) -> str:

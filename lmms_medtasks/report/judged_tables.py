@@ -132,7 +132,7 @@ class JudgingSummary:
 
     @property
     def short(self) -> str:
-        """:attr:`judge_names` without where and how a judge was asked, for a sentence."""
+        """:attr:`shown` without where and how a judge was asked, for a sentence."""
         return ", ".join(dict.fromkeys(judge_label(name).partition(" at ")[0] for name in self.names))
 
     @property
@@ -184,7 +184,7 @@ def judgings_by_protocol(rows: QuestionTable) -> dict[str, JudgingSummary]:
 
 def judge_names(rows: QuestionTable) -> str:
     """The names of the judges of these rows; "" where nothing is judged."""
-    return ", ".join(dict.fromkeys(protocol.shown for protocol in judgings_by_protocol(rows).values()))
+    return ", ".join(dict.fromkeys(judging.shown for judging in judgings_by_protocol(rows).values()))
 
 
 def group_by_judge(sources: Sequence[ModelResults]) -> dict[tuple[str, ...], list[ModelResults]]:
@@ -192,7 +192,7 @@ def group_by_judge(sources: Sequence[ModelResults]) -> dict[tuple[str, ...], lis
 
     Those that no judge saw stand with the first judge's.
     """
-    named = deciding_judgings([source.rows for source in sources])
+    named = deciding_judges([source.rows for source in sources])
     first = next(filter(None, named), ())
     groups: dict[tuple[str, ...], list[ModelResults]] = {}
     for source, names in zip(sources, named, strict=True):
@@ -200,7 +200,7 @@ def group_by_judge(sources: Sequence[ModelResults]) -> dict[tuple[str, ...], lis
     return groups
 
 
-def deciding_judgings(tables: Sequence[QuestionTable]) -> list[tuple[str, ...]]:
+def deciding_judges(tables: Sequence[QuestionTable]) -> list[tuple[str, ...]]:
     """For each table who gave its verdicts: judges in full, and with the prompt's digest and file where some of the
     tables were judged by one prompt of a protocol and some by another."""
     found = [judgings_by_protocol(rows) for rows in tables]

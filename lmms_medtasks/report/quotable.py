@@ -184,7 +184,7 @@ def _readability_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
     """Whether enough replies of each task could be read, by the gate's own threshold."""
     found = [(each, one) for each in asked for one in readability.of_source(each.suite, each.source)]
     low = [(each, one) for each, one in found if one.is_low]
-    shown = readability.joined_counts([one for _, one in low or found])
+    shown = readability.join_readabilities([one for _, one in low or found])
     said = f"{shown.percent} % of {shown.replies:,} {'reply' if shown.replies == 1 else 'replies'}"
     if low and len(low) < len(found):
         models = list(dict.fromkeys(model_display_name(each.source) for each, _ in low))

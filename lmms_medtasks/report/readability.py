@@ -146,7 +146,7 @@ def of_source(suite: Suite, source: ModelResults) -> list[Readability]:
     return readabilities
 
 
-def joined_counts(found: Sequence[Readability]) -> Readability:
+def join_readabilities(found: Sequence[Readability]) -> Readability:
     return Readability(
         tasks=tuple(dict.fromkeys(task for each in found for task in each.tasks)),
         ours=any(each.ours for each in found),
@@ -159,12 +159,12 @@ def joined_counts(found: Sequence[Readability]) -> Readability:
     )
 
 
-def readability_sentences(finding: SuiteFinding | None, found: Sequence[Readability]) -> SuiteFinding | None:
+def replace_unreadable_finding(finding: SuiteFinding | None, found: Sequence[Readability]) -> SuiteFinding | None:
     """The finding; if a task's replies could not be read, a finding that says so and makes no claim."""
     low = [readability for readability in found if readability.doubt]
     if finding is None or not low:
         return finding
-    shown = joined_counts(low)
+    shown = join_readabilities(low)
     doubt = shown.doubt or low[0].doubt  # of several together no share of one kind need be too large
     unread = doubt.format("" if len(low) == len(found) else f" to {named_tasks(shown.tasks, [finding.suite])}")
     return replace(finding, changes=(), sketch=None, unread=unread)

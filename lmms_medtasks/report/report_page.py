@@ -96,7 +96,7 @@ def render_html(document: ReportDocument, home: str = "") -> str:
             version=metadata.version("lmms-medtasks"),
             styles=page_styles(),
             csv_link=csv_link,
-            link=link_markup,
+            link=page_id,
         )
     )
 
@@ -200,6 +200,6 @@ def csv_link(part: ReportChapter, table: Frame) -> str:
     return f"data:text/csv;charset=utf-8,{quote(render_csv(table, part.origin))}"
 
 
-def link_markup(part: ReportChapter, section: ReportSection | ReportFigure | Frame | None = None) -> str:
+def page_id(part: ReportChapter, section: ReportSection | ReportFigure | Frame | None = None) -> str:
     """The id on the page of a part, or of one of its sections, figures or tables."""
     return part.key if section is None else f"{part.key}-{section.key}"

@@ -100,7 +100,7 @@ class SuiteReport:
 
     def _finding(self, source: ModelResults) -> SuiteFinding | None:
         readable = readability.of_source(self.suite, source)
-        return readability.readability_sentences(self.headline.of(self.suite, source), readable)
+        return readability.replace_unreadable_finding(self.headline.of(self.suite, source), readable)
 
 
 def suite_report(
@@ -170,7 +170,7 @@ def sources_by_model(
     if one_judge:
         every = [group for of_run in of_runs.values() for group in of_run]
         tables = [table.take(np.array(group.rows)) for group in every]
-        for group, judges in zip(every, judged_tables.deciding_judgings(tables), strict=True):
+        for group, judges in zip(every, judged_tables.deciding_judges(tables), strict=True):
             group.judges |= set(judges)
     for (*key, _), of_run in of_runs.items():
         for group in of_run:

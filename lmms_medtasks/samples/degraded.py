@@ -28,7 +28,7 @@ FAILED = "failed"
 
 
 _ALIKE = 1.25
-"""Shares of a length that differ by less than this factor are alike. Our choice."""
+"""Sizes, and shares of a length, that differ by less than this factor are alike. Our choice."""
 
 
 def is_degraded_name(name: object) -> bool:
@@ -54,6 +54,7 @@ def list_length_shares(pictures: Any) -> list[tuple[Mapping[str, Any], int, floa
         for picture in (pictures if isinstance(pictures, list) else ())
         if isinstance(picture, Mapping)
         and isinstance(picture.get("shorter_side"), int)
+        and 0 < picture["shorter_side"] < 2**31  # a larger one, of an edited log, fits no column
         and isinstance(picture.get("length_share"), float)
     ]
 
@@ -63,18 +64,19 @@ def describe_length_spread(lengths: Iterable[tuple[str, int, float]]) -> str:
 
     ``lengths``: for each image the degradation and level, the shorter side, and the length's share of it.
     """
-    sides, shares = [], defaultdict(list)
-    for label, side, share in lengths:
-        shares[label].append(share)
-        sides.append(side)
-    spreads = {label: (min(values), max(values)) for label, values in shares.items()}
+    by_label = defaultdict(list)
+    for label, *length in lengths:
+        by_label[label].append(length)
+    spreads = {label: [(min(each), max(each)) for each in zip(*of, strict=True)] for label, of in by_label.items()}
     told = [
-        f"{label} {100 * low:.3g} to {100 * high:.3g} %"
-        for label, (low, high) in sorted(spreads.items())
-        if high >= _ALIKE * low
+        f"{label} {100 * shares[0]:.3g} to {100 * shares[1]:.3g} %"
+        for label, (sides, shares) in sorted(spreads.items())
+        # Lengths that are drawn at random have several shares of one size too.
+        if all(high >= _ALIKE * low for low, high in (sides, shares))
     ]
     if not told:
         return ""
+    sides = [side for of in by_label.values() for side, _ in of]
     return (
         f"Image sizes: shorter sides {min(sides):,} to {max(sides):,} pixels, median {median_low(sides):,}. Lengths in "
         f"pixels are another share of each: {', '.join(told)}. So images of mixed sizes mix severities."

@@ -37,7 +37,8 @@ _FORM: Mapping[tuple[str, ...], Sequence[str]] = {
         "config resolved_cli_args", "configs * dataset_kwargs", "configs * lmms_eval_specific_kwargs",
         "configs * lmms_eval_specific_kwargs default", "configs * metadata digests", "configs * metadata judge",
         "configs * metadata subset", "configs * metadata settings", "configs * metadata server",
-        "configs * metadata server serves",
+        "configs * metadata server serves", "configs * metadata degradation scores",
+        "configs * metadata degradation best_scores",
     ),
     # Many of the harness's own tasks have a list.
     (_MAPPING, "a list of mappings", "null"): ("configs * metadata",),
@@ -47,7 +48,9 @@ _FORM: Mapping[tuple[str, ...], Sequence[str]] = {
     ("a text", "a list of texts", "null"): ("configs * tag",),
     ("a text", _MAPPING, "null"): ("config model_args",),
     (_COUNT,): ("n-samples * original", "n-samples * effective"),
-    (_COUNT, "null"): ("configs * repeats",),
+    (_COUNT, "null"): (
+        "configs * repeats", "configs * metadata degradation pictures", "configs * metadata degradation changed",
+    ),
 }  # fmt: skip
 """Allowed kinds of values -> paths of keys in a result file (* for any key). Other keys are not checked."""
 _IS: Mapping[str, Callable[[Any], bool]] = {

@@ -221,7 +221,7 @@ def test_judges_asked_in_two_ways_stand_in_no_table_together(other):
     assert seen == [("judge1-all", ["a", "c"])]
     assert "asked by schema (max_tokens 1024, temperature 0.0), answered by m-1" in parts[0].title
     assert ("by the text aaa of its prompt open.txt" in parts[0].title) == ("digest" in other)
-    rows = judged_tables.deciding_judgings([source("a", one).rows, source("b", two).rows])
+    rows = judged_tables.deciding_judges([source("a", one).rows, source("b", two).rows])
     assert len(set(rows)) == 2
 
 

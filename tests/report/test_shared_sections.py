@@ -26,5 +26,8 @@ def test_mixed_sizes_are_said_once_for_all_models():
 
 def test_nothing_is_said_of_one_size_and_of_what_is_not_recorded():
     assert describe_image_sizes([results(1000, 1024)]) == ()
-    for drawn in ([{"sigma": 3.0}], [{"shorter_side": "wide", "length_share": 0.1}], ["a text"]):
+    at_random = [{"shorter_side": 800, "length_share": share} for share in (0.0016, 0.0024)]
+    assert describe_image_sizes([results(800, 800, drawn=at_random)]) == ()
+    for drawn in ([{"sigma": 3.0}], [{"shorter_side": "wide", "length_share": 0.1}], ["a text"],
+                  [{"shorter_side": 2**64 - 1, "length_share": 0.1}]):  # fmt: skip
         assert describe_image_sizes([results(320, 1024, drawn=drawn)]) == ()

@@ -13,7 +13,12 @@ from lmms_medtasks.samples import result_files as results
 MOST = rules.read_board_rules().thresholds["failure_rate"]
 WHOLE = {
     "results": {"a": {"alias": "a"}},
-    "configs": {"a": {"metadata": {"digests": {}, "judge": {"protocols": []}}, "lmms_eval_specific_kwargs": {}}},
+    "configs": {
+        "a": {
+            "metadata": {"digests": {}, "degradation": {}, "judge": {"protocols": []}},
+            "lmms_eval_specific_kwargs": {},
+        }
+    },
     "config": {"model_args": ""},
     "versions": {"a": 1.0},
     "n-samples": {"a": {"original": 2, "effective": 2}},
@@ -118,6 +123,8 @@ def test_no_result_file(tmp_path, text):
         ("configs a metadata judge protocols", [None], "a list of mappings or null"),
         ("configs a lmms_eval_specific_kwargs", [1], "a mapping or null"),
         ("configs a lmms_eval_specific_kwargs default", "x", "a mapping or null"),
+        ("configs a metadata degradation scores", [1], "a mapping or null"),
+        ("configs a metadata degradation pictures", "many", "a whole number from 0 or null"),
         ("configs a repeats", "3", "a whole number from 0 or null"),
         ("config", None, "a mapping"),
         ("config model_args", [1], "a text or a mapping or null"),

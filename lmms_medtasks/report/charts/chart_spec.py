@@ -95,8 +95,7 @@ class ChartSpec:
         table: declared, made from the sources, or the key of one that :meth:`of` is given. numbers: the key of the
             table below the figure; its own by default.
         columns: names of columns of numbers, () for all; of a plane also panel -> names.
-        x: of a plane the column across, of numbers or of texts; of bullets the median of other models, its interval
-            their middle half.
+        x: of a plane the column across, of numbers or of texts.
         name, series, panel, group: columns of texts: a row's name (the first by default), what tells marks apart, what
             each panel is of, and groups of published rows.
         size, total: columns of numbers: what a mark's area stands for, what stands at a row's end.

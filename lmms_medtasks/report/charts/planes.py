@@ -77,7 +77,7 @@ def name_places(
                 hides = (
                     hides
                     or _count_covered(box, width, points, _MARK) > 0
-                    or _label_misleads(box, (x, y), draw_leader(place) is None, width, points)
+                    or _label_misleads(box, (x, y), find_leader_end(place) is None, width, points)
                 )
                 total += _REFUSED * (hides or _leader_misleads((width * x / 100, y), place, width, points))
             return total
@@ -90,7 +90,7 @@ def name_places(
     return found
 
 
-def draw_leader(place: Place) -> tuple[float, float] | None:
+def find_leader_end(place: Place) -> tuple[float, float] | None:
     """Where the line ends that leads from a mark to its name, in pixels from the mark; None where the name is near."""
     dx, dy, _ = place
     return None if abs(dy) <= _LED else (dx, dy - 4 if dy > 0 else dy + 3)
@@ -140,7 +140,7 @@ def _leader_misleads(
     start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]
 ) -> bool:
     """Whether the name's leading line seems to lead to another mark."""
-    end = draw_leader(place)
+    end = find_leader_end(place)
     if end is None:
         return False
     length = math.hypot(*end)
@@ -368,7 +368,7 @@ class _Plot:
                 continue  # Its tooltip has it, and so has the table.
             dx, dy, anchor = place
             with own.within("g data-model", point.model):
-                if end := draw_leader(place):
+                if end := find_leader_end(place):
                     kind = f"leader{' quiet' if series.quiet else ''}"
                     own.at(x, self.top + y, f'<path d="M0 0L{end[0]:g} {end[1]:g}" class="{kind}"/>')
                 for number, line in enumerate(name.split("\n")):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.report.charts.planes import Box, box_of, draw_leader, name_places, spread_labels
+from lmms_medtasks.report.charts.planes import Box, box_of, find_leader_end, name_places, spread_labels
 
 HEIGHT = 320.0
 WIDTHS = (290.0, 600.0)
@@ -62,7 +62,7 @@ def test_no_name_hides_a_mark_nor_is_nearer_to_another_than_to_its_own(marked: l
                 for at, down in marked
             }  # fmt: skip
             assert min(distances.values()) > 0
-            assert draw_leader(place) or distances[x, y] == min(distances.values())
+            assert find_leader_end(place) or distances[x, y] == min(distances.values())
 
 
 @given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=18), st.randoms())
@@ -110,7 +110,7 @@ def test_no_line_leads_to_a_name_past_another_mark() -> None:
     lines = [(8.87, height * step) for step in steps] + [(100 * step, 333.0) for step in steps]
     places = name_places([("random", *one), ("most frequent", *other)], [one, other], [*bars, *lines], widths, height)
     for (x, y), place, (beside, below) in zip((one, other), places, (other, one), strict=True):
-        end = draw_leader(place) if place else None
+        end = find_leader_end(place) if place else None
         for width in widths if end else ():
             way = [(width * x / 100 + end[0] * step, y + end[1] * step) for step in steps]
             assert min(math.dist(each, (width * beside / 100, below)) for each in way) >= 7
