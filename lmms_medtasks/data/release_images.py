@@ -52,6 +52,8 @@ class StoredImages:
             return _read_file(self._files.file(file))
         except MissingFileError as error:
             raise RejectedRow(f"{self._field} {name[:200]!r}: {error}") from error
+        except OSError as error:  # a text that no path can be
+            raise RejectedRow(f"{self._field} {name[:200]!r} cannot be read: {error.strerror}") from error
 
     def fields(self, name: str) -> dict[str, Any]:
         """The fields ``image``, ``images`` and ``image_id`` of a document with this one image."""
@@ -210,6 +212,8 @@ class ImageCells:
                 zipped, inside = zip_and_name
                 return zipped.read(inside)
             raise RejectedRow(f"image {path[:_SHOWN]!r}: {error}") from error
+        except OSError as error:  # a text that no path can be
+            raise RejectedRow(f"image {path[:_SHOWN]!r} cannot be read: {error.strerror}") from error
 
     def _find_name(self, name: str, table: str) -> str:
         """The release's name of an image: as given, beside the table, or the only one that ends so."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
@@ -199,7 +200,8 @@ def _is_named_by(folder: Path, reference: str) -> bool:
     file = reference.rpartition(":")[0]
     if file.endswith(".py"):
         return (folder / file).resolve().is_relative_to(folder.resolve())
-    return any(reference in path.read_text("utf-8") for path in folder.glob("*yaml"))
+    whole = re.compile(rf"(?<![\w.]){re.escape(reference)}(?!\w)")
+    return any(whole.search(path.read_text("utf-8", errors="replace")) for path in folder.glob("*yaml"))
 
 
 def _lists_to_tuples(value: Any) -> Any:

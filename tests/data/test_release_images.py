@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from lmms_medtasks.data.release_images import ImageCells
+from lmms_medtasks.data.release_images import ImageCells, StoredImages
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.row_reader import RejectedRow
 
@@ -67,11 +67,18 @@ def test_paths(cells, png, cell, numbers):
         ("/etc/passwd.png", "not inside the release"),
         (5, "neither bytes, base64 nor a path"),
         ("%" * 100, "no base64"),
+        (f"{'x' * 300}.png", "cannot be read: File name too long"),
     ],
 )
 def test_what_is_refused(cells, cell, said):
     with pytest.raises(RejectedRow, match=said):
         cells.images([cell], TABLE)
+
+
+def test_a_named_image_that_no_path_can_be_is_refused(tmp_path):
+    (tmp_path / "cases.csv").touch()
+    with pytest.raises(RejectedRow, match="^image_path 'x{200}' cannot be read: File name too long"):
+        StoredImages(LocalRelease(tmp_path), "image_path").read(f"{'x' * 300}.png")
 
 
 def test_two_files_of_one_name_are_ambiguous(cells, tmp_path, png):

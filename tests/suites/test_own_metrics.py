@@ -138,6 +138,7 @@ def test_what_is_code_is_found_in_the_folder_or_said_to_be_missing(folder):
 def test_code_that_only_a_log_names_is_not_run(folder, named, monkeypatch):
     monkeypatch.syspath_prepend(folder.parent)
     (folder.parent / "outside.py").write_text("open(__file__ + '.ran', 'w')\n", "utf-8")
+    (folder / "other.yaml").write_bytes(b"metrics: [not.outside:F1, outside:F12]  # \xe9 in Latin-1\n")
     said = json.dumps({"metrics": [{"name": "f1", "reference": named.format(folder.parent)}]})
     for given in (folder, None):
         [found] = own_parts.restore_declaration(said, given).metrics
