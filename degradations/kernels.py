@@ -172,9 +172,8 @@ def project_rays(
     """Writes to ``views``, (V, M), the rays nearer to the direction of columns than of rows (Joseph's method).
 
     ``pairs``: :func:`pair_neighbours` of an image (rows, 1 + columns + 2), the outer columns zero; ``filled``: its
-        first and
-    last column that are not empty; ``top``, ``left``: where its first sample is, from the centre. If ``transposed``, x
-    and y are swapped: image and rays are those nearer to the direction of rows.
+    first and last column that are not empty; ``top``, ``left``: where its first sample is, from the centre. If
+    ``transposed``, x and y are swapped: image and rays are those nearer to the direction of rows.
     """
     number, size = views.shape
     start, slope = np.empty((number, size), np.float32), np.empty((number, size), np.float32)

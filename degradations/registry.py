@@ -80,7 +80,7 @@ def _names_called() -> dict[str, str]:
 
 @functools.cache
 def modality_spellings() -> dict[str, str]:
-    """Our modalities by all their spellings, as :func:`.own_modalities.folded` has them."""
+    """Our modalities by all their spellings, as :func:`.own_modalities.fold_spelling` has them."""
     rows = _load_yaml("modalities.yaml")["modalities"]
     folded = own_modalities.fold_spelling
     table = {folded(name): name for name in rows}

@@ -102,7 +102,7 @@ def _protocol_from_json(name: str, text: str) -> JudgeProtocol:
         if not dimensions or any(len(dimension.labels) < 2 for dimension in dimensions):
             raise ValueError("a score has fewer than two labels")
         total: WeightedTotal | CodedTotal | None = None
-        if score := scale.get("score"):
+        if (score := scale.get("score")) is not None:
             if "weights" in score:
                 weights = tuple((label, float(weight)) for label, weight in score["weights"].items())
                 total = WeightedTotal(weights, score["over"])

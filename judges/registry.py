@@ -93,8 +93,7 @@ def _load_custom(reference: str) -> JudgeProtocol:
         protocol, location = part.value, f"{part.origin}: the judge protocol {part.name!r}"
         if not isinstance(protocol, JudgeProtocol):
             raise UserError(
-                f"{location} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges, or the file "
-                "of a rubric."
+                f"{location} is a {type(protocol).__name__}, expected a JudgeProtocol, or the file of a rubric."
             )
     if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
         raise UserError(f"{location} calls itself {protocol.name!r}: expected small letters, digits and underscores.")

@@ -4,8 +4,9 @@
 
 - ``openai``: any OpenAI-compatible endpoint; base URL from OPENAI_API_URL, OPENAI_BASE_URL or OPENAI_API_BASE (the
   first that is set), key from OPENAI_API_KEY.
-- ``local``: the same without a key; URL from LLM_JUDGE_URL, else as above, else port 8000 of this machine. -
-``lexical``: token F1 instead of a language model, for trying things out. - ``none``, or unset: nothing is asked.
+- ``local``: the same without a key; URL from LLM_JUDGE_URL, else as above, else port 8000 of this machine.
+- ``lexical``: token F1 instead of a language model, for trying things out.
+- ``none``, or unset: nothing is asked.
 
 Optional: MEDTASKS_JUDGE_ with REPLY (schema or free, in place of what the protocols say), CONCURRENCY, TIMEOUT,
 TEMPERATURE, MAX_TOKENS, RETRIES, MAX_REQUESTS, MAX_COST (USD), PRICE (USD per million tokens: "input,output"),

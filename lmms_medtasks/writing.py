@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,14 +20,16 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """As :func:`write_bytes_atomically`: gives the path of a file that takes the place of ``path`` at the end."""
+    """As :func:`write_bytes_atomically`: gives the path of a file that takes the place of ``path`` at the end.
+
+    Others may read it as far as the umask allows.
+    """
     with unwritable_as_user_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-        os.close(handle)
+        part = path.with_name(f"{path.name}{secrets.token_hex(4)}.part")
+        part.touch(exist_ok=False)
         try:
-            yield Path(part)
-            os.chmod(part, 0o644)
+            yield part
             os.replace(part, path)
         except BaseException:
             os.unlink(part)

@@ -9,11 +9,16 @@ import pytest
 from lmms_medtasks.writing import write_bytes_atomically, write_text_atomically
 
 
-def test_a_file_and_its_folder(tmp_path):
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_file_and_its_folder(tmp_path, umask, mode):
     path = tmp_path / "new" / "file.txt"
-    write_text_atomically(path, "é\r\nx")
+    before = os.umask(umask)
+    try:
+        write_text_atomically(path, "é\r\nx")
+    finally:
+        os.umask(before)
     assert path.read_bytes() == b"\xc3\xa9\r\nx"
-    assert path.stat().st_mode & 0o777 == 0o644
+    assert path.stat().st_mode & 0o777 == mode
 
 
 def test_half_a_surrogate_pair_of_a_models_answer_is_written(tmp_path):

@@ -385,9 +385,8 @@ def _blank_out(clause: str, matches: Sequence[re.Match[str]]) -> str:
 def find_own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, re.Pattern[str]]]:
     """The parts that only one option has, as patterns with their option's place.
 
-    ``worded``: :func:`worded_key` of each option.
     They are words, initials ("RCA" for "right coronary artery", in capitals), and numbers with the word before them
-    ("type IV").
+    ("type IV"). ``worded``: :func:`worded_key` of each option.
     """
     tokens = [re.findall(r"[^\W_]+", text) for text in worded]
     patterns = [

@@ -106,8 +106,9 @@ def test_a_record_tells_the_scale_without_the_file_and_without_its_folder(write)
     assert (again.dimensions, again.total) == (protocol.dimensions, protocol.total)
     with pytest.raises(UserError, match="'spot_report' is not here"):
         again.item(DOC, "left")
-    with pytest.raises(UserError, match="Was the log edited"):
-        registry.protocol_from_description({**said, "scale": {"labels": {"place": {"0": "x"}}}})
+    for scale in ({"labels": {"place": {"0": "x"}}}, {**said["scale"], "score": {}}):
+        with pytest.raises(UserError, match="Was the log edited"):
+            registry.protocol_from_description({**said, "scale": scale})
 
 
 def test_of_a_total_by_code_a_record_tells_the_range(write, tmp_path):
