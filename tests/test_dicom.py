@@ -103,7 +103,7 @@ def test_a_window_of_small_values_is_that_of_exact_numbers():
     shares = (ramp(12) * 0.0001 - 0.075) / 0.25
     assert np.abs(np.asarray(image).astype(int) - np.rint(np.clip(shares, 0, 1) * 255)).max() <= 1
     assert view["window"] == pytest.approx([0.075, 0.325])
-    step = dicom(WindowCenter=2000, WindowWidth=1)
+    step = dicom(WindowCenter=ramp()[8, 0] + 0.5, WindowWidth=1)  # one value is at both of its ends
     assert np.array_equal(np.asarray(read_dicom(step)[0]), by_pydicom(step))
 
 

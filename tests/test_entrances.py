@@ -126,6 +126,8 @@ def test_prepared_data_shows_the_same_pixels(tmp_path: Path, table, clean_row, r
     assert manifest["splits"]["clean"]["rejected"] == 0
     made = datasets.Dataset.from_parquet(str(home / "medq_deg/sample/clean.parquet"), cache_dir=str(tmp_path / "cache"))
     check_pixels({names[int(doc["id"])]: np.asarray(hooks.doc_to_visual(doc)[0]) for doc in made}, set(names))
+    stored = made.cast_column("image", datasets.Image(decode=False))
+    assert not [names[int(doc["id"])] for doc in stored if b"Somebody" in doc["image"]["bytes"]]
 
 
 def test_a_harness_task_shows_the_same_pixels(folder: Path) -> None:
@@ -143,11 +145,12 @@ def test_a_picture_is_turned_once() -> None:
     assert np.array_equal(np.asarray(pictures.open_image(Image.open(io.BytesIO(data)))), expected)
 
 
-def test_a_degraded_dicom_file_says_in_which_window_it_is_shown(folder: Path) -> None:
+def test_a_degraded_dicom_file_says_its_window_and_no_name(folder: Path) -> None:
     order = FileDegradation("gaussian_blur", 1)
     [record] = degrade_files(folder / "ct.dcm", folder / "out.png", order).records
     assert record["shown_as"] == {"window": [-160.0, 239.0], "window_from": "the file"}
     assert pictures.shown_as(pictures.open_image(folder / "out.png")) == record["shown_as"]
+    assert b"Somebody" not in (folder / "out.png").read_bytes()
 
 
 def frames(form: str, count: int = 3) -> bytes:

@@ -150,3 +150,10 @@ def test_names_that_differ_by_case_or_unicode_form_only_are_the_files_that_are_w
         adapted(tmp_path, [composed])
     with pytest.raises(UserError, match="Did you mean 'A.jpg'"):
         adapted(tmp_path, ["A.JPG"])
+
+
+def test_an_image_of_another_number_is_not_proposed(tmp_path):
+    folder_with(tmp_path, "scan_01.jpg")
+    with pytest.raises(UserError, match="no file 'scan_02.jpg'") as error:
+        adapted(tmp_path, ["scan_02.jpg"])
+    assert "Did you mean" not in str(error.value)

@@ -75,7 +75,7 @@ def test_names_are_text_and_nothing_else(kind: str) -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, None])
 def test_a_number_that_is_none_has_no_mark(kind: str, value: float | None) -> None:
     figure = chart(kind).of(table(["whole", "lacks"], [50.0, value]))
-    assert figure is not None and "nan" not in figure.svg and "inf %" not in figure.svg
+    assert figure is not None and not re.search("nan|inf ?%", figure.svg)
     json.dumps(vega_lite_specification(figure.kind, figure.title, figure.marks), allow_nan=False)
     assert chart(kind).of(table(["lacks"], [value])) is None
 
