@@ -208,8 +208,9 @@ def _item_of_question(row: Row) -> str:
 
 
 def _tier_of(row: Row | RejectedRow) -> int | None:
-    match = None if isinstance(row, RejectedRow) else _ID.fullmatch(str(row.get("id") or ""))
-    return int(match["tier"]) if match else None
+    """From the start of the id: a format that only another tier has does not count as the paper's tiers."""
+    match = None if isinstance(row, RejectedRow) else re.match(r"v([1-9][0-9]?)_", str(row.get("id") or ""))
+    return int(match[1]) if match else None
 
 
 def _outlier_positions(rows: list[Row]) -> dict[str, str]:

@@ -126,6 +126,14 @@ def test_tiers_that_the_paper_does_not_have_are_kept_apart(tmp_path, capsys):
     ]  # fmt: skip
 
 
+def test_a_format_that_only_another_tier_has_is_not_counted_to_the_papers_tiers(tmp_path):
+    rows = item(6, "v6")
+    rows[0]["id"] = "v6_mri_vs_ct_6_count"
+    found, rejected, notes = documents(write(tmp_path / "clone", [*item(), *rows]))
+    assert (len(found), notes["apart"]) == (8, {"tier 6": 8})
+    assert [(each["split"], each["id"]) for each in rejected] == [("other_tiers", "v6_mri_vs_ct_6_count")]
+
+
 def test_no_split_is_made_of_tiers_that_are_not_there(tmp_path):
     base = write(tmp_path / "clone", item())
     assert "apart" not in documents(base)[2]
