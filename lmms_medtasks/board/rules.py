@@ -59,16 +59,18 @@ def with_own(own: Mapping[str, Any], where: str) -> BoardRules:
     return BoardRules(rules["thresholds"], rules["levels"], frozenset(rules["exit_status"]), rules["board"])
 
 
-def read_rules_file(path: Path, sections: Mapping[str, type[Any]]) -> dict[str, Any]:
-    """The sections of a file of rules, without empty ones of ``sections``; raises UserError for another type."""
+def read_rules_file(path: Path, sections: Mapping[str, type[Any]], *, allow_empty: bool = False) -> dict[str, Any]:
+    """The sections of a file of rules. Raises UserError for another type, also for an empty section unless allowed."""
     content = folders.load_yaml(path) or {}
     if not isinstance(content, dict):
         raise UserError(f"{path}: expected a mapping of sections, such as {', '.join(sections)}.")
     for name, kind in sections.items():
-        if not isinstance(content.get(name), kind | type(None)):
+        if allow_empty and content.get(name, 0) is None:
+            del content[name]
+        if name in content and not isinstance(content[name], kind):
             expected = "list" if kind is list else "mapping"
             raise UserError(f"{path}: {name} is {content[name]!r}, expected a {expected}.")
-    return {name: section for name, section in content.items() if section is not None or name not in sections}
+    return content
 
 
 def check_names(kind: str, names: Iterable[Any], known: Collection[Any], where: str) -> None:

@@ -220,10 +220,11 @@ class _Preparation:
             candidates = iter_with_progress(reader.candidates(), reader.records, name)
             written = write_documents(candidates, part, self._suite, data)
             if not written.rows:
-                raise UserError(
-                    f"{name}: all {reader.records:,} rows were rejected, none is left.{_describe_reasons(written)}"
-                    + (f" The files have {reader.describe_apart()}." if reader.apart else "")
-                )
+                reason = f"{name}: all {reader.records:,} rows were rejected, none is left.{_describe_reasons(written)}"
+                if split.apart_from:  # the paper's rows are prepared, and nothing reads this split
+                    print_message(reason)
+                    return
+                raise UserError(reason + (f" The files have {reader.describe_apart()}." if reader.apart else ""))
             rejected = len(written.rejected)
             counts = self._count_difference(split, SplitCounts(written.rows + rejected, rejected))
             if counts:

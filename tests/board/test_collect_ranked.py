@@ -211,6 +211,7 @@ def test_own_rules_stand_over_the_built_in_ones(tmp_path, runs):
         ("board: {1: {data: full}}", "board has 1: "),
         ("exit_status: [[no_such]]", "Unknown problem "),
         ("exit_status: {}", "exit_status is {}, expected a list"),
+        ("levels:", "levels is None, expected a mapping"),
         ("limits: {}", "Unknown section 'limits'"),
         ("treshold:", "Unknown section 'treshold'"),
         ("[", "line 1, column 2: this is no YAML"),

@@ -363,7 +363,7 @@ def read_rules(
 
 
 def _read_own_rules(path: Path) -> dict[str, Any]:
-    own = board_rules.read_rules_file(path, {"rules": list, "problems": dict, "thresholds": dict})
+    own = board_rules.read_rules_file(path, {"rules": list, "problems": dict, "thresholds": dict}, allow_empty=True)
     check_names("section", own, _SECTIONS, str(path))
     check_names("correction", [own.get("correction", "holm")], ("holm", "none"), str(path))
     check_names("action", [own.get("old_problems", "warn")], _ACTIONS, f"old_problems in {path}")

@@ -134,6 +134,14 @@ def test_a_format_that_only_another_tier_has_is_not_counted_to_the_papers_tiers(
     assert [(each["split"], each["id"]) for each in rejected] == [("other_tiers", "v6_mri_vs_ct_6_count")]
 
 
+def test_other_tiers_that_are_rejected_as_a_whole_do_not_end_the_preparation(tmp_path, capsys):
+    rows = [{**row, "id": f"v6_mri_vs_ct_{number}_count"} for number, row in enumerate(item(6, "v6"))]
+    prepare_splits("medobvious", source=write(tmp_path / "clone", [*item(), *rows]))
+    assert "other_tiers (sample): all 8 rows were rejected, none is left" in capsys.readouterr().err
+    assert store.find_prepared_split("medobvious", "sample", "test").rows == 8
+    assert store.find_prepared_split("medobvious", "sample", "other_tiers") is None
+
+
 def test_no_split_is_made_of_tiers_that_are_not_there(tmp_path):
     base = write(tmp_path / "clone", item())
     assert "apart" not in documents(base)[2]
