@@ -41,11 +41,6 @@ _TOLERANCE = 16
 _FEWEST, _LOOKED_AT = 1024, 512  # pixels at least, rows and columns about at most
 
 
-def is_dicom(start: bytes) -> bool:
-    """Whether a file that begins so is DICOM: it has the mark ``DICM`` after 128 bytes."""
-    return start[128:132] == b"DICM"
-
-
 def read_dicom(data: bytes, max_pixels: int) -> tuple[Image, dict[str, Any]]:
     """The picture in a DICOM file, mode L or RGB, and its view: ``{"window": [low, high], "window_from": ...}``.
 

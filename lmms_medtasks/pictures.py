@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmms_medtasks import dicom
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -146,12 +145,19 @@ def _read_held(picture: Mapping[str, Any]) -> bytes | None:
     raise UserError(f"has {size:,} bytes, {limit}. Write the frame or slice that is meant as PNG.")
 
 
+def is_dicom(start: bytes) -> bool:
+    """Whether a file that begins so is DICOM: it has the mark ``DICM`` after 128 bytes."""
+    return start[128:132] == b"DICM"
+
+
 def _decode_image(data: bytes | Image) -> Image:
     from PIL import UnidentifiedImageError
 
     try:
         with refusing_truncated():
-            if isinstance(data, bytes) and dicom.is_dicom(data):
+            if isinstance(data, bytes) and is_dicom(data):
+                from lmms_medtasks import dicom  # much that no other picture needs
+
                 image, view = dicom.read_dicom(data, MAX_PIXELS)
                 image.info.update({SHOWN_AS: json.dumps(view)} if view else {})
                 return image
@@ -390,7 +396,7 @@ def image_id(images: Sequence[bytes]) -> str:
 
 def stored_images(images: Sequence[bytes]) -> dict[str, Any]:
     """The fields ``image``, ``images`` and ``image_id`` of a document with these images, one or several."""
-    cells = [{"bytes": _encode_dicom(data) if dicom.is_dicom(data) else data, "path": None} for data in images]
+    cells = [{"bytes": _encode_dicom(data) if is_dicom(data) else data, "path": None} for data in images]
     one = len(cells) == 1
     return {"image": cells[0] if one else None, "images": [] if one else cells, "image_id": image_id(images)}
 

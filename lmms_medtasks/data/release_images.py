@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lmms_medtasks import dicom
+from lmms_medtasks import pictures
 from lmms_medtasks.data.releases import MissingFileError, Release, ZipFolder, checked_name
 from lmms_medtasks.data.row_reader import RejectedRow
 from lmms_medtasks.errors import UserError
@@ -96,7 +96,7 @@ class ReferredImages:
                 return " is not in the folder of images", ""
             data = (read_encoded({"path": str(path)}) or b"") if self._read else b""
             problem = image_problem(data) if self._read else ""
-            if dicom.is_dicom(data):
+            if pictures.is_dicom(data):
                 problem = problem or "is DICOM, which is not shown from where it lies. Write it as PNG."
         except UserError as error:
             return f": {error}", ""
