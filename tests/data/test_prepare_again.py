@@ -81,7 +81,8 @@ def test_damaged_data_is_prepared_anew(release: Path, home: Path, damage: str, c
     "text, said",
     [
         *((text, "is not a manifest of ours") for text in ("", "{", "[]", '{"splits": {"clean": {}}}')),
-        *((f'{{"splits": {{"clean": {{"rows": 3}}}}, "schema_version": {n}}}', f"schema version {n}") for n in (1, 999)),
+        ('{"splits": {"clean": {"rows": 3}}, "schema_version": 1}', "has schema version 1,"),
+        ('{"splits": {}, "schema_version": 999}', "has schema version 999,"),
     ],
 )
 def test_a_manifest_that_cannot_be_used_is_replaced(
