@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lmms_medtasks.interface.runs import read_runs as read_runs
     from lmms_medtasks.report.run_report import report as report
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "degrade": "interface.degrading",

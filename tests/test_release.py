@@ -71,6 +71,9 @@ def test_a_version_of_which_the_changelog_says_nothing_is_refused(release_notes,
 
 def test_the_version_that_is_here_has_its_section(release_notes):
     assert release_notes(f"v{__version__}").strip()
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    heading = f"## [{cited['version']}] - {cited['date-released']}"
+    assert heading in (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()
 
 
 def test_a_release_tries_the_readmes_first_command_and_only_its_last_job_may_write():

@@ -102,9 +102,10 @@ def read_manifest(suite: str, data: str) -> dict[str, Any]:
     path = prepared_data_folder(suite, data) / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        for entry in manifest["splits"].values():
-            PreparedSplit(**entry)
         version = manifest["schema_version"]
+        if version == SCHEMA_VERSION:  # entries of another one have other fields
+            for entry in manifest["splits"].values():
+                PreparedSplit(**entry)
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, KeyError, AttributeError) as error:

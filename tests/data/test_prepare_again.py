@@ -77,12 +77,21 @@ def test_damaged_data_is_prepared_anew(release: Path, home: Path, damage: str, c
     assert "damaged" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"splits": {"clean": {}}}', '{"splits": {}, "schema_version": 999}'])
-def test_a_manifest_that_cannot_be_used_is_replaced(release: Path, home: Path, text: str, capsys: Any) -> None:
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        *((text, "is not a manifest of ours") for text in ("", "{", "[]", '{"splits": {"clean": {}}}')),
+        ('{"splits": {"clean": {"rows": 3}}, "schema_version": 1}', "has schema version 1,"),
+        ('{"splits": {}, "schema_version": 999}', "has schema version 999,"),
+    ],
+)
+def test_a_manifest_that_cannot_be_used_is_replaced(
+    release: Path, home: Path, text: str, said: str, capsys: Any
+) -> None:
     first = prepare_splits("medq_deg", source=release)
     path = home / "medq_deg/sample/manifest.json"
     path.write_text(text)
-    with pytest.raises(UserError, match="manifest.json .*Prepare again: lmms-medtasks data prepare medq_deg"):
+    with pytest.raises(UserError, match=f"manifest.json .*{said}.* Prepare again: lmms-medtasks data prepare medq_deg"):
         store.find_prepared_split("medq_deg", "sample", "clean")
     again = prepare_splits("medq_deg", source=release)
     assert again["splits"]["clean"]["digest"] == first["splits"]["clean"]["digest"]
