@@ -50,7 +50,7 @@ def describe_distance(clean: Image.Image, degraded: Image.Image) -> str:
     """``PSNR 23.4 dB, SSIM 0.81`` of two 8-bit RGB pictures of the same size."""
     before, after = np.asarray(clean), np.asarray(degraded)
     decibels, likeness = psnr(before, after), ssim(before, after)
-    first = "equal" if math.isinf(decibels) else f"PSNR {decibels:.1f} dB"
+    first = "unchanged" if math.isinf(decibels) else f"PSNR {decibels:.1f} dB"
     return first if math.isnan(likeness) or math.isinf(decibels) else f"{first}, SSIM {likeness:.2f}"
 
 

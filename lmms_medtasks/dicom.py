@@ -6,11 +6,12 @@ transform (DICOM PS3.3, C.11.2): the first window that it states, or its VOI tab
 padding. MONOCHROME1 is inverted, so that large values are dark.
 
 Colours are of the file's palette, RGB or YCbCr, as the header says. A JPEG that says itself what it holds (JFIF, Adobe)
-is believed before the header, and the view says so. Other colours that contradict their header are refused, by their
-share of pixels that would be no colours if they were YCbCr: 2 % or more of 946 RGB pictures (541 of them grey), none of
-the same as YCbCr, and up to 7.7 % of these after JPEG of low quality. So none of the 946 was refused wrongly; YCbCr
-whose header says RGB was found in all, in 871 after JPEG of quality 75. Pictures of fewer than 1,024 pixels and grey
-ones are not looked at.
+is believed before the header, and the view says so. Other colours that contradict their header are refused. What is
+measured is the share of pixels that would be no colours if the values were YCbCr. In 946 RGB pictures (541 of them
+grey) it was 2 % or more, in the same pictures as YCbCr 0, and after JPEG of low quality up to 7.7 %. Colours called RGB
+are refused below 1 %, colours called YCbCr above 10 %: none of the 946 was refused wrongly, and YCbCr called RGB was
+found in all 946, after JPEG of quality 75 in 871. Pictures of fewer than 1,024 pixels, and pictures whose values are
+grey as they stand, are not looked at.
 
 Nothing else of a file goes along with its pixels, such as names. :func:`lmms_medtasks.pictures.open_image` calls this
 module for whatever has the mark of a DICOM file.

@@ -139,8 +139,8 @@ def _read_held(picture: Mapping[str, Any]) -> bytes | None:
         size = path.stat().st_size
         if size <= MAX_BYTES:
             return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
+        raise UserError(f"cannot be read: {getattr(error, 'strerror', error)}.") from error
     limit = f"the limit is {MAX_BYTES:,}: no single picture has as many"
     raise UserError(f"has {size:,} bytes, {limit}. Write the frame or slice that is meant as PNG.")
 

@@ -284,3 +284,10 @@ def test_a_part_of_a_picture_and_a_picture_of_its_own_are_alike():
 def test_other_modes_are_refused(mode):
     with pytest.raises(UserError, match=f"its mode is '{mode}'"):
         pictures.encode_png(Image.new(mode, (4, 4)))
+
+
+@pytest.mark.parametrize("path", ["a\0.png", "none.png"])
+def test_a_path_of_no_file_is_told(path):
+    for call in (lambda: pictures.read_encoded({"path": path}), lambda: pictures.open_image({"path": path})):
+        with pytest.raises(UserError, match="^The image '.*png' cannot be read: "):
+            call()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -87,6 +88,7 @@ def degrade(
         lengths=lengths,
     )
     orders = _list_orders(order)
+    _check_lengths_use(lengths, [single_order.name for single_order in orders.values()])
     if len(orders) > 1 and (output.is_file() or output.suffix.lower() in files.KEPT_FORMATS):
         raise UserError(f"{len(orders)} images of each are asked for ({', '.join(orders)}): {output} must be a folder, "
                         "or give one degradation with --severity 1 or --severity 2.")  # fmt: skip
@@ -115,6 +117,18 @@ def degrade(
     )
     if outcome.problems:
         raise typer.Exit(1)
+
+
+def _check_lengths_use(lengths: str, names: Sequence[str]) -> None:
+    """Raise UserError where ``--lengths share`` would change none of the degradations."""
+    from lmms_medtasks import degradations
+    from lmms_medtasks.harness.degraded_names import list_with_lengths
+
+    if lengths == degradations.SHARE and names and not any(map(degradations.lengths_of, names)):
+        raise UserError(
+            f"--lengths {lengths}: {', '.join(dict.fromkeys(names))} has no lengths in pixels, so both choices are the "
+            f"same. Leave the option out. It is for {list_with_lengths()}."
+        )
 
 
 def _list_orders(order: FileDegradation) -> dict[str, FileDegradation]:
@@ -192,6 +206,7 @@ def preview(
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
+    _check_lengths_use(lengths, name or [])
     shown, failed = make_preview_sections(
         sources or [], modality_files.parse_modality_option(modality), name or [], _parse_seed(seed), curve, lengths
     )

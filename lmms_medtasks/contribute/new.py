@@ -147,8 +147,9 @@ def write_task_folder(*requests: NewTaskRequest) -> list[Path]:
     Raises:
         UserError: a bad name, an unknown template, column or setting, a table that is elsewhere, files in the way.
     """
+    for name in {requests[0].name: None, **{request.task: None for request in requests}}:
+        _check_name(name)
     for request in requests:
-        _check_name(request.task)
         template = templates.get(request.template)
         schema.check_task_settings(request.settings, "new")
         schema.check_fit({**template.settings, **request.settings}, template, "new")

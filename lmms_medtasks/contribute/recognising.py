@@ -26,7 +26,7 @@ from lmms_medtasks.contribute.answer_forms import (
 from lmms_medtasks.contribute.new import NewTaskRequest, make_adapter
 from lmms_medtasks.data import adapter, table_cells, text_tables
 from lmms_medtasks.data.adapter import TAGS
-from lmms_medtasks.data.conversations import holds_conversation, questions_from_conversations
+from lmms_medtasks.data.conversations import holds_conversation, questions_from_conversations, unshown_texts
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.data.picture_files import PictureFiles, describe_places
 from lmms_medtasks.errors import UserError, unknown_name_error
@@ -220,10 +220,16 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> Dataset:
     talks = next((name for name in texts if any(map(holds_conversation, table[name][:1]))), None)
     if talks and "question" not in columns and not column_candidates(names, "question"):
         try:
+            system = [texts[0] for cell in table[talks] if (texts := unshown_texts(cell))]
             table = questions_from_conversations(table, talks, "image" in columns)
         except UserError as error:
             raise UserError(f"{request.dataset}: {error}") from error
         columns |= {"conversations": talks, "question": "question"}
+        if system:
+            recognised.said.append(
+                f"{len(system)} of {len(table)} conversations have a turn of the system, which the model is not shown: "
+                f"{system[0][:_LOOKED_AT]!r}. Put it into the prompt file if it belongs there"
+            )
         if shows_images:
             choose_column("image")
     choose_column("question")

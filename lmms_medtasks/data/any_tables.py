@@ -7,7 +7,8 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, TextIO
 
@@ -15,8 +16,9 @@ from lmms_medtasks.data import excel_sheets
 from lmms_medtasks.data.tsv_records import TsvTable, check_table
 from lmms_medtasks.errors import UserError
 
-SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".xls")
+SUFFIXES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".xlsm", ".xls")
 FORMS = "parquet, CSV, TSV, JSON, JSON lines, Excel's .xlsx"
+UNPACK = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
 SECTION = "section"  # The column that the records of a JSON object of lists get: the list's key
 
 _NO_DATA = {"dataset_info.json", "dataset_infos.json", "state.json", "config.json", "package.json"}
@@ -55,7 +57,16 @@ def is_table(name: str) -> bool:
 
 
 def is_workbook(path: PurePath) -> bool:
-    return path.suffix.lower() in (".xlsx", ".xls")
+    return path.suffix.lower() in (".xlsx", ".xlsm", ".xls")
+
+
+def unpacking_hint(names: Iterable[str]) -> str:
+    """What to do with tables among files that are packed, as a sentence after a blank; "" without such."""
+    packed = [
+        name for name in names if PurePosixPath(name).suffix.lower() in UNPACK and is_table(name.rpartition(".")[0])
+    ]
+    commands = [f"{UNPACK[PurePosixPath(name).suffix.lower()]} {shlex.quote(name)}" for name in packed[:3]]
+    return f" Packed tables are not read. Unpack them: {'; '.join(commands)}." if packed else ""
 
 
 def list_sheets(path: Path) -> list[str]:
@@ -150,7 +161,16 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
             f"{path.name} holds no list of records, it is an object with the keys {', '.join(keys[:_KEYS])}{more}. "
             "Write a list of objects, one for each row (pandas: to_json(orient='records'))."
         )
-    tables = [str(key) for key, value in lists.items() if any(isinstance(record, dict) for record in value)]
+    named = {key: record for key, value in lists.items() if (record := _first_record(value))}
+    tables = [
+        *map(str, named),
+        *(
+            f"{key}.{inner}"
+            for key, value in content.items()
+            for inner, listed in (value.items() if isinstance(value, Mapping) else ())
+            if any(_first_record(listed).keys() & record.keys() for record in named.values())
+        ),
+    ]
     if len(tables) > 1 and decoder is AS_WRITTEN:  # a task's table: nothing says which is asked
         raise UserError(
             f"{path.name} holds several lists: {', '.join(tables)}. Which of them is asked? Keep one list "
@@ -159,6 +179,11 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
     for key, value in lists.items():
         for record in value:
             yield {SECTION: key, **record} if isinstance(record, dict) else None
+
+
+def _first_record(value: Any) -> Row:
+    """The first record in a list; {} for anything else."""
+    return next((item for item in value if isinstance(item, dict)), {}) if isinstance(value, list) else {}
 
 
 @contextlib.contextmanager

@@ -72,11 +72,21 @@ def questions_from_conversations(dataset: Dataset, column: str, picture_columns:
     return dataset
 
 
-def _read_conversation(value: Any, where: str) -> AskedTurn:
-    turns = [
+def unshown_texts(value: Any) -> list[str]:
+    """The texts of a conversation's turns that are not shown to a model: the system's."""
+    turns = _list_speakers(value, "")
+    return [_read_content(content, "")[0] for speaker, content in turns if speaker in _UNSHOWN]
+
+
+def _list_speakers(value: Any, where: str) -> list[tuple[str, Any]]:
+    return [
         (str(_first_value(turn, _SPEAKER_KEYS)).lower(), _first_value(turn, _CONTENT_KEYS))
         for turn in _list_turns(value, where)
     ]
+
+
+def _read_conversation(value: Any, where: str) -> AskedTurn:
+    turns = _list_speakers(value, where)
     turns = [(speaker, content) for speaker, content in turns if speaker not in _UNSHOWN]
     speakers = [speaker for speaker, _ in turns]
     if not (1 <= len(turns) <= 2 and speakers[0] in _ASKING and set(speakers[1:]) <= set(_ANSWERING)):

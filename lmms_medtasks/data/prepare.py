@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.data import committing, release_counts, sources, store
+from lmms_medtasks.data import any_tables, committing, release_counts, sources, store
 from lmms_medtasks.data.committing import WrittenSplit, write_documents
 from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
@@ -289,14 +289,17 @@ def _present_splits(
     """The splits whose files the folder has; prints which it lacks; ``UserError`` if it has none, or not all."""
     present = [split for split in wanted if split.files_in(release)]
     missing = [split for split in wanted if split not in present]
+    hint = any_tables.unpacking_hint(release.names()) if missing else ""
     if missing and (all_of_them or not present):
         files = ", ".join(split.wanted() for split in missing)
         raise UserError(
             f"The source folder {str(release.folder)!r} lacks files of {suite.title}. Expected: {files}. "
-            f"Found: {release.listing()}."
+            f"Found: {release.listing()}.{hint}"
         )
     for split in missing:
         print_message(f"{suite.name}/{split.name}: not prepared, the source has not {split.wanted()}")
+    if hint:
+        print_message(hint.strip())
     return present
 
 

@@ -184,7 +184,7 @@ class ImageCells:
 
     def _find_in_zips(self, name: str) -> tuple[ZipFolder, str] | None:
         for zipped in self._open_zips:
-            places = [each for each in zipped.names if each == name or each.endswith(f"/{name}")]
+            places = _names_ending_with(zipped.names, name)
             if len(places) == 1:
                 return zipped, places[0]
         return None
@@ -216,15 +216,33 @@ class ImageCells:
             raise RejectedRow(f"image {path[:_SHOWN]!r} cannot be read: {error.strerror}") from error
 
     def _find_name(self, name: str, table: str) -> str:
-        """The release's name of an image: as given, beside the table, or the only one that ends so."""
+        """The release's name of an image: as given, beside the table, or the only one that ends so.
+
+        A name may be in another case, or lack its ending.
+        """
         beside = str(PurePosixPath(table).parent / name)
         for candidate in (beside, name):
             if candidate in self._file_names:
                 return candidate
-        ends = [file_name for file_name in self._file_names if file_name.endswith(f"/{name}")]
+        ends = _names_ending_with(self._file_names, name)
         if len(ends) > 1:
-            raise RejectedRow(f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}")
+            raise RejectedRow(
+                f"image {name[:_SHOWN]!r} is in {len(ends)} places: {', '.join(ends[:3])}. Write the folder and the "
+                "ending into the table too"
+            )
         return ends[0] if ends else name
+
+
+def _names_ending_with(names: Sequence[str], name: str) -> list[str]:
+    """The names that end with ``name``; if there are none, the images that do so in another case or without ending."""
+    if ends := [each for each in names if f"/{each}".endswith(f"/{name}")]:
+        return ends
+    images, wanted = (each for each in names if each.lower().endswith(SUFFIXES)), f"/{name.casefold()}"
+    return [
+        each
+        for each in images
+        if any(f"/{part.casefold()}".endswith(wanted) for part in (each, each.rpartition(".")[0]))
+    ]
 
 
 def _read_file(path: Path) -> bytes:
@@ -253,7 +271,7 @@ def _cell_images(value: Any) -> list[Any]:
         return [cell_image for item in value for cell_image in _cell_images(item)]
     if isinstance(value, str):
         return _split_paths(value.strip())
-    return [value]
+    return [str(value) if type(value) is int else value]  # images are numbered
 
 
 def _split_paths(text: str) -> list[str]:
@@ -269,7 +287,8 @@ def _split_paths(text: str) -> list[str]:
     if len(text) > _LONGEST_PATH and not re.search(r"[;|\n]", text):
         return [text]
     parts = [part.strip() for part in re.split(r"[;|\n]|,(?!\S*base64)", text) if part.strip()]
-    return parts if all(part.lower().endswith(SUFFIXES) for part in parts) else [text]
+    with_ending = {part.lower().endswith(SUFFIXES) for part in parts}
+    return parts if with_ending == {True} or (with_ending == {False} and not DATA_URL.match(text)) else [text]
 
 
 def _is_base64(text: str) -> bool:

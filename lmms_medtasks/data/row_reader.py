@@ -11,13 +11,14 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from lmms_medtasks.data.documents import LETTERS
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest_name
 from lmms_medtasks.short_texts import count_noun
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
 
 _LISTED = 12
+_LIKE_A_MISSPELLING = 0.8
 
 
 class RejectedRow(Exception):
@@ -53,11 +54,18 @@ class RowReader(ABC):
     apart: Mapping[str, int] = MappingProxyType({})
     """Groups that the paper does not have, with how many rows of the files are of each; another split has these."""
 
+    known_groups: Sequence[str] = ()
+    """The paper's groups; one that a group apart may be a misspelling of is named."""
+
     def describe_apart(self) -> str:
         """The rows that this split leaves to another one, in a sentence; "" if there are none."""
         if not self.apart:
             return ""
-        groups = ", ".join(f"{name} ({count:,})" for name, count in self.apart.items())
+        near = {name: nearest_name(name, self.known_groups, _LIKE_A_MISSPELLING) for name in self.apart}
+        groups = ", ".join(
+            f"{name} ({count:,}{near[name] and f'; did you mean {near[name]!r}?'})"
+            for name, count in self.apart.items()
+        )
         return f"{count_noun(sum(self.apart.values()), 'row')} of groups that the paper does not have: {groups}"
 
     @abstractmethod

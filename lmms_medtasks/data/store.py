@@ -127,7 +127,10 @@ def write_manifest(header: Mapping[str, Any], splits: Mapping[str, PreparedSplit
     """Write the manifest, whole or not at all. ``header``: what all splits share, with ``suite`` and ``data``."""
     manifest = {**header, "splits": {name: asdict(splits[name]) for name in sorted(splits)}}
     path = prepared_data_folder(header["suite"], header["data"]) / MANIFEST
-    writing.write_text_atomically(path, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    with writing.atomic_write(path) as part, part.open("w", encoding="utf-8", errors="replace") as handle:
+        handle.write(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+        handle.flush()
+        os.fsync(handle.fileno())  # after a power cut a manifest names no split that the disk lacks
 
 
 def read_rejected(path: Path) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LOADERS: Mapping[str, str] = {
     ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".xlsx": "excel",
-    ".parquet": "parquet",
+    ".xlsm": "excel", ".parquet": "parquet",
 }  # fmt: skip
 """File ending -> ``dataset_path``. ``excel`` is ours: no loader of ``datasets`` is called so."""
 
@@ -42,7 +42,6 @@ AS_TEXT = "a table is read as text in UTF-8, every cell as it stands"
 FOLDER = "tables"
 _VERSION = 1  # of what is made of a table
 _BATCH = 256
-_UNPACK = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip"}
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 Kind = Literal["text", "list"]
@@ -53,10 +52,9 @@ def dataset_loader_name(path: Path) -> str:
     ending = path.suffix.lower()
     if ending == ".xls":
         raise UserError(f"The table {str(path)!r} is of Excel before 2007. Save it as .xlsx, or as CSV UTF-8.")
-    if ending in _UNPACK:
-        raise UserError(
-            f"The table {str(path)!r} is packed. Unpack it ({_UNPACK[ending]} {path}), and name the table in it."
-        )
+    if ending in any_tables.UNPACK:
+        command = f"{any_tables.UNPACK[ending]} {path}"
+        raise UserError(f"The table {str(path)!r} is packed. Unpack it ({command}), and name the table in it.")
     if ending not in LOADERS:
         raise UserError(f"The table {str(path)!r} ends in {path.suffix!r}. Allowed: {', '.join(LOADERS)}.")
     return LOADERS[ending]

@@ -181,6 +181,9 @@ def _with_judge_prompt(config: dict[str, Any], folder: Path | None, variables: M
     if not default.get("judge"):
         return config
     task_prompts = default.get("judge_prompt") or {}
+    if not isinstance(task_prompts, str | Mapping):
+        expected = "expected a file's name, or a mapping from protocol to file"
+        raise UserError(f"{config.get('task')}: judge_prompt: {task_prompts!r}: {expected}.")
     files = {"": task_prompts} if isinstance(task_prompts, str) else dict(task_prompts)
     protocols = default["judge"] if isinstance(default["judge"], list | tuple) else [default["judge"]]
     chosen = parse_prompt_files(variables.get(JUDGE_PROMPT, ""))

@@ -132,12 +132,13 @@ def parse_degradation_request(text: str, where: str) -> DegradationRequest:
     if order.lengths != PIXELS and not order.has_lengths:
         raise UserError(
             f"{where!r}: {what} has no lengths in pixels at level {level}, so both choices are the same. Leave "
-            f"~lengths={order.lengths} out. It is for {_list_with_lengths()}, and draws."
+            f"~lengths={order.lengths} out. It is for {list_with_lengths()}, and draws."
         )
     return order
 
 
-def _list_with_lengths() -> str:
+def list_with_lengths() -> str:
+    """The names of the degradations that have lengths in pixels, for messages."""
     return ", ".join(name for name in degradations.names() if degradations.lengths_of(name))
 
 
@@ -208,7 +209,7 @@ def degraded_names(
     if lengths != PIXELS and not any(f"~{_LENGTHS}=" in suffix for suffix in suffixes):
         raise UserError(
             f"--degrade-lengths {lengths}: nothing of --degrade {degrade} has lengths in pixels, so both choices are "
-            f"the same. Leave the option out. It is for {_list_with_lengths()}, and draws."
+            f"the same. Leave the option out. It is for {list_with_lengths()}, and draws."
         )
     return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
 

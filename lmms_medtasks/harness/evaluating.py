@@ -89,6 +89,10 @@ def join_evaluator(module: Any) -> None:
             if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and hasattr(lm, "learn_from"):
                 lm.learn_from(every)  # requests do not tell what a task's training split is
             _check_pictures(every)
+            if ours:
+                from lmms_medtasks.harness import scoring
+
+                scoring.name_tasks_in_notices(ours)
             calls.check_task_count(lm, [config.task for config in configs])
             _check_draws(lm, drawn)
             _note_encoding(lm, our_configs)

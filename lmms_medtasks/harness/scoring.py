@@ -143,8 +143,24 @@ def _is_fulfilled(value: object, expected: object) -> bool:
     return value in expected if isinstance(expected, tuple) else value == expected
 
 
-def aggregate(values: Sequence[MetricValue]) -> float | int | None:
-    """The metric over all questions, independent of their spread over processes; None if undefined."""
+def name_tasks_in_notices(tasks: Iterable[Any]) -> None:
+    """Let notices of these tasks' metrics begin with the task's name, which :func:`aggregate` is not told."""
+    for task in tasks:
+        task.aggregation = functools.partial(_with_task_name, task.aggregation, str(task.config.task))
+
+
+def _with_task_name(aggregations: Callable[[], dict[str, Callable[..., Any]]], task: str) -> dict[str, Any]:
+    return {
+        metric: functools.partial(aggregate, task=task) if function is aggregate else function
+        for metric, function in aggregations().items()
+    }
+
+
+def aggregate(values: Sequence[MetricValue], task: str = "") -> float | int | None:
+    """The metric over all questions, independent of their spread over processes; None if undefined.
+
+    ``task``: which its notice names.
+    """
     if not values:
         return None
     first = values[0]
@@ -155,7 +171,7 @@ def aggregate(values: Sequence[MetricValue]) -> float | int | None:
     if notice:
         from loguru import logger  # the harness's log
 
-        logger.warning(notice)
+        logger.warning(f"{task}: {notice}" if task else notice)
     return number
 
 

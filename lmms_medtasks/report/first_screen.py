@@ -143,6 +143,13 @@ class FirstScreen:
         """The text of a screen without a finding, else ""."""
         return "" if self.models else NO_FINDING
 
+    def below_headline(self, sentence: str) -> str:
+        """A finding's sentence for a place below the headline: without what that says already."""
+        headline = self.models[0].sentence if len(self.models) == 1 else ""
+        if sentence == headline:
+            return ""
+        return sentence.replace(f": {NOTHING_SAID}", "") if NOTHING_SAID in headline else sentence
+
     @property
     def bars(self) -> list[Number]:
         """The numbers of all findings."""

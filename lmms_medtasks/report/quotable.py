@@ -191,7 +191,7 @@ def _readability_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
         said += f" in {readability.named_tasks(shown.tasks, (each.suite.title for each, _ in low))}"
         # As without images: the first sentence is of one of them.
         ways = {each.source.name.removeprefix(model_display_name(each.source)) for each, _ in low}
-        said += f", asked in {len(ways)} ways" if len(ways) > 1 else ""
+        said += f", under {len(ways)} conditions" if len(ways) > 1 else ""
         several = len({model_display_name(each.source) for each in asked}) > 1
         said += f" ({_list_names(models, 'models')})" if several else ""
     said += f": {shown.why}" if shown.why else ""

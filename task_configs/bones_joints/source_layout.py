@@ -6,12 +6,14 @@ to Tasks IV to VII. Any other table is refused, with the expected columns and th
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from lmms_medtasks.data import any_tables, text_tables
@@ -77,6 +79,16 @@ class ReleaseTable:
             return forms.tasks_named(str(row.get(self.task_column) or ""))
         return tuple(self.tasks)
 
+    def content_of(self, row: Row) -> tuple[str, ...]:
+        """What a row asks, however it is laid out: its tasks and its texts, without their order, names and ids.
+
+        Images are named from the table's folder, so the same name in another folder is other content.
+        """
+        concepts = [column for concept, column in self.used.items() if concept not in ("id", "task")]
+        columns = dict.fromkeys((*concepts, *self.images, *self.options))
+        folder = str(PurePosixPath(self.name).parent) if any(row.get(name) for name in self.images) else ""
+        return (folder, *self.tasks_of(row), *sorted(text for name in columns for text in _cell_texts(row.get(name))))
+
     @property
     def unused(self) -> tuple[str, ...]:
         """The columns that are not read."""
@@ -86,7 +98,7 @@ class ReleaseTable:
 
 @functools.lru_cache(maxsize=4)
 def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
-    """Every table of the release, read once. Beside tables with questions, others are left out, with a message.
+    """Every table of the release, read once. Others than tables of questions, and copies, are left out with a message.
 
     Raises:
         UserError: a table can't be read or lacks columns that its tasks need, or no table states its tasks.
@@ -104,7 +116,37 @@ def survey_release(release: Release) -> tuple[ReleaseTable, ...]:
         raise left_out[0]
     for reason in left_out:
         print_message(f"Left out as no table of questions: {reason}")
-    return tuple(tables)
+    return tuple(_without_copies(tables))
+
+
+def _without_copies(tables: Sequence[ReleaseTable]) -> Iterator[ReleaseTable]:
+    """The tables but for those whose questions are all in another one (the first of equal ones stays)."""
+    compared = tables if len(tables) > 1 else ()
+    contents = [{table.content_of(row) for row in table.iter_rows() if row is not None} for table in compared]
+    for index, table in enumerate(tables):
+        whole = (
+            other
+            for place, other in enumerate(compared)
+            if contents[index] < contents[place] or (contents[index] == contents[place] and place < index)
+        )
+        if copied := next(whole, None):
+            print_message(f"Left out as a copy: the questions of {table.title} are all in {copied.title}.")
+        else:
+            yield table
+
+
+def _cell_texts(value: Any) -> Iterator[str]:
+    """The texts in a cell, which may be a list or a mapping, also as JSON."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _cell_texts(item)
+    elif value is not None and (text := str(value).strip()):
+        yield text
 
 
 def _table_title(name: str, sheet: str) -> str:

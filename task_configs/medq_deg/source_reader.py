@@ -102,6 +102,7 @@ class MedQDegReader(RowReader):
             raise UserError(f"{path.name} has no degradation of a type that the paper does not have.")
         self.records = rows - known if self._apart else known
         self.apart = {} if self._apart else dict(others.most_common())
+        self.known_groups = registry.known_names()
 
     def _other_type(self, row: Cells) -> str:
         """The type of a degraded row, in lower case, if the paper does not have it; else "" """

@@ -68,6 +68,7 @@ def test_bad_files_make_the_status_1(run, scan, tmp_path):
         (["--name", "exposure", "--severity", "3"], "severe"),
         (["--name", "exposure", "--strength", "3.5"], "from 0 .* to 3"),
         (["--name", "exposure", "--severity", "1", "--lengths", "half"], "'pixels'.*'share'.*got 'half'"),
+        (["--name", "exposure", "--severity", "1", "--lengths", "share"], "exposure has no lengths in pixels, so both"),
         (["--name", "exposure", "--strength", "1", "--severity", "1"], "either severity"),
         (["--name", "exposure", "--severity", "1", "--modality", "Xry"], "Did you mean 'X-ray'"),
         (["--name", "sparse_view", "--severity", "1", "--modality", "MRI"], "--force|force=True"),

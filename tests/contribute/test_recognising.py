@@ -112,7 +112,10 @@ def test_conversations_are_open_questions_without_their_placeholder(turns, tmp_p
     records = [{"id": f"x{number}", "image": f"p{number}.png",
                 column: [{who: roles[0], said: "<image>\nWhich level?"}, {who: roles[1], said: f"level {number}"}]}
                for number in range(3)]  # fmt: skip
+    records[1][column].insert(0, {who: "system", said: "You are a doctor."})
     found, documents = made(table(tmp_path, records))
+    assert "1 of 3 conversations have a turn of the system" in "\n".join(found.said)
+    assert "not shown: 'You are a doctor.'. Put it into the prompt" in "\n".join(found.said)
     assert documents["question"][:] == ["Which level?"] * 3
     assert documents["answer"][:] == ["level 0", "level 1", "level 2"]
     assert documents["id"][:] == ["x0", "x1", "x2"]

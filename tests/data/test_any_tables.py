@@ -49,6 +49,16 @@ def test_an_object_of_lists_says_which_list(tmp_path):
     ]
 
 
+def test_records_in_a_mapping_beside_a_list_are_not_left_out(tmp_path):
+    """Unless they are of another kind, as the authors of a data set are."""
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"train": ROWS, "meta": {"rows": ROWS[:1]}}), "utf-8")
+    with pytest.raises(UserError, match="a.json holds several lists: train, meta.rows. Which of them is asked"):
+        list(any_tables.json_rows(path, any_tables.AS_WRITTEN))
+    path.write_text(json.dumps({"train": ROWS, "meta": {"authors": [{"name": "x"}]}}), "utf-8")
+    assert [row["a"] for row in any_tables.json_rows(path, any_tables.AS_WRITTEN)] == ["1", "2"]
+
+
 def test_json_lines_in_a_file_called_json(tmp_path):
     path = tmp_path / "lines.json"
     path.write_text('{"a": 1}\n{"a": 2}\n')
@@ -83,8 +93,9 @@ def test_damage_is_named(tmp_path, name, data, said):
         list(any_tables.iter_table_rows(path))
 
 
-def test_sheets_of_a_workbook(tmp_path):
-    path = tmp_path / "a.XLSX"
+@pytest.mark.parametrize("name", ["a.XLSX", "a.xlsm"])
+def test_sheets_of_a_workbook(tmp_path, name):
+    path = tmp_path / name
     book = openpyxl.Workbook()
     book.active.append(["a", "b"])
     book.active.append([1, "x"])
@@ -93,6 +104,12 @@ def test_sheets_of_a_workbook(tmp_path):
     assert any_tables.list_sheets(path) == ["Sheet"] and any_tables.list_sheets(tmp_path / "a.csv") == [""]
     assert list(any_tables.iter_table_rows(path, sheet="Sheet")) == [{"a": "1", "b": "x"}]
     assert any_tables.read_table_columns(path) == ("a", "b") and any_tables.is_table(path.name)
+
+
+def test_packed_tables_say_how_to_unpack_them():
+    hint = any_tables.unpacking_hint(["images.zip", "photo.png.gz", "all cases.jsonl.gz", "t.csv.ZIP", "t.csv"])
+    assert hint == " Packed tables are not read. Unpack them: gunzip 'all cases.jsonl.gz'; unzip t.csv.ZIP."
+    assert any_tables.unpacking_hint(["t.csv"]) == ""
 
 
 def test_what_is_no_table():

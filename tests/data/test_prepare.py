@@ -135,8 +135,8 @@ def test_a_folder_without_the_tables_says_what_it_has(tmp_path: Path, release: P
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="is empty"):
         prepare_splits("medq_deg", source=tmp_path / "empty")
-    (tmp_path / "empty" / "notes.txt").write_text("x")
-    with pytest.raises(UserError, match=f"Expected: {CLEAN}, {SIMULATED}. Found: notes.txt"):
+    (tmp_path / "empty" / f"{CLEAN}.gz").write_text("x")
+    with pytest.raises(UserError, match=f"Expected: {CLEAN}, {SIMULATED}. Found: .*Unpack them: gunzip {CLEAN}.gz"):
         prepare_splits("medq_deg", source=tmp_path / "empty")
     with pytest.raises(UserError, match="Expected: MedQ-Robust-good-dev.tsv"):
         prepare_splits("medq_deg", source=release, splits=["clean", "clean_dev"])

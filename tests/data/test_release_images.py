@@ -53,6 +53,11 @@ def test_bytes_and_base64(cells, png):
         (json.dumps(["imgs/2.png", "imgs/0.png"]), [2, 0]),
         ("['imgs/2.png', 'imgs/0.png']", [2, 0]),
         (["imgs/2.png", {"bytes": None, "path": "7.png"}], [2, 7]),
+        ("Imgs/1", [1]),  # another case, no ending
+        ("imgs/1.PNG", [1]),
+        (7, [7]),
+        ("other/7; imgs/0", [7, 0]),
+        ("Pictures/9", [9]),
     ],
 )
 def test_paths(cells, png, cell, numbers):
@@ -65,7 +70,8 @@ def test_paths(cells, png, cell, numbers):
         ("imgs/5.png", "is not in the source folder"),
         ("../secret.png", "not inside the release"),
         ("/etc/passwd.png", "not inside the release"),
-        (5, "neither bytes, base64 nor a path"),
+        (5, "'5': '5' is not in the source folder"),
+        (5.5, "neither bytes, base64 nor a path"),
         ("%" * 100, "no base64"),
         (f"{'x' * 300}.png", "cannot be read: File name too long"),
     ],
@@ -86,3 +92,15 @@ def test_two_files_of_one_name_are_ambiguous(cells, tmp_path, png):
     (tmp_path / "release" / "third").mkdir()
     with pytest.raises(RejectedRow, match="in 2 places: data/7.png, other/7.png"):
         cells.images(["7.png"], "third/cases.csv")
+
+
+def test_a_name_that_two_files_may_have_is_refused_with_the_way_out(tmp_path, png):
+    """Sites number their images alike: none is guessed."""
+    for site in ("Ankle", "Knee"):
+        (tmp_path / site).mkdir()
+        (tmp_path / site / "1.jpg").write_bytes(png(1))
+    cells = ImageCells(LocalRelease(tmp_path))
+    assert cells.images(["Ankle/1"], TABLE) == [png(1)] and cells.missing(["1", "Hip/1"], TABLE) == ["Hip/1"]
+    for name in ("1", "1.JPG"):
+        with pytest.raises(RejectedRow, match="is in 2 places: Ankle/1.jpg, Knee/1.jpg. Write the folder and the"):
+            cells.images([name], TABLE)

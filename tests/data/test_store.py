@@ -45,6 +45,15 @@ def test_what_is_not_in_a_manifest_does_not_exist(release: Path, home: Path) -> 
     assert store.find_prepared_split("medq_deg", "sample", "clean") is None
 
 
+def test_a_manifest_is_on_the_disk_before_it_takes_its_place(home: Path, monkeypatch: Any) -> None:
+    calls: list[str] = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda number: (calls.append("fsync"), fsync(number)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("replace"), replace(*paths)))
+    store.write_manifest({"suite": "medq_deg", "data": "sample", "schema_version": 1}, {})
+    assert calls == ["fsync", "replace"] and store.data_home() == home
+
+
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone"])
 def test_damaged_files_are_refused_with_the_way_out(release: Path, home: Path, damage: str) -> None:
     prepare_splits("medq_deg", source=release)

@@ -28,7 +28,9 @@ def recorded():
 
 @pytest.mark.parametrize("name", degradations.names())
 def test_other_libraries_move_few_pixels_by_one_level(name):
-    kept = recorded()[0][name]["pictures"]
+    records = recorded()[0]
+    assert name in records, f"{name} has no golden record: python -m tools.renew_golden degradations"
+    kept = records[name]["pictures"]
     for case, now in golden_pixels.pictures_of(name).items():
         moved = np.abs(pixels(now) - pixels(kept[case]))
         exact = name in EXACT and "MRI" not in case

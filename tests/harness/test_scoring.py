@@ -1,10 +1,12 @@
 """What the harness gets of a question, and that its numbers are the declared estimates'."""
 
 import pickle
+from types import SimpleNamespace
 
 import pytest
+from loguru import logger
 
-from lmms_medtasks.harness.scoring import aggregate, group_mean, metric_values
+from lmms_medtasks.harness.scoring import aggregate, group_mean, metric_values, name_tasks_in_notices
 from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Mean
@@ -64,6 +66,19 @@ def test_numbers_are_the_estimates_whatever_the_order_and_after_a_way_through_an
         found = {name: aggregate([each[name] for each in made]) for name in SUITE.tasks["all"]}
         # Accuracy 2 of 3, 1 of 2 on CT and MRI; change 0 - 1; identical 3 of 4.
         assert found == {KEY: 4, "accuracy": pytest.approx(2 / 3), "accuracy_ct": 0.5, "identical": 0.75, "change": -1}
+
+
+def test_a_notice_names_its_task_and_other_aggregations_stay():
+    lines = []
+    sink = logger.add(lines.append, format="{message}")
+    tasks = [SimpleNamespace(config=SimpleNamespace(task=name), aggregation=lambda: {"change": aggregate, "max": max})
+             for name in ("one", "two")]  # fmt: skip
+    name_tasks_in_notices(tasks)
+    values = [metric_values(SUITE, "all", record("a", 1.0, "CT"))["change"]]
+    assert [task.aggregation()["change"](values) for task in tasks] == [aggregate(values)] * 2
+    assert {task.aggregation()["max"] for task in tasks} == {max}
+    logger.remove(sink)
+    assert [line.strip() for line in lines] == ["one: !", "two: !", "!"]
 
 
 def test_two_runs_in_one_process_do_not_share_a_table():

@@ -67,6 +67,8 @@ def test_a_number_in_place_of_a_file_is_told_as_a_file_that_is_not_there(tmp_pat
     found, _ = chosen_settings.apply_chosen_settings(config(judge_prompt={"open_answer": 3}), tmp_path)
     with pytest.raises(UserError, match="No judge prompt"):
         registry.task_protocols(found)
+    with pytest.raises(UserError, match="judge_prompt: 3: expected a file's name"):
+        chosen_settings.apply_chosen_settings(config(judge_prompt=3), tmp_path)
 
 
 def test_a_yaml_names_a_file_beside_it_and_the_variable_stands_above(tmp_path, file, monkeypatch):

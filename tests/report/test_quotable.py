@@ -108,4 +108,4 @@ def test_empty_replies_are_said_where_all_came() -> None:
     assert (found.state, found.reason) == ("no", "0 % of 1 reply in sure_slake_modality (n): 1 of 1 empty")
     other = asked("n", dict.fromkeys("abc", (PAPER, "judged")), trial="empty", name="n (no image)")
     found = check("replies can be read", ready, empty, other)
-    assert found.reason == "0 % of 4 replies in 4 tasks of SURE-VQA, asked in 2 ways (n): 4 of 4 empty"
+    assert found.reason == "0 % of 4 replies in 4 tasks of SURE-VQA, under 2 conditions (n): 4 of 4 empty"

@@ -58,6 +58,7 @@ def test_every_reply_cut_off(tmp_path):
     for text in texts:
         assert said in text and check.reason in text and check.mend in text
         assert "guessing at" not in text and "no better than guessing" not in text
+    assert texts[-1].count("nothing is said about the model") == 1  # once on the page
     assert '<i class="chance"' in "".join(texts)
     assert "replies can be read" in document.first.verdict and document.first.verdict.startswith("Not yet")
 

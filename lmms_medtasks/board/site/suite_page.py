@@ -141,7 +141,7 @@ def _number_badges(entries: Sequence[LeaderboardEntry], head: TaskMeasure | None
     trials = max((len(each) for each in rows.column("trials")), default=1)
     judges = sorted({each.judge.name for each in own if each.judge and not is_lexical(each.judge.name)} - {"none"})
     texts = [
-        "full data" if data == ["full"] else "",
+        "" if data != ["full"] else "full data" if entry.suite in registry.names() else "data of its contributors",
         count_noun(len(rows), "question"),
         count_noun(len(set(rows.column("cluster"))), cluster),
         count_noun(len({each.model.key for each in own if each.ranked}), "ranked model"),

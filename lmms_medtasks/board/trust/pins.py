@@ -205,9 +205,21 @@ def read_pins(path: Path) -> QuestionPins:
     return QuestionPins(pins)
 
 
+_KINDS: Mapping[str, type] = {
+    "count": int, "trials": int, "metrics": list, "measures": dict, "digests": dict, "prompts": dict
+}  # fmt: skip
+"""Field of a pin -> what it is in the file; the others are texts."""
+_WORDS = {str: "a text", int: "a whole number from 0, of questions from 1", list: "a list", dict: "a mapping"}
+
+
 def _parse_pin(fields: Mapping[str, Any]) -> QuestionPin:
-    if not isinstance(fields["questions"], str) or not isinstance(fields["data"], str):
-        raise TypeError("a digest is a text: put it in quotation marks")
-    if not all(isinstance(value, str) for value in fields["measures"].values()):
-        raise TypeError("a measure has the digest of its questions beside their number: pin the run again")
-    return QuestionPin(**{**fields, "metrics": tuple(fields["metrics"]), "count": int(fields["count"])})
+    for name, value in fields.items():
+        kind: Any = _KINDS.get(name, str)
+        if type(value) is not kind or (kind is int and value < (name == "count")):
+            hint = ": put it in quotation marks" if kind is str else ""
+            raise TypeError(f"{name}: {value!r}, expected {_WORDS[kind]}{hint}")
+        texts = [*value, *value.values()] if kind is dict else value if kind is list else ()
+        if not all(isinstance(text, str) for text in texts):
+            again = ": a measure has the digest of its questions beside their number" if name == "measures" else ""
+            raise TypeError(f"{name}: {value!r}, expected texts{again}: pin the run again")
+    return QuestionPin(**{**fields, "metrics": tuple(fields["metrics"])})

@@ -74,9 +74,21 @@ def test_which_questions_belong_to_a_measure_is_pinned_and_not_how_many_alone(su
     assert said.startswith("Of its questions 11 (") and ") belong to accuracy, and of the pinned ones 11 (" in said
 
 
-def test_pins_that_have_numbers_alone_are_to_be_made_again(submissions, tmp_path):
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("accuracy", "12", "digest of its questions beside their number: pin the run again"),
+        ("questions", "12", "questions: 12, expected a text: put it in quotation marks"),
+        ("count", "'11'", "count: '11', expected a whole number"),
+        ("count", "0", "count: 0, expected a whole number from 0, of questions from 1"),
+        ("harness", "[a, b]", "harness: .*, expected a text"),
+        ("judg", "a", "unexpected keyword argument 'judg'"),
+    ],
+)
+def test_pins_edited_to_another_form_are_refused(submissions, field, value, message):
     submissions.pins()
     path = submissions.folder.parent / "pins.yml"
-    path.write_text(re.sub(r"accuracy: .*", "accuracy: 12", path.read_text("utf-8")), "utf-8")
-    with pytest.raises(UserError, match="digest of its questions beside their number: pin the run again"):
+    text, count = re.subn(rf"\b{field}: .*", f"{field}: {value}", path.read_text("utf-8"), count=1)
+    path.write_text(text if count else text.replace("      count:", f"      {field}: {value}\n      count:"), "utf-8")
+    with pytest.raises(UserError, match=message):
         pins.read_pins(path)

@@ -132,6 +132,23 @@ def test_a_table_of_something_else_is_left_out_with_a_message(source, capsys):
     assert "Found columns: word, meaning." in said and "metadata.csv does not say" in said
 
 
+def test_copies_of_a_table_count_once(source, capsys):
+    """The same rows as workbook, as CSV, and by task; rows in another folder name other images."""
+    rows = [exam("I", 1, image=""), exam("III", 2, image="imgs/1.png"), exam("III", 3, image="imgs/2.png")]
+    folder = source(task_3=[{**row, "id": "", "task": "3"} for row in rows[1:]])
+    workbook(folder / "all.xlsx", Questions=rows)
+    for path in (folder / "all.csv", folder / "knee" / "all.csv"):
+        path.parent.mkdir(exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[1])
+            writer.writeheader()
+            writer.writerows(rows[:2])
+    assert [len(read(folder, split)[0]) for split in ("t1", "t3")] == [2, 3] and read(folder, "t3")[2].records == 3
+    said = capsys.readouterr().err
+    assert "Left out as a copy: the questions of task_3.jsonl are all in all.xlsx, sheet 'Questions'." in said
+    assert "questions of all.csv are all in all.xlsx" in said and "knee" not in said
+
+
 @pytest.mark.parametrize("sign", [";", "|"])
 def test_other_separators_are_read(source, sign):
     folder = source()

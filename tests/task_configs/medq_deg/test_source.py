@@ -304,6 +304,9 @@ def test_types_that_the_paper_does_not_have_are_kept_apart(tmp_path: Path, table
     apart = read(tmp_path, "release_other_types")
     assert [(each.number, document(each)["degradation"]) for each in apart] == [(2, "fog"), (3, "fog"), (4, "halo")]
     assert {document(each)["image_id"][:2] for each in apart} == {"q-"}
+    table(tmp_path, [*rows[:2], release_row(6, degradation_type="Gausian Blur")], name=SIMULATED)
+    reader = MEDQ_DEG.open_split(LocalRelease(tmp_path), MEDQ_DEG.split("release"))
+    assert reader.describe_apart().endswith("have: fog (1), gausian blur (1; did you mean 'gaussian_blur'?)")
     table(tmp_path, rows[:1], name=SIMULATED)
     with pytest.raises(UserError, match="has no degradation of a type that the paper does not have"):
         read(tmp_path, "release_other_types")
