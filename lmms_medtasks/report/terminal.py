@@ -33,19 +33,23 @@ _MOST_LINES = 3
 _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim italic", "reference": "dim"}
 
 
-def print_report(document: ReportDocument, console: Console, *, everything: bool = False) -> None:
+def print_report(document: ReportDocument, console: Console, *, everything: bool = False, command: str = "") -> None:
     """Print the report: its first screen alone, or with ``everything`` all tables behind it.
 
     Of a document without a first screen the first part is printed, without its long tables and the published rows.
+    ``command``: the one that prints this report again, "" where it was just given.
     """
     for text in document.unread:
         for line in wrap_text(_plain_text(f"! Left out: {text}", style="bold yellow")):
             console.print(line, soft_wrap=True)
+    again = _plain_text(f"Again, and more: {command}", style="dim") if command else None
     if document.first is not None:
         for line in first_screen_lines(document.first, document.title):
             console.print(line, soft_wrap=True)
         console.print()
         if not everything:
+            if again:
+                console.print(again, soft_wrap=True)
             if any(part.suite == degradation_loss.TITLE for part in document.parts):
                 said = f'What was lost on degraded images: --suite "{degradation_loss.TITLE}"'
                 console.print(_plain_text(said, style="bold"))
@@ -64,6 +68,8 @@ def print_report(document: ReportDocument, console: Console, *, everything: bool
     if len(shown) < len(document.parts):
         names = "; ".join(part.title for part in document.parts[len(shown) :])
         console.print(_plain_text(f"More: {names}. --all shows them.", style="dim"))
+    if again:
+        console.print(again, soft_wrap=True)
 
 
 def document_text(document: ReportDocument, form: str) -> str:
