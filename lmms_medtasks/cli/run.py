@@ -75,6 +75,9 @@ def run(
         bool,
         typer.Option("--all-metrics", help="Print lmms-eval's table of all metrics too, before the report's screen."),
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all that lmms-eval logs, and its bars for each task.")
+    ] = False,
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
     ] = False,
@@ -150,7 +153,7 @@ def run(
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
-        _estimate_run(arguments, processes, estimate_questions, prices, variables)
+        _estimate_run(arguments, processes, estimate_questions, prices, variables, verbose)
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
@@ -160,6 +163,7 @@ def run(
     before = results.list_result_files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
         written_list = Path(name) / "written"
+        variables |= _log_variables(Path(name), processes, verbose)
         status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
@@ -238,6 +242,7 @@ def _estimate_run(
     question_count: int,
     prices: tuple[float | None, float | None],
     variables: Mapping[str, str],
+    verbose: bool,
 ) -> None:
     """Ask the first questions of each task in a temporary folder, and print what all questions would take."""
     from lmms_medtasks.harness import call_times
@@ -252,6 +257,7 @@ def _estimate_run(
         folder = Path(name)
         times = folder / "call_times.json"
         # An interrupted run's replies are neither taken nor thrown away.
+        variables = {**variables, **_log_variables(folder, processes, verbose)}
         estimate_variables = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
         started = time.perf_counter()
         # The last --output_path counts.
@@ -267,6 +273,19 @@ def _estimate_run(
         task_estimates = estimating.estimate_tasks(runs, read, processes)
         for line in estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
+
+
+def _log_variables(folder: Path, processes: int, verbose: bool) -> dict[str, str]:
+    """The variables by which the run's processes print little, and know of each other's warnings by a subfolder."""
+    from lmms_medtasks.harness import run_log
+
+    typer.echo(f"{time.strftime('%H:%M:%S')} Loading lmms-eval, which takes 10 s or more", err=True)
+    (folder / "printed").mkdir()
+    variables = {run_log.FOLDER: str(folder / "printed"), run_log.VERBOSE: str(int(verbose))}
+    others = {"OMP_NUM_THREADS": "1"} if processes > 1 else {}  # torchrun sets it too, and says so in four lines
+    if not sys.stderr.isatty():  # bars of other libraries: a line now and then
+        others |= {"TQDM_MININTERVAL": "30", "TQDM_MAXINTERVAL": "30"}
+    return variables | {name: value for name, value in others.items() if name not in os.environ}
 
 
 def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:

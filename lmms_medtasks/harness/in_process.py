@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import calls, plugin, relied_on, runners, stamps
+from lmms_medtasks.harness import asking_progress, calls, plugin, relied_on, runners, stamps
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -59,8 +59,8 @@ def evaluate_model(
         raise UserError(f"Unknown model {lm!r}.{nearest_match(lm, runners.names())} `lmms-eval models` lists all.")
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
-            for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
-                restored.enter_context(calls.hide_progress_bar(module))
+            restored.enter_context(calls.hide_harness_bars())
+            restored.enter_context(replace_attribute(asking_progress, "is_shown", lambda lm: False))
             for package in ("lmms_eval", "lmms_medtasks"):
                 logger.disable(package)
                 restored.callback(logger.enable, package)
@@ -70,7 +70,9 @@ def evaluate_model(
         if not isinstance(lm, str):
             # The harness takes a model apart at the end of a run; the caller may use this one again.
             restored.enter_context(replace_attribute(lm, "clean", lambda: None))
-        manager = TaskManager("INFO", include_path=[*map(str, include_path)] or None, model_name=name)
+        manager = TaskManager(
+            "INFO", [*map(str, include_path)] or None, include_defaults=not plugin.are_only_ours(tasks), model_name=name
+        )
         if not isinstance(lm, str):
             manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
         names = _match_tasks(manager, tasks)
@@ -154,7 +156,7 @@ def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapp
 
     logger.disable("lmms_eval")  # it warns of each file of the harness that is not a task
     plugin.install_plugin(TaskManager)
-    manager = TaskManager(include_path=[*map(str, folders)] or None)
+    manager = TaskManager(include_path=[*map(str, folders)] or None, include_defaults=not plugin.are_only_ours(tasks))
     unknown = [name for name in tasks if name not in manager.all_tasks]
     if unknown:
         raise UserError(f"Unknown task {unknown[0]!r} in --tasks. `lmms-eval --tasks list` lists all.")
