@@ -32,6 +32,35 @@ app = typer.Typer(help="From many runs to a leaderboard.", no_args_is_help=True,
 
 
 @app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="The repository's folder; files that are there stay as they are.")],
+    keeper: Annotated[
+        list[str], typer.Option(metavar="ACCOUNT", help="GitHub account or team that approves changes. Repeatable.")
+    ],
+    title: Annotated[str, typer.Option(help="Title of the board.")] = "Leaderboard",
+    package: Annotated[
+        str,
+        typer.Option(
+            help="What the workflows install, as pip takes it: lmms-medtasks==X.Y.Z, the address of a wheel, or "
+            "git+https://HOST/OWNER/lmms-medtasks@vX.Y.Z. Default: the package that runs this command."
+        ),
+    ] = "",
+) -> None:
+    """Make the repository of a leaderboard that anybody may submit to: rules, workflows, a README that says the rest.
+
+    pip looks up what the workflows install, and writes it down by digests. After a new release delete package.txt,
+    requirements.txt and .github/workflows in the repository, and run this again.
+    """
+    from lmms_medtasks.board.board_repository import write_repository
+
+    written, kept = write_repository(folder, keeper, title, package)
+    typer.echo(f"Written: {folder} ({', '.join(written) or 'nothing'})", err=True)
+    if kept:
+        typer.echo(f"As they were: {', '.join(kept)}", err=True)
+    typer.echo(f"What to do next is in {folder / 'README.md'}.", err=True)
+
+
+@app.command()
 def build(
     runs: Annotated[list[Path], typer.Argument(help="Folders with runs and submissions, or single ones.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The site's folder; an older site there is replaced.")],
