@@ -34,7 +34,7 @@ def write_repository(
     """Write the files that ``folder`` lacks; what is there stays. Returns the names of both, written and kept.
 
     ``keepers``: accounts ("ada") or teams ("org/team") that approve changes. ``title``: of the board, a line.
-    ``package``: what pip installs (a release, a wheel's address, ``git+https://…@TAG``), default: what is installed here.
+    ``package``: what pip installs (a release, a wheel's address, ``git+https://…@TAG``); default: what is installed.
     Raises UserError for another form of these, and if pip can't find the package or what it needs.
     """
     for keeper in keepers:
@@ -135,9 +135,10 @@ def _resolve(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
             [*command, "--report", str(report), *arguments], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            complaint = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
+            errors = re.findall(r"(?:ERROR|fatal): (.*)|(.*No module named pip)", done.stderr)
+            complaint = "; ".join(dict.fromkeys("".join(each) for each in errors)) or done.stderr.strip()[-500:]
             raise UserError(
-                f"pip could not find what the workflows install ({complaint[-1].removeprefix('ERROR: ')}). It needs the "
-                "network or an index, and pip 23 or newer in this environment (python -m ensurepip --upgrade)."
+                f"pip could not find what the workflows install ({complaint}). It needs the network or an index, and "
+                "pip 23 or newer in this environment (python -m ensurepip --upgrade)."
             )
         yield from json.loads(report.read_text("utf-8"))["install"]
