@@ -43,7 +43,7 @@ def write_repository(
     if not title.strip() or not title.isprintable():
         raise UserError(f"--title {title!r}: expected a line of text.")
     values = {
-        "KEEPERS": " @".join(keeper.removeprefix("@") for keeper in keepers),
+        "KEEPERS": " ".join(f"@{keeper.removeprefix('@')}" for keeper in keepers),
         "TITLE": title.strip(),
         "PYTHON": f"{sys.version_info.major}.{sys.version_info.minor}",
     }
