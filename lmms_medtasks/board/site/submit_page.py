@@ -49,6 +49,11 @@ class SubmissionGuide:
         """Requests to the model for all tasks."""
         return sum(each.requests for each in self.tasks)
 
+    @property
+    def needs_data(self) -> bool:
+        """Whether any task is of data that do not come with the package."""
+        return not self.tasks or any(each.data != "mini" for each in self.tasks)
+
     def commands(self) -> Iterator[str]:
         """The commands that run all tasks: one for each kind of data and judge."""
         groups: dict[tuple[str, str], list[str]] = {}
