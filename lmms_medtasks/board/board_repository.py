@@ -67,7 +67,8 @@ def find_installed_package() -> str:
 
     Raises UserError if it was installed from a folder or file of this machine.
     """
-    origin = json.loads(metadata.distribution(_NAME).read_text("direct_url.json") or "{}")
+    installed = metadata.distribution(_NAME)
+    origin = json.loads(installed.read_text("direct_url.json") or "{}")
     address = str(origin.get("url", ""))
     if address.startswith("file:"):
         raise UserError(
@@ -77,7 +78,7 @@ def find_installed_package() -> str:
         )
     if "vcs_info" in origin:
         return f"{origin['vcs_info']['vcs']}+{address}@{origin['vcs_info']['commit_id']}"
-    return address or f"{_NAME}=={metadata.version(_NAME)}"
+    return address or f"{_NAME}=={installed.version}"
 
 
 def _target_name(template: Path) -> str:
