@@ -14,6 +14,7 @@ from lmms_medtasks.board.rules import BoardRules
 from lmms_medtasks.board.site.pages import PageWriter
 from lmms_medtasks.board.trust.pins import QuestionPins
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import format_duration
 
 PAGE = "submit.html"
 
@@ -48,6 +49,11 @@ class SubmissionGuide:
     def requests(self) -> int:
         """Requests to the model for all tasks."""
         return sum(each.requests for each in self.tasks)
+
+    @property
+    def duration(self) -> str:
+        """How long they take at one second each."""
+        return format_duration(self.requests)
 
     @property
     def needs_data(self) -> bool:
