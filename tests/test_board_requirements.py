@@ -1,4 +1,4 @@
-"""What checks and publishes a board needs ``.github/board-requirements.txt`` alone: no torch, and not the harness."""
+"""What checks and publishes a board needs ``lmms_medtasks/board/requirements.txt`` alone: no torch, no harness."""
 
 import configparser
 import json
@@ -12,7 +12,7 @@ import pytest
 from tests import made_up_runs as runs
 
 ROOT = Path(__file__).resolve().parent.parent
-LIGHT = ROOT / ".github" / "board-requirements.txt"
+LIGHT = ROOT / "lmms_medtasks" / "board" / "requirements.txt"
 COMMANDS = {
     "pack": "pack run -o entries/ada/m.json.gz --signed-off-by 'A B <a@b.org>'",
     "pack --check": "pack entries --check",

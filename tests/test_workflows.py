@@ -12,7 +12,11 @@ import typer
 import yaml
 
 ROOT = Path(__file__).parents[1]
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+BOARD = "lmms_medtasks/board/repository"
+"""What `leaderboard init` makes a board's repository of."""
+WORKFLOWS = sorted(
+    path for root in (".github", f"{BOARD}/github") for path in (ROOT / root / "workflows").glob("*.yml")
+)
 ACTION = ".github/actions/gate/action.yml"
 COMMAND = re.compile(r"lmms-medtasks ((?:[^\n;|]|\|(?!\|))*)")
 TASK = "medq_deg_l1"
@@ -178,21 +182,21 @@ def test_a_checkout_leaves_no_credentials_and_actions_run_on_todays_node(path):
 
 
 def test_nothing_of_a_submission_is_run_and_it_gets_no_secret():
-    path = ROOT / ".github/workflows/check-submission.yml"
+    path = ROOT / f"{BOARD}/github/workflows/check-submission.yml"
     text = path.read_text("utf-8")
     assert "secrets." not in text and "pull_request_target" in text
     (base,) = (each["with"] for each in steps(path) if "checkout" in each.get("uses", ""))
     assert base == {
         "ref": "${{ github.event.repository.default_branch }}", "path": "base", "persist-credentials": False
     }  # fmt: skip
-    installed = step(".github/workflows/check-submission.yml", "Install")
-    assert "./base" in installed and "base/.github/board-requirements.txt" in installed
-    assert "submitted" not in installed and "before" not in installed
+    installed = step(f"{BOARD}/github/workflows/check-submission.yml", "Install")
+    assert re.findall(r"-r (\S+)", installed) == ["base/requirements.txt", "base/package.txt"]
+    assert "--require-hashes" in installed and "submitted" not in installed and "before" not in installed
 
 
 def test_the_keepers_approve_everything_but_entries():
     """In CODEOWNERS the last line that fits counts, and one without an owner asks for nobody's approval."""
-    lines = (ROOT / ".github" / "CODEOWNERS").read_text("utf-8").splitlines()
+    lines = (ROOT / BOARD / "github" / "CODEOWNERS").read_text("utf-8").splitlines()
     every, entries = (line.split() for line in lines if line and not line.startswith("#"))
     assert every[0] == "*" and len(every) > 1 and entries == ["/entries/"]
 
@@ -238,7 +242,7 @@ def files_below(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-FETCH = (".github/workflows/check-submission.yml", "Submitted entries")
+FETCH = (f"{BOARD}/github/workflows/check-submission.yml", "Submitted entries")
 
 
 def test_a_submission_is_read_as_merged_and_held_against_what_it_is_merged_with(tmp_path, shell, pull_request):
@@ -294,44 +298,70 @@ def test_a_submission_with_a_submodule_is_refused(tmp_path, shell, pull_request)
 
 
 @pytest.mark.parametrize(("name", "call"), [("check-submission", "Check"), ("publish", "Build")])
-def test_what_a_submission_is_called_is_no_command_to_the_runner(shell, name, call):
+def test_what_a_submission_is_called_is_no_command_to_the_runner(tmp_path, shell, name, call):
     """The runner takes every line that begins with :: as one, after blanks too, until it is told to stop."""
+    (tmp_path / "README.md").write_text("# Board", "utf-8")
     fake = 'lmms-medtasks() { echo "  ::add-mask::refused"; echo said >&2; return 1; }\n'
-    outputs = [shell(fake + step(f".github/workflows/{name}.yml", call), ACCOUNT="ben", COMMIT="c0ffee") for _ in "12"]
+    outputs = [
+        shell(fake + step(f"{BOARD}/github/workflows/{name}.yml", call), ACCOUNT="ben", COMMIT="c", REPOSITORY="")
+        for _ in "12"
+    ]
     found = [re.search(r"::stop-commands::(\w{32})\n  ::add-mask::refused\n::\1::\n", each) for _, each in outputs]
     assert all(found) and found[0][1] != found[1][1], outputs
     assert [status for status, _ in outputs] == ([1, 1] if name == "check-submission" else [0, 0])
 
 
-def test_a_submission_is_checked_by_the_base_branchs_files_and_published(tmp_path, runs, shell):
-    packed(runs, tmp_path / "runs" / "a", tmp_path / "before" / "entries" / "ada" / "a.json", 60)
-    (tmp_path / "base").mkdir()
-    (tmp_path / "base" / "owners.yml").write_text("model-a: ada\nmodel-b: ben\n", "utf-8")
-    shutil.copytree(tmp_path / "before", tmp_path / "submitted")
-    text = step(".github/workflows/check-submission.yml", "Check")
-    packed(runs, tmp_path / "runs" / "b", tmp_path / "submitted" / "entries" / "ben" / "b.json", 70, model="model-b")
+def test_a_new_board_pins_checks_two_submissions_and_is_published(tmp_path, runs, shell):
+    """From `leaderboard init` to the site, by its workflows' steps. pip is not asked: its two files are there."""
+    board = tmp_path / "base"
+    board.mkdir()
+    for name in ("package.txt", "requirements.txt"):
+        (board / name).write_text("", "utf-8")
+    assert shell("lmms-medtasks leaderboard init base --keeper ada --title 'Our $board'")[0] == 0
+    write(runs, tmp_path / "runs" / "pins", 20, model="anything")
+    assert shell("lmms-medtasks leaderboard pin runs/pins -o base/pins.yml")[0] == 0
+    text = step(f"{BOARD}/github/workflows/check-submission.yml", "Check")
+    entries = tmp_path / "submitted" / "entries"
+    packed(runs, tmp_path / "runs" / "a", entries / "ada" / "a.json", 60)
+    status, output = shell(text, ACCOUNT="ada")  # the first entry of all: the base branch has no folder of entries
+    assert status == 1 and "owners.yml names no owner of 'model-a'" in output, output
+    (board / "owners.yml").write_text("model-a: ada\nmodel-b: ben\n", "utf-8")
+    status, output = shell(text, ACCOUNT="ada")
+    assert status == 0 and "rank 1 of 1" in output, output
+    shutil.copytree(entries, tmp_path / "before" / "entries")
+    packed(runs, tmp_path / "runs" / "b", entries / "ben" / "b.json", 70, model="model-b")
     status, output = shell(text, ACCOUNT="ben")
-    assert status == 0 and "rank 1" in output, output
-    # What it brings along of owners does not count.
-    packed(runs, tmp_path / "runs" / "c", tmp_path / "submitted" / "entries" / "ben" / "b.json", 80)
+    assert status == 0 and "rank 1" in output and "of 2" in output, output
+    shutil.copytree(entries, board / "entries")
+    # What a submission brings along of owners does not count.
+    packed(runs, tmp_path / "runs" / "c", entries / "ben" / "b.json", 80)
     (tmp_path / "submitted" / "owners.yml").write_text("model-a: ben\n", "utf-8")
     assert shell(text, ACCOUNT="ben")[0] == 1
     assert "belongs to ada" in (tmp_path / "summary.md").read_text("utf-8")
     # Of what can't be checked at all the summary says so: the entries are a link.
     (tmp_path / "check.md").unlink()
-    (tmp_path / "submitted" / "entries").rename(tmp_path / "elsewhere")
-    (tmp_path / "submitted" / "entries").symlink_to(tmp_path / "elsewhere")
+    entries.rename(tmp_path / "elsewhere")
+    entries.symlink_to(tmp_path / "elsewhere")
     assert shell(text, ACCOUNT="ben")[0] == 2
     assert "could not be made" in (tmp_path / "summary.md").read_text("utf-8")
-    (tmp_path / "before" / "entries").rename(tmp_path / "entries")
-    (tmp_path / "base" / "owners.yml").rename(tmp_path / "owners.yml")
-    status, output = shell(step(".github/workflows/publish.yml", "Build"), COMMIT="c0ffee")
-    assert status == 0 and (tmp_path / "site" / "index.html").is_file(), output
+    build = "cd base\n" + step(f"{BOARD}/github/workflows/publish.yml", "Build")
+    status, output = shell(build, COMMIT="c0ffee", REPOSITORY="https://github.com/ada/board")
+    assert status == 0, output
+    first, submit = ((board / "site" / name).read_text("utf-8") for name in ("index.html", "submit.html"))
+    assert "<title>Our $board</title>" in first and "model-b" in first and "Unverified" not in first
+    assert "MEDTASKS_DATA=mini lmms-medtasks run" in submit and TASK in submit
+
+
+def test_a_new_board_without_an_entry_is_published_too(tmp_path, shell):
+    shutil.copytree(ROOT / BOARD, tmp_path, dirs_exist_ok=True)
+    text = step(f"{BOARD}/github/workflows/publish.yml", "Build")
+    status, output = shell(text, COMMIT="c0ffee", REPOSITORY="https://github.com/ada/board")
+    assert status == 0 and "have not pinned any questions yet" in (tmp_path / "site" / "submit.html").read_text("utf-8")
 
 
 def test_an_evaluated_run_is_packed_with_its_level(tmp_path, runs, shell):
     write(runs, tmp_path / "kept" / "7", 60)
-    text = step(".github/workflows/evaluate.yml", "Pack")
+    text = step(f"{BOARD}/github/workflows/evaluate.yml", "Pack")
     status, output = shell(text, RUN=tmp_path / "kept" / "7", RUN_ID="7", SIGNED_OFF_BY="A B <a@b.org>")
     assert status == 0, output
     assert "run by the board" in (tmp_path / "packs" / "verified.yml").read_text("utf-8")
@@ -340,7 +370,7 @@ def test_an_evaluated_run_is_packed_with_its_level(tmp_path, runs, shell):
 def test_what_was_evaluated_is_not_evaluated_again_when_a_later_step_failed(tmp_path, shell):
     (tmp_path / "kept").mkdir()
     text = 'lmms-medtasks() { echo asked >> asked.txt; return "$ENDS"; }\n' + step(
-        ".github/workflows/evaluate.yml", "Evaluate"
+        f"{BOARD}/github/workflows/evaluate.yml", "Evaluate"
     )
     chosen = {"RUN": tmp_path / "kept", "MODEL": "m", "MODEL_ARGS": "", "TASKS": "t"}
     assert [shell(text, **chosen, ENDS=each)[0] for each in (1, 0, 0)] == [1, 0, 0]
@@ -354,7 +384,7 @@ def test_runs_lie_outside_the_working_copy_that_the_checkout_empties(tmp_path, s
     (tmp_path / "copy").mkdir()
     variables = {"RUNS": runs_folder.format(tmp=tmp_path), "HOME": tmp_path / "home", "RUN_ID": "7"}
     written = {"GITHUB_WORKSPACE": tmp_path / "copy", "GITHUB_ENV": tmp_path / "env"}
-    text = 'cd "$GITHUB_WORKSPACE"\n' + step(".github/workflows/evaluate.yml", "Folder of the run")
+    text = 'cd "$GITHUB_WORKSPACE"\n' + step(f"{BOARD}/github/workflows/evaluate.yml", "Folder of the run")
     ended, output = shell(text, **variables, **written)
     assert (ended, "::error::" in output) == (status, bool(status)), output
     if not status:
@@ -363,10 +393,10 @@ def test_runs_lie_outside_the_working_copy_that_the_checkout_empties(tmp_path, s
 
 
 def test_the_judges_key_reaches_the_evaluation_alone(tmp_path, shell):
-    (job,) = yaml.safe_load((ROOT / ".github/workflows/evaluate.yml").read_text("utf-8"))["jobs"].values()
+    (job,) = yaml.safe_load((ROOT / f"{BOARD}/github/workflows/evaluate.yml").read_text("utf-8"))["jobs"].values()
     assert "secrets." not in str(job["env"])
     assert [each["name"] for each in job["steps"] if "secrets." in str(each)] == ["Evaluate"]
-    text = "lmms-medtasks() { env; }\n" + step(".github/workflows/evaluate.yml", "Evaluate")
+    text = "lmms-medtasks() { env; }\n" + step(f"{BOARD}/github/workflows/evaluate.yml", "Evaluate")
     status, output = shell(text, OPENAI_API_KEY="k3y", OPENAI_API_URL="", MEDTASKS_JUDGE="", RUN=tmp_path)
     assert status == 0 and "OPENAI_API_KEY=k3y" in output
     assert "OPENAI_API_URL" not in output and "MEDTASKS_JUDGE" not in output  # what is empty is not set

@@ -42,8 +42,8 @@ def task_references(
     return {task: _of_task(task, task_entries, rules, trust, without) for task, task_entries in tasks.items()}
 
 
-def _choose_pin(
-    task: str, entries: Sequence[LeaderboardEntry], rules: BoardRules, pins: QuestionPins, without: Collection[Key]
+def choose_pin(
+    task: str, entries: Sequence[LeaderboardEntry], rules: BoardRules, pins: QuestionPins, without: Collection[Key] = ()
 ) -> tuple[tuple[str, str], QuestionPin] | None:
     """Version and data of the ranking's pin, and the pin; None if no pin meets the rules' demands."""
     demanded = rules.demanded(task, "version"), rules.demanded(task, "data")
@@ -71,7 +71,7 @@ def _choose_pin(
 def _of_task(
     task: str, entries: list[LeaderboardEntry], rules: BoardRules, trust: TrustRules, without: Collection[Key]
 ) -> TaskReference:
-    pinned = _choose_pin(task, entries, rules, trust.pins, without)
+    pinned = choose_pin(task, entries, rules, trust.pins, without)
     if pinned:
         kind, pin = pinned
         left = [entry for entry in entries if pin_key(entry)[1:] == kind and trust.pins.hold(entry)]

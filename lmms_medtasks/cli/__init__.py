@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line. A user's mistake ends with one message on stderr and status 2, never a traceback.
 
     So does a command that needs a package of ours that is not installed, where only a board is checked and published
-    (``.github/board-requirements.txt``).
+    (``lmms_medtasks/board/requirements.txt``).
     """
     from lmms_medtasks import redacting
     from lmms_medtasks.cli.app import build_app

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +29,37 @@ Owners = Annotated[Path | None, typer.Option(help="YAML that maps model names to
 Verified = Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")]
 
 app = typer.Typer(help="From many runs to a leaderboard.", no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="The repository's folder; files that are there stay as they are.")],
+    keeper: Annotated[
+        list[str], typer.Option(metavar="ACCOUNT", help="GitHub account or team that approves changes. Repeatable.")
+    ],
+    title: Annotated[str, typer.Option(help="Title of the board.")] = "Leaderboard",
+    package: Annotated[
+        str,
+        typer.Option(
+            help="What the workflows install, as pip takes it: lmms-medtasks==X.Y.Z, the address of a wheel, or "
+            "git+https://HOST/OWNER/lmms-medtasks@vX.Y.Z. Default: the package that runs this command."
+        ),
+    ] = "",
+) -> None:
+    """Make the repository of a leaderboard that anybody may submit to: rules, workflows, a README that says the rest.
+
+    pip looks up what the workflows install, and writes it down by digests. After a new release delete package.txt,
+    requirements.txt and .github/workflows in the repository, and run this again.
+    """
+    from lmms_medtasks.board.board_repository import write_repository
+
+    if not (folder / "package.txt").exists():
+        typer.echo("pip looks up what the workflows install …", err=True)
+    written, kept = write_repository(folder, keeper, title, package)
+    typer.echo(f"Written: {folder} ({', '.join(written) or 'nothing'})", err=True)
+    if kept:
+        typer.echo(f"As they were: {', '.join(kept)}", err=True)
+    typer.echo(f"What to do next is in {folder / 'README.md'}.", err=True)
 
 
 @app.command()
@@ -62,6 +93,10 @@ def build(
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Make everything again, and keep nothing.")] = False,
     models: Annotated[Path | None, typer.Option(help="YAML with facts of models: size, licence, open weights.")] = None,
+    repository: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Of the board's repository: adds the page 'Submit your model'."),
+    ] = "",
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Build the site of a board without entries.")
     ] = False,
@@ -76,13 +111,13 @@ def build(
     is here too, as one that a judge was asked about later, is not refused: one of the two stands, the judged one.
     Images of the mini data are shown without being asked for. Images of credentialed data are never shown.
 
-    For a board that strangers submit to, give --pins, --owners, --verified and --models. They are files of the
-    board's base branch: see docs/publish_a_leaderboard.md.
+    For a board that strangers submit to, give --pins, --owners, --verified, --models and --repository:
+    lmms-medtasks leaderboard init makes its repository.
     """
     from lmms_medtasks.board import model_facts
-    from lmms_medtasks.board.boards import told_once
     from lmms_medtasks.board.collect import collect_entries
-    from lmms_medtasks.board.site import folder, suite_words
+    from lmms_medtasks.board.rules import read_board_rules
+    from lmms_medtasks.board.site import folder, submit_page, suite_words
     from lmms_medtasks.board.site import write_site as site
     from lmms_medtasks.board.trust import rules_of_trust
     from lmms_medtasks.build_cache import NO_CACHE, BuildCache
@@ -94,13 +129,25 @@ def build(
     folder.check_output_folder(output)
     trust, known = rules_of_trust.read_trust(pins, owners, verified), model_facts.read_model_facts(models)
     build_cache = NO_CACHE if no_cache else BuildCache.at(cache or store.data_home() / "board_cache")
-    options = site.SiteOptions(
-        title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown, models=known,
-        roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=build_cache,
-    )  # fmt: skip
-    board = collect_entries(runs, rules=rules, processes=processes, trust=trust, cache=build_cache, by_measure=True)
+    demands = read_board_rules(rules)
+    board = collect_entries(runs, rules=demands, processes=processes, trust=trust, cache=build_cache, by_measure=True)
     _check_found(board, runs, allow_empty)
+    guide = submit_page.make_guide(repository, board, trust.pins, demands) if repository else None
+    options = site.SiteOptions(
+        title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, guide=guide, shown=shown,
+        models=known, roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=build_cache,
+    )  # fmt: skip
     files = site.build_site(board, output, options)
+    _print_outcome(board, output, files)
+    gc.freeze()  # nor are they searched as the process ends
+    if board.bad:
+        raise typer.Exit(1)
+
+
+def _print_outcome(board: Leaderboard, output: Path, files: Mapping[str, int]) -> None:
+    """Print what was refused, copied or is not pinned, and what was written: ``files`` with their bytes."""
+    from lmms_medtasks.board.boards import told_once
+
     copies = [problem for problem in board.problems if problem.code == "duplicate" and problem not in board.bad]
     for problem, of_tasks in told_once([*board.bad, *copies]):
         level = "copy" if problem in copies else problem.level
@@ -116,9 +163,6 @@ def build(
         f"{entries}, {apart} of them not ranked; {board.refused_count} refused.",
         err=True,
     )
-    gc.freeze()  # nor are they searched as the process ends
-    if board.bad:
-        raise typer.Exit(1)
 
 
 def _check_found(board: Leaderboard, paths: Sequence[Path], allow_empty: bool) -> None:

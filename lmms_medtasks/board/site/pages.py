@@ -45,12 +45,24 @@ class PageBody:
 class PageWriter:
     """Writes pages into a folder; all have the same head, with links to all suites."""
 
-    def __init__(self, folder: SiteFolder, title: str, suites: Sequence[tuple[str, str]], *, questions: bool) -> None:
-        """``suites``: name and title of each suite with pages. ``questions``: whether there is a question browser."""
+    def __init__(
+        self,
+        folder: SiteFolder,
+        title: str,
+        suites: Sequence[tuple[str, str]],
+        *,
+        questions: bool,
+        guide: bool = False,
+    ) -> None:
+        """``suites``: name and title of each suite with pages. ``questions``: whether there is a question browser.
+
+        ``guide``: whether there is a page that says how to submit a model.
+        """
         self._folder = folder
         self._title = title
         self._suites = tuple(suites)
         self._questions = questions
+        self._guide = guide
 
     def assets(self) -> None:
         """Write style sheet and scripts."""
@@ -73,6 +85,7 @@ class PageWriter:
             suites=self._suites,
             here=path,
             browser=self._browser(path),
+            has_guide=self._guide,
             policy=POLICY,
             version=metadata.version("lmms-medtasks"),
             csv_link=_csv_links(root, data, files),

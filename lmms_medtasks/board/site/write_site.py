@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmms_medtasks.board.boards import Leaderboard
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_page, suite_words
+from lmms_medtasks.board.site import file_names, index_page, model_page, questions, submit_page, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import BoardStandings, PageLinks
 from lmms_medtasks.board.site.folder import SiteFolder, replace_folder
 from lmms_medtasks.board.site.pages import PageWriter
@@ -29,6 +29,7 @@ class SiteOptions:
         title: of all pages. resamples: as for a report; 0: no intervals. reports: whether each model has a report and
             each suite a comparison. questions: whether there is a question browser. stamp: a line at the foot of the
             overview (a commit, a date), "" for none; nothing else in a site depends on the time.
+        guide: how to submit a model, a page of the site; None for none.
         roots: folders whose names are left out of paths. cache: keeps images and models' reports for the next build; it
             changes no byte.
     """
@@ -38,6 +39,7 @@ class SiteOptions:
     reports: bool = True
     questions: bool = True
     stamp: str = ""
+    guide: submit_page.SubmissionGuide | None = None
     shown: suite_words.AllowedData = suite_words.AllowedData()
     models: KnownModels = KnownModels()
     roots: tuple[Path, ...] = ()
@@ -60,7 +62,8 @@ def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -
     slugs = file_names.model_slugs(board.models)
     suites = suite_words.sort_suites(name for name in board.suites if name == file_names.slugify(name))
     titled = [(name, suite_words.suite_texts(name).title) for name in suites]
-    pages = PageWriter(folder, options.title, titled, questions=options.questions)
+    guide = options.guide
+    pages = PageWriter(folder, options.title, titled, questions=options.questions, guide=guide is not None)
     asked = QuestionData(folder, options.shown, options.cache, owned=board.owned)
     reports = SuiteReports(standings.titles, options.resamples, options.roots, options.cache)
 
@@ -71,6 +74,8 @@ def _write_pages(board: Leaderboard, folder: SiteFolder, options: SiteOptions) -
         )
 
     pages.assets()
+    if guide:
+        submit_page.write_submit_page(pages, guide)
     with progress_bar(1 + len(board.models) + len(suites) * (1 + options.questions), "Writing pages", "pages") as step:
         index_page.write_index_page(pages, standings, links(""), suites, options.stamp)
         step(1)
