@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,30 +22,40 @@ if TYPE_CHECKING:
     from lmms_medtasks.report.run_report import RunReport
 
 
-def list_tasks() -> DataFrame:
-    """The installed benchmarks' tasks and groups, a row each.
+def list_tasks(names: str | Iterable[str] = ()) -> DataFrame:
+    """The installed benchmarks' tasks and groups, a row each: what ``lmms-medtasks tasks`` prints.
 
     The harness's own tasks are listed by ``lmms-eval --tasks list``.
 
+    Args:
+        names: Only these: a benchmark, task, group or pattern ("*_noimage"), or several.
+
     Returns:
-        Columns ``name``, ``benchmark``, ``title`` (the benchmark's name for people), ``group`` (True for a group of
-        tasks), ``file`` (its YAML).
+        Columns ``name`` (as :func:`evaluate` takes it), ``about`` (what the task asks, "" of variants), ``questions``
+        and ``trials`` (replies to each question; missing where not known, or where a group's tasks differ), ``judge``
+        (whether a judge scores replies), ``data`` (what a run reads: full, sample or mini; "not prepared": the
+        questions are those of the mini data), ``group`` (True for a group of tasks), ``benchmark`` (its folder),
+        ``title`` (the benchmark's name for people).
+
+    Raises:
+        UserError: An unknown name; MEDTASKS_DATA names no data.
 
     Example:
-        >>> tasks = list_tasks()
-        >>> tasks.columns.tolist()
-        ['name', 'benchmark', 'title', 'group', 'file']
+        >>> tasks = list_tasks("medq_deg_l?")
+        >>> tasks[["name", "about", "trials"]]
+                  name                    about  trials
+        0  medq_deg_l0        Clean images (L0)       3
+        1  medq_deg_l1    Mild degradation (L1)       3
+        2  medq_deg_l2  Severe degradation (L2)       3
     """
     import pandas as pd
 
-    from lmms_medtasks.harness import plugin
+    from lmms_medtasks.board.listed_tasks import list_installed_tasks
 
-    titles = {name: registry.get(name).title for name in registry.names()}
-    rows = []
-    for name, entry in sorted(plugin.task_index().items()):
-        benchmark = Path(entry["yaml_path"]).parent.name
-        rows.append((name, benchmark, titles.get(benchmark, ""), entry["type"] == "group", entry["yaml_path"]))
-    return pd.DataFrame(rows, columns=["name", "benchmark", "title", "group", "file"])
+    listed = list_installed_tasks([names] if isinstance(names, str) else names)
+    rows = [{**task.to_json(), "group": bool(task.members)} for task in listed]
+    columns = ["name", "about", "questions", "trials", "judge", "data", "group", "benchmark", "title"]
+    return pd.DataFrame(rows, columns=columns).astype({"questions": "Int64", "trials": "Int64"})
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,7 @@ def evaluate(
     output: str | os.PathLike[str] | None = None,
     include_path: RunPaths = (),
     use_cache: str | os.PathLike[str] | None = None,
+    name: str = "",
     verbose: bool = False,
 ) -> EvaluationResult:
     """Evaluate a model on tasks in this process: the results and files are those of ``lmms-medtasks run``.
@@ -124,8 +135,9 @@ def evaluate(
         output: Folder for results and sample logs; a new one in ``runs/`` by default.
         include_path: Folders with tasks that are not installed.
         use_cache: Folder or file of the harness's response cache; replies in it are not asked again.
-        verbose: Show the harness's log and ours, and all bars; else there is the bar of a model's answers at most. What
-            limits the numbers is also said by :func:`report`.
+        name: What results call an object or a function. Default: the function's own name, "function" of a lambda.
+        verbose: Show progress bars, the harness's log and ours. Else only a warning that the numbers may be wrong is
+            printed, which :func:`report` gives too.
 
     Returns:
         An :class:`~lmms_medtasks.interface.evaluation.EvaluationResult`.
@@ -151,6 +163,8 @@ def evaluate(
         raise UserError(f"limit must be a number of questions above 0, or a share below 1, got {limit!r}.")
     if model_args and not isinstance(model, str):
         raise UserError("model_args are for a model's name; an object or a function has its own.")
+    if name and isinstance(model, str):
+        raise UserError(f"name is for an object or a function; {model!r} has one.")
     folder = new_folder() if output is None else Path(output).expanduser()
     if folder.exists() and not folder.is_dir():
         raise UserError(f"output={str(output)!r} is a file. Name a folder.")
@@ -166,7 +180,9 @@ def evaluate(
         "use_cache": None if use_cache is None else os.fspath(use_cache),
     }
     return EvaluationResult(
-        in_process.evaluate_model(model, names, folder, settings=settings, include_path=included, verbose=verbose)
+        in_process.evaluate_model(
+            model, names, folder, settings=settings, include_path=included, verbose=verbose, name=name
+        )
     )
 
 
