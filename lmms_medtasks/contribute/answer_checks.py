@@ -143,7 +143,7 @@ def _check_chance(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
         if abs(mean - chance) > max(spread, 1e-9):
             task.add(f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
     task.note(f"random answers: {_format_metrics(totals)}")
-    task.note(f"no answers at all: {_format_metrics(aggregate_metrics(task, []))}")
+    aggregate_metrics(task, [])
 
 
 def aggregate_metrics(task: LoadedTask, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _check_judged(task: LoadedTask, docs: Sequence[Mapping[str, Any]]) -> None:
     logger.disable("lmms_medtasks")  # its warnings say that judgements are missing, which is tried here
     try:
         task.note(f"answers that no judge judged: {_format_metrics(aggregate_metrics(task, values))}")
-        task.note(f"no answers at all: {_format_metrics(aggregate_metrics(task, []))}")
+        aggregate_metrics(task, [])
     finally:
         logger.enable("lmms_medtasks")
 

@@ -11,6 +11,7 @@ from lmms_medtasks.contribute.new import UNFILLED
 from lmms_medtasks.degradations import modality_files, own_modalities
 from lmms_medtasks.errors import UserError, nearest_name
 from lmms_medtasks.harness import taken_names
+from lmms_medtasks.short_texts import join_with_and
 from lmms_medtasks.suites import registry, templates
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml.chain import IncludeChain, installed_chains, is_inside, read_include_chain
@@ -56,9 +57,11 @@ def _check_card(path: Path, log: ValidationLog) -> None:
         log.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
         return
     lines = path.read_text("utf-8", errors="replace").splitlines()
-    for number, line in enumerate(lines, 1):
-        if UNFILLED in line:
-            log.add(path, "is not filled in yet", line=number, value=line.strip())
+    if unfilled := [number for number, line in enumerate(lines, 1) if UNFILLED in line]:
+        where = f"line{'s' * (len(unfilled) > 1)} {join_with_and(list(map(str, unfilled)))}"
+        log.add(
+            path, f"has {UNFILLED!r} in {where}: the card is yours to finish before others get it", line=unfilled[0]
+        )
     for row in _ROWS:
         if not any(line.startswith(f"| {row} |") for line in lines):
             log.add(path, f"has no row {row!r} in its table: '| {row} | ... |'")
